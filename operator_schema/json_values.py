@@ -33,6 +33,8 @@ __all__ = [
     "nests_deeper",
     "to_json_text",
     "type_of",
+    "without_surrogates",
+    "writable_json",
 ]
 
 
@@ -111,6 +113,20 @@ def without_surrogates(text: str) -> str:
     if not has_surrogate(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def writable_json(value: Any) -> Any:
+    """Return a JSON value with U+FFFD in place of each lone surrogate; the value itself if it has none."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if is_array(value):
+        items = [writable_json(item) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    if is_object(value):
+        found = [(writable_json(key), writable_json(item)) for key, item in value.items()]
+        pairs = zip(found, value.items(), strict=True)
+        return value if all(new[0] is old[0] and new[1] is old[1] for new, old in pairs) else dict(found)
+    return value
 
 
 def copy_json(value: Any) -> Any:

@@ -7,8 +7,8 @@ from inspect import unwrap
 from typing import TYPE_CHECKING, Any, cast
 
 from .findings import Finding
+from .introspect.graph_traversal import places_of
 from .introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from .introspect.parameter_places import places_of
 from .json_values import to_json_text
 from .message_text import listed, quote, received
 from .providers.provider import Provider
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from .codec.codec import Codec
     from .findings import Severity
+    from .introspect.graph_traversal import Place
     from .introspect.nodes import Node
-    from .introspect.parameter_places import Place
     from .providers.tool_forms import Strict
     from .tools.tool import Tool
 

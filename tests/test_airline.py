@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from patience import LONGEST_WAIT
 
 from operator_schema import CallError, Codec, DecodeError, Executor, RawCall, decode_json, encode, json_schema
 
@@ -89,7 +90,7 @@ def run_demo(*arguments):
         check=False,
         encoding="utf-8",
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-        timeout=60,
+        timeout=LONGEST_WAIT,
     )
 
 

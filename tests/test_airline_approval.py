@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import warm_processes
+from patience import LONGEST_WAIT
 
 from operator_schema import RawCall
 from operator_schema.rounds import RestoreError, rejection_reason
@@ -48,7 +49,7 @@ def start(folder, *arguments, cold=False):
 
 
 def output(process):
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=LONGEST_WAIT)
     assert (process.returncode, err) == (0, "")
     return out
 
@@ -147,7 +148,7 @@ def test_a_changed_database_runs_nothing(folder):
     assert changed != saved
     rows(folder, f"UPDATE rounds SET round = '{changed.replace(chr(39), chr(39) * 2)}'")  # noqa: S608  # our own data
     process = start(folder, "decide", "desk.db", "6", "yes")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=LONGEST_WAIT)
     assert process.returncode == 1
     assert 'send_certificate (call "6"): ' in err
     assert RestoreError.__name__ in err

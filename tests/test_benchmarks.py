@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
@@ -163,6 +165,18 @@ def test_what_grows_is_decoded_right():
     assert growth._links(root(1, root(1, root(1)))) == 3
     assert growth._links(root(1, {"count": 1})) == 0
     assert growth._links(root(1, root("1"))) == 0
+
+
+@pytest.mark.needs_threads
+def test_calls_are_measured_on_chosen_cores_and_all_may_be_used_afterwards(monkeypatch):
+    monkeypatch.setattr(calls, "TURNS", 5)
+    before = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    with Progress(disable=True) as progress:
+        found = calls.run(measure.Plan(quick=False, rounds=1, seconds=0.0001, progress=progress))
+    named = {*calls.CASES} if len(before) < 2 else {*calls.CASES, *calls.ON_TWO_CORES.values()}
+    assert set(found) == named
+    for thread in threading.enumerate() if before else ():
+        assert os.sched_getaffinity(thread.native_id) == before
 
 
 ROWS = {

@@ -232,6 +232,39 @@ def test_secrets_stay_out_of_the_cassette(path, password, form, user):
         assert played.json == {"token": "[redacted]", "name": "ann"}
 
 
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    "key", ["api_token", "apiToken", "API-Token", " api token", "api_tokn", "api_tokens"]
+)
+@pytest.mark.parametrize("repair", [True, False])
+def test_a_secret_under_another_spelling_of_its_key_stays_out_too(path, key, repair):
+    @tool(repair=repair)
+    def connect(host: str, api_token: str = "") -> str:
+        """Connect."""
+        return f"{host} knows {api_token}"
+
+    executor = record(Executor(connect), path, redact=["api_token"])
+    executor.run_sync(RawCall("hunter2-and-more", "connect", {"host": "a", key: "hunter2-and-more"}))
+    executor.run_sync(RawCall("c2", "connect", {"host": 5, "more": {key: "hunter2-and-more"}}))
+    assert "hunter2" not in path.read_text()
+    assert [line["arguments"] for line in lines(path)] == [
+        {"host": "a", key: "[redacted]"},
+        {"host": 5, "more": {key: "[redacted]"}},
+    ]
+
+
+@pytest.mark.needs_threads
+def test_a_key_that_a_tool_has_is_no_other_spelling(path):
+    @tool
+    def count(tokens: int) -> int:
+        """Count."""
+        return tokens
+
+    call = {"tokens": 3, "token" * 60: "b"}
+    record(Executor(count), path, redact=["token"]).run_sync(RawCall("c1", "count", call))
+    assert [line["arguments"] for line in lines(path)] == [call]
+
+
 @tool
 def sign_in(body: str, password: str = "") -> dict[str, dict[str, int]]:
     """Sign in."""

@@ -9,7 +9,7 @@ import pytest
 from annotated_types import Ge
 
 from operator_schema import Codec, Registry, Toolset, tool, tool_input
-from operator_schema.introspect.parameter_places import places_of
+from operator_schema.introspect.graph_traversal import places_of
 from operator_schema.json_values import to_json_text
 from operator_schema.lint import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS, lint, lint_type
 from operator_schema.providers import anthropic, gemini, gemini_parameters, mistral, openai_chat

@@ -7,6 +7,7 @@ from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
+from patience import LONGEST_WAIT
 
 from operator_schema import RawCall, providers, tool
 from operator_schema.testing import CutOff, ScriptedModel
@@ -35,7 +36,7 @@ EACH = pytest.mark.parametrize("name", PATHS)
 
 def post(address, path, body, headers=None):
     """Send a request; return status, content type and body."""
-    connection = HTTPConnection(urlsplit(address).netloc, timeout=20)
+    connection = HTTPConnection(urlsplit(address).netloc, timeout=LONGEST_WAIT)
     try:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         connection.request("POST", path, data, headers or {})

@@ -230,7 +230,7 @@ class Adapter(Generic[T]):
             ValueError: the framework can't call it.
         """
         _check_parameters(tool, self._name, self._taken)
-        return self._make(tool, runner, **native)
+        return self._make(tool, runner.replace(held_back=runner.holds_back(tool)), **native)
 
     def _runner(
         self,
@@ -292,6 +292,8 @@ class Runner(Value):
         own: as `Adapter` takes it, a function or None.
         asks: how the framework asks a person.
         agreed: as `Adapter` takes it.
+        held_back: whether the framework was told to hold back all calls of the tool until a person agrees. A
+            registry may have another tool of that name by now, about which nobody was asked.
     """
 
     executor: Executor
@@ -300,6 +302,7 @@ class Runner(Value):
     own: Callable[[Any], Mapping[Any, Any]] | None = None
     asks: Asks = None
     agreed: Callable[[Any], bool | None] | None = None
+    held_back: bool = False
 
     async def run(
         self,
@@ -396,7 +399,8 @@ class Runner(Value):
         if self.agreed is not None and host is not None and self.agreed(host):
             return _agreed
         # What the framework held back comes once a person has agreed; with hooks, it asks about each call.
-        return "run" if self.agreed is None or not self.executor.has_hooks else None
+        is_agreed = self.held_back and (self.agreed is None or not self.executor.has_hooks)
+        return "run" if is_agreed else None
 
 
 async def _agreed(_: ToolCall[Any]) -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
+    from ..compare.redaction import Hidden
     from ..execution import Execution
     from ..findings import Finding
     from ..rounds import Round, ToolCall
@@ -93,9 +94,9 @@ def spans(
         message = f"max_length must be a positive number of characters, not {received(max_length)}"
         raise ValueError(message)
     used = get_tracer("operator_schema", __version__) if tracer is None else tracer
-    hidden: frozenset[str] = frozenset()
+    hidden: Hidden | None = None
     if redact != ():
-        hidden = _redaction().hidden_names(redact, "a list of names of arguments")
+        hidden = _redaction().hidden_keys(redact, "a list of names of arguments")
     return Spans(used, _histogram(meter), record_arguments, record_results, max_length, hidden)
 
 
@@ -123,7 +124,7 @@ class Spans:
         record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
         record_results: bool,  # noqa: FBT001  # the same
         max_length: int,
-        hidden: frozenset[str],
+        hidden: Hidden | None,
     ) -> None:
         self._tracer = tracer
         self._durations = durations
@@ -131,7 +132,7 @@ class Spans:
         self._record_results = record_results
         self._max_length = max_length
         self._hidden = hidden
-        self._compared: set[str] = set()  # names of tools whose keys were compared with `redact`
+        self._hidden_of: dict[str, Hidden] = {}  # the same beside the keys of a tool, by its name
 
     @hook.around()
     @contextmanager
@@ -214,15 +215,13 @@ class Spans:
     def _compare_keys(self, tool: Tool[..., Any]) -> None:
         """Warn once of keys that are nearly those to hide, and so are recorded."""
         records = self._record_arguments or self._record_results
-        if not (self._hidden and records) or tool.name in self._compared:
-            return
-        self._compared.add(tool.name)
-        _redaction().warn_of_misspelt(self._hidden, [tool])
+        if self._hidden is not None and records and tool.name not in self._hidden_of:
+            self._hidden_of[tool.name] = self._hidden.beside([tool])
 
     def _told(self, call: RawCall, outcome: ToolResult | BaseException) -> tuple[Any, str]:
         """Return arguments and text of the result, without secrets."""
         content = outcome.content if isinstance(outcome, ToolResult) else ""
-        if not self._hidden or not (self._record_arguments or self._record_results):
+        if self._hidden is None or not (self._record_arguments or self._record_results):
             return call.arguments, content
         result: dict[str, Any] = {"content": content, "is_error": False}
         if isinstance(outcome, ToolResult) and outcome.json is not None:
@@ -232,7 +231,7 @@ class Spans:
             arguments = bytes(arguments).decode(errors="replace")
         line = {"name": call.name, "arguments": arguments, "result": result}
         try:
-            told = _redaction().without_secrets(line, self._hidden)
+            told = _redaction().without_secrets(line, self._hidden_of.get(call.name, self._hidden))
         except Exception:  # noqa: BLE001  # it nests too deep, or isn't JSON: a secret may be anywhere
             return _redaction().REDACTED, _redaction().REDACTED
         return told["arguments"], told["result"]["content"]

@@ -405,7 +405,7 @@ class _Offered(Value):
         Raises:
             WrongUse: the executor has a store.
         """
-        from ..adapters.mcp.programs import program_tools
+        from ..adapters.mcp.code_mode import program_tools
 
         if not self.options["confirm"]:
             executor = executor.with_(confirm="run")

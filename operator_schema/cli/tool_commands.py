@@ -23,7 +23,7 @@ from ..message_text import escape, listed
 from ..providers.answer import read_json
 from ..rounds.deciding import answer_codec, call_text
 from ..tools.calls import RawCall, arguments_to_decode
-from ..tools.descriptions import documentation_of, schema_response
+from ..tools.documentation import documentation_of, schema_response
 from .arguments import (
     REGISTRY,
     SECONDS,

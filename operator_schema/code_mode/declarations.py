@@ -30,7 +30,7 @@ from ..schema.dialect_writing import has_words, said_of, short_json
 from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.keywords import keywords_of
 from ..tools import tools_of
-from .syntax import LANGUAGES, Entry, one_line
+from .declaration_syntax import LANGUAGES, Entry, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..codec.codec import Codec
     from ..introspect.nodes import Field, Graph, Node, Target
     from ..tools import Tool
-    from .syntax import Syntax
+    from .declaration_syntax import Syntax
 
     Language = Literal["python", "typescript"]
 

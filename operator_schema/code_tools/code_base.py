@@ -7,11 +7,11 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
 from .. import CallError, Registry, Toolset, tool
 from ..files import resolved
-from ..json_values import is_array, is_object, without_surrogates
+from ..json_values import writable_json
 from ..message_text import checked_path, checked_text, one_line, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
@@ -326,7 +326,7 @@ class CodeBase:
             return PatchCheck(applies=False, valid=False, error=message)
         text = without_fence(diff).code
         found = self._answered(lambda index: patch_checked(index, text, Budget(self.budget)))
-        return cast("PatchCheck", _writable(found))  # also of paths that only the patch names
+        return cast("PatchCheck", writable_json(found))  # also of paths that only the patch names
 
     def _placed(self, fenced: Fenced, inside: str) -> Checking:
         """Return a snippet in the function or file that it is for."""
@@ -385,13 +385,13 @@ class CodeBase:
                 assert self._index is not None  # noqa: S101  # refresh made it
                 try:
                     found = answer(self._index)
-                    return found if not self._index.shown_as else _writable(found)
+                    return found if not self._index.shown_as else writable_json(found)
                 except ChangedError:
                     continue
                 except CallError as error:
                     if not self._index.shown_as:
                         raise
-                    raise CallError(_writable(str(error))) from error
+                    raise CallError(writable_json(str(error))) from error
         message = "the files change while they are read: try again"
         raise CallError(message)
 
@@ -405,17 +405,6 @@ class CodeBase:
 
     def __repr__(self) -> str:
         return f"CodeBase({str(self.root)!r})"
-
-
-def _writable(value: Any) -> Any:
-    """Return an answer whose texts have U+FFFD in place of what they can't hold: parts of paths."""
-    if isinstance(value, str):
-        return without_surrogates(value)
-    if is_array(value):
-        return [_writable(item) for item in value]
-    if is_object(value):
-        return {key: _writable(item) for key, item in value.items()}
-    return value
 
 
 def _missing(name: str, miss: Miss) -> dict[str, object]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..message_text import nearest_names, quote
 from .index import Index
 from .language import FUNCTIONS, LANGUAGES, language_of, places_of
-from .modules import Modules
+from .module_names import Modules
 from .name_patterns import Pattern
 from .resolution import Resolver, Way
 from .source_files import UNREAD

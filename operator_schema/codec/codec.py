@@ -13,8 +13,8 @@ from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.nodes import UNKNOWN, AnyNode, Field, ObjectNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
-from .interpret import fits_at_sight, fits_plainly, interpret
-from .problems import GiveUp, Problems, decode_error, errors, ignored_keys
+from .interpret import encoded_at_sight, fits_at_sight, interpret
+from .problems import INVALID, GiveUp, Problems, decode_error, errors, ignored_keys
 from .tiered_compilation import Tiers
 
 if TYPE_CHECKING:
@@ -95,9 +95,7 @@ class Codec(Immutable, Generic[T]):
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
         checked = DEFAULTS
         if options:
-            from .options import checked_options  # most codecs are given none
-
-            checked = {**DEFAULTS, **checked_options(options)}
+            checked = {**DEFAULTS, **_options().checked_options(options)}
         own_name = name_of(annotation)
         walk = self._walk_class(
             checked["leaves"],
@@ -129,13 +127,11 @@ class Codec(Immutable, Generic[T]):
         return made
 
     def _hold(self, graph: Graph, annotation: Any, own_name: str, checked: Mapping[str, Any]) -> None:
-        parse = None
-        if checked["json_loads"] is not None:
-            parse = _json_text().parser_of(checked["json_loads"])
-        graph_of: Any = _graph_of
+        loads = checked["json_loads"]
+        parse = None if loads is None else _json_text().parser_of(loads)
         leaves: tuple[SchemaLeaf[Any], ...] = checked["leaves"]
-        if leaves or self._walk_class is not Walk:
-            graph_of = partial(_graph_of, leaves=leaves, codec=type(self))
+        is_usual = not leaves and self._walk_class is Walk
+        graph_of: Any = _graph_of if is_usual else partial(_graph_of, leaves=leaves, codec=type(self))
         # Asking for `__dict__` would make one, of 272 bytes.
         set_once(self, "_annotation", annotation)
         set_once(self, "_name", checked["name"] or own_name)
@@ -482,7 +478,8 @@ class Codec(Immutable, Generic[T]):
         return encoded
 
     def _encode_default(self, node: Node, value: object) -> Any:
-        return value if fits_plainly(node, value) else self._encode_node(node, value)
+        encoded = encoded_at_sight(node, value)
+        return self._encode_node(node, value) if encoded is INVALID else encoded
 
     def _graph_of(self, cls: Any) -> Graph | None:
         codec = type(self) if self._walk_class is not Walk else Codec
@@ -551,17 +548,22 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     return render
 
 
-@cache
+@cache  # most codecs are given none; an import takes as long as checking one
+def _options() -> ModuleType:
+    from . import options
+
+    return options
+
+
+@cache  # an import takes longer than a compiled decode, even where the module is loaded
 def _findings() -> ModuleType:
-    # An import takes longer than a compiled decode, even where the module is loaded.
     from .. import findings
 
     return findings
 
 
-@cache
+@cache  # a program that decodes parsed values alone does not pay for the json module
 def _json_text() -> ModuleType:
-    # A program that decodes parsed values alone does not pay for the json module.
     from . import json_text
 
     return json_text

@@ -18,7 +18,7 @@ from .sampling import matching
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ..schema.document_checks import Judge
+    from ..schema.keyword_checks import Judge
     from ..schema.patterns import Patterns
 
 __all__ = [

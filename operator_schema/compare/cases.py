@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import is_array, is_object
-from ..schema.document_checks import Judge
+from ..schema.keyword_checks import Judge
 from ..schema.keywords import KEYWORDS, LIMITS
 from ..schema.patterns import Patterns
 from ..schema.references import References, is_old, mapped, subschemas

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from json import loads
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import listed, nearest, quote, received
+from ..message_text import fold, listed, nearest, quote, received
 from ..providers.answer import parsed_arguments
 from ..schema.references import subschemas
 from ..tools import WARNING, RawCall, write_log
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from ..findings import Finding
     from ..tools import Tool
 
-__all__ = ["REDACTED", "hidden_names", "warn_of_misspelt", "without_redacted", "without_secrets"]
+__all__ = ["REDACTED", "Hidden", "hidden_keys", "without_redacted", "without_secrets"]
 
 REDACTED: Final = "[redacted]"
 """Stands in a log for a secret, whatever type that had; when a cassette is played back, for any value."""
@@ -26,10 +28,47 @@ REDACTED: Final = "[redacted]"
 _MAX_DEPTH: Final = 60
 _LIKENESS: Final = 0.8
 """How similar a key must be to be taken for the one that was meant."""
+_LONGEST_KEY: Final = 256
+"""Characters of a key that may be a misspelt name."""
 
 
-def hidden_names(redact: Any, wanted: str) -> frozenset[str]:
-    """Return the names of keys whose values are secrets.
+class Hidden(Value):
+    """Which keys have secrets: those that were named, and those by which a model may have meant them.
+
+    A model writes `apiToken` for `api_token`, which repair corrects, so the secret arrives all the same.
+
+    Attributes:
+        names: as they were given.
+        declared: keys in the schemas of tools: each of these means itself.
+    """
+
+    names: frozenset[str]
+    declared: frozenset[str] = frozenset()
+
+    def __contains__(self, key: object) -> bool:
+        if key in self.names or key in self.declared:
+            return key in self.names
+        return isinstance(key, str) and len(key) <= _LONGEST_KEY and _is_meant(key, self.names)
+
+    def beside(self, tools: Iterable[Tool[..., Any]]) -> Hidden:
+        """Return the same with the keys of more tools; log the names that are no key there, but nearly one.
+
+        A name that is like none may be right: a text or a mapping can hold any key.
+        """
+        keys: set[str] = set()
+        for tool in tools:
+            for schema in (tool.input_schema(), tool.output_schema()):
+                keys |= _keys_of(schema)
+        shown = sorted(keys - self.names)
+        near = [(name, nearest(name, shown, _LIKENESS)) for name in sorted(self.names - keys)]
+        said = [f"{quote(name)} (did you mean {quote(key)}?)" for name, key in near if key is not None]
+        if said:
+            write_log(WARNING, "redact has names of keys that no tool has: %s", listed(said))
+        return self.replace(declared=self.declared | keys)
+
+
+def hidden_keys(redact: Any, wanted: str) -> Hidden:
+    """Return which keys have secrets.
 
     Args:
         redact: what was given.
@@ -43,23 +82,13 @@ def hidden_names(redact: Any, wanted: str) -> frozenset[str]:
     if not is_names or not all(isinstance(name, str) for name in redact):
         message = f"redact must be {wanted}, not {received(redact)}"
         raise TypeError(message)
-    return frozenset(redact)
+    return Hidden(frozenset(redact))
 
 
-def warn_of_misspelt(hidden: frozenset[str], tools: Iterable[Tool[..., Any]]) -> None:
-    """Log the names that are no key in any schema of tools, but nearly one.
-
-    A name that is like none may be right: a text or a mapping can hold any key.
-    """
-    keys: set[str] = set()
-    for tool in tools:
-        for schema in (tool.input_schema(), tool.output_schema()):
-            keys |= _keys_of(schema)
-    shown = sorted(keys - hidden)
-    near = [(name, nearest(name, shown, _LIKENESS)) for name in sorted(hidden - keys)]
-    said = [f"{quote(name)} (did you mean {quote(key)}?)" for name, key in near if key is not None]
-    if said:
-        write_log(WARNING, "redact has names of keys that no tool has: %s", listed(said))
+@lru_cache(4096)
+def _is_meant(key: str, names: frozenset[str]) -> bool:
+    """Return whether a key is another spelling of a name, or nearly one."""
+    return fold(key) in {fold(name) for name in names} or nearest(key, names, _LIKENESS) is not None
 
 
 def _keys_of(schema: Any) -> set[str]:
@@ -74,11 +103,12 @@ def _keys_of(schema: Any) -> set[str]:
     return keys
 
 
-def without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, Any]:
+def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     """Return a call in which the values of some keys are replaced, in its arguments and in its result.
 
     Args:
-        line: JSON values: `name`, `arguments` and `result`, which has `content`, `is_error` and maybe `json`.
+        line: JSON values: `name`, `arguments` and `result`, which has `content`, `is_error` and maybe `json`;
+            maybe `id`.
         hidden: the keys.
     """
     secrets: list[str] = []
@@ -92,11 +122,12 @@ def without_secrets(line: dict[str, Any], hidden: frozenset[str]) -> dict[str, A
         arguments, content = (REDACTED if isinstance(arguments, str) else arguments), REDACTED
     kept = {**result, "content": content} | ({} if json is None else {"json": json})
     found = frozenset(secrets)
-    about = {"name": _text_without(line["name"], found), "arguments": _without(arguments, found)}
+    about: dict[str, Any] = {key: _without(line[key], found) for key in ("id", "name") if key in line}
+    about["arguments"] = _without(arguments, found)
     return {**line, **about, "result": {key: _without(inner, found) for key, inner in kept.items()}}
 
 
-def _replaced(value: Any, hidden: frozenset[str], secrets: list[str]) -> Any:
+def _replaced(value: Any, hidden: Hidden, secrets: list[str]) -> Any:
     """Return a value without secrets, which are added to a list as texts."""
     if is_object(value):
         found: dict[str, Any] = {}
@@ -110,7 +141,7 @@ def _replaced(value: Any, hidden: frozenset[str], secrets: list[str]) -> Any:
     return _text_replaced(value, hidden, secrets) if isinstance(value, str) else value
 
 
-def _text_replaced(text: str, hidden: frozenset[str], secrets: list[str]) -> str:
+def _text_replaced(text: str, hidden: Hidden, secrets: list[str]) -> str:
     """Return a text, which may be JSON with secrets of its own."""
     if not text.lstrip().startswith(("{", "[")):
         return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ..errors import ToolError
@@ -28,7 +28,7 @@ from .options import (
 from .run import Outcomes, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
     from typing import Never, Self, Unpack
 
     from ..errors import DecodeError
@@ -112,7 +112,8 @@ class Executor:
         DuplicateToolError: two tools have the same name.
         ToolNotFoundError: a hook is for a tool that isn't there. A registry may get it later; then the first
             call raises it.
-        TypeError: something isn't a hook, or `context` or `store` is something else.
+        TypeError: something isn't a hook, `context` or `store` is something else, or a function doesn't take
+            what it gets.
         ValueError: an option has the wrong type or range, or hooks are for a toolset that isn't there.
     """
 
@@ -296,13 +297,13 @@ class Executor:
 
     def _context_of(self, given: Context | None) -> Context | None:
         """Return the context of calls: the given one, or the executor's own."""
-        return context_of_calls(given, self._context)
+        return None if given is None and self._context is None else context_of_calls(given, self._context)
 
     @property
     def has_hooks(self) -> bool:
         """Whether hooks decide about calls or look at results: those of the executor, or of its tools."""
-        given = (self._hooks, self._registry.toolset.hooks)
-        return any(hooks is not None and hooks.may_decide for hooks in given)
+        own, of_tools = self._hooks, self._registry.toolset.hooks
+        return (own is not None and own.may_decide) or (of_tools is not None and of_tools.may_decide)
 
     @property
     def max_content(self) -> float | None:
@@ -390,8 +391,8 @@ class Executor:
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
             RoundError: the round was committed or discarded, or one of its calls was run before.
             StoreError: the round can't be taken from the executor's store.
-            TypeError: it is something else, the context isn't a mapping, or `on_progress` or `on_result`
-                isn't a plain function; then nothing is run.
+            TypeError: it is something else, the context isn't a mapping, `on_progress` or `on_result` isn't a
+                plain function, or a function doesn't take what it gets; then nothing is run.
             ValueError: `confirm` is something else.
             BaseException: one of `pass_through`, from the first call that raised one, after all calls have
                 ended.
@@ -400,8 +401,13 @@ class Executor:
             check_on_result(on_result)
         if confirm is not None:
             check_confirm(confirm)
+        if on_progress is not None:
+            check_on_progress(on_progress)
         if issubclass(type(work), RawCall):
-            return await self._run_call(work, hooks, context, confirm, on_progress, on_result)
+            deciding, context = self._call_hooks(hooks), self._context_of(context)
+            return result_of(
+                await self._alone(on_result, work, context, on_progress, None, confirm, deciding)()
+            )
         if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         deciding = self._call_hooks(hooks)
@@ -466,7 +472,7 @@ class Executor:
             or self.has_hooks
             or options.get("hooks") is not None
         )
-        return self._wait_for(lambda: run(work, **options), needs_loop=needs_loop)
+        return _waiting()(lambda: run(work, **options), self._slots, needs_loop=needs_loop)
 
     def stream(
         self,
@@ -497,27 +503,15 @@ class Executor:
         Raises:
             TypeError: something isn't a `RawCall`, the context isn't a mapping, or `on_progress` isn't a
                 plain function; then nothing is run.
+            ValueError: `confirm` is something else.
         """
         from .stream import ResultStream
 
-        deciding = self._call_hooks(hooks)
-        return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
-
-    async def _run_call(
-        self,
-        call: RawCall,
-        hooks: Any,
-        context: Context | None,
-        confirm: Confirm | None,
-        on_progress: OnProgress | None,
-        on_result: OnResult | None,
-    ) -> ToolResult:
-        """Run one call; see `run`."""
+        check_confirm(confirm)
         if on_progress is not None:
             check_on_progress(on_progress)
-        deciding, context = self._call_hooks(hooks), self._context_of(context)
-        outcome = await self._alone(on_result, call, context, on_progress, None, confirm, deciding)()
-        return outcome if type(outcome) is ToolResult else result_of(outcome)
+        deciding = self._call_hooks(hooks)
+        return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
 
     async def _run_round(
         self,
@@ -529,8 +523,6 @@ class Executor:
         on_result: OnResult | None,
     ) -> Any:
         """Run a round; see `run`."""
-        if on_progress is not None:
-            check_on_progress(on_progress)
         deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
         context = self._context_of(context)
         watching = () if deciding is None else deciding.around
@@ -578,9 +570,6 @@ class Executor:
         hooks: CallHooks | None,
         on_result: OnResult | None = None,
     ) -> list[tuple[Start, str]]:
-        if on_progress is not None:
-            check_on_progress(on_progress)
-        check_confirm(confirm)
         context = self._context_of(context)
         options = (context, on_progress, None, confirm, hooks)
         return [(self._alone(on_result, call, *options), call.name) for call in checked_calls(calls)]
@@ -633,10 +622,12 @@ class Executor:
                 found = found.joined(own.hooks.for_calls(own))
         return found
 
-    def _wait_for(self, start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:
-        from .sync import wait_for
 
-        return wait_for(start, self._slots, needs_loop=needs_loop)
+@cache  # asking for the import each time takes as long as finding the tool of a call
+def _waiting() -> Callable[..., Any]:
+    from .sync import wait_for  # programs with an event loop don't need it
+
+    return wait_for
 
 
 def _registry_of(tools: Member) -> Registry:

@@ -57,15 +57,28 @@ class AsyncioBackend:
 
     def run(self, start: Start, ready: Ready, context: Context | None) -> Any:
         """Run a coroutine in an event loop of its own, in a thread in which none runs."""
+        result: Any = None
+        raised: BaseException | None = None
 
-        async def main() -> Any:
+        # The task itself returns and raises nothing. In Python 3.11 the runner makes a text of the task, with
+        # its result or exception: that takes long for a long result, and runs the `__repr__` of an exception.
+        async def main() -> None:
+            nonlocal result, raised
             loop, task = get_running_loop(), current_task()
             ready(lambda: loop.call_soon_threadsafe(cast("Task[Any]", task).cancel))
-            return await start()
+            try:
+                result = await start()
+            except CancelledError:  # the runner knows whether it was an interrupt
+                raise
+            except BaseException as error:  # noqa: BLE001  # raised below
+                raised = error
 
         # With a factory, the runner does not replace the event loop that the program has set.
         with Runner(loop_factory=new_event_loop) as runner:
-            return runner.run(main(), context=context)
+            runner.run(main(), context=context)
+        if raised is not None:
+            raise raised
+        return result
 
 
 class AsyncioSignal:

@@ -11,7 +11,7 @@ from ..message_text import as_written, nearest, one_line, received
 from ..tools.calls import RawCall, checked_calls, remedy_for
 from ..tools.failures import ClassSet, Failures, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
-from ..tools.signature import is_coroutine_function
+from ..tools.signature import is_coroutine_function, takes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,12 +108,14 @@ def _check_context(context: Any) -> None:
     """Check the context, or the function that makes it.
 
     Raises:
-        TypeError: it is neither a mapping nor a plain function.
+        TypeError: it is neither a mapping nor a plain function of one argument.
     """
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
         message = f"context must be a mapping, or a plain function that returns one, not {received(context)}"
         raise TypeError(message)
+    if is_made:
+        _check_takes_one("context", "what a framework gives (None in your own loop)", context)
 
 
 def context_of_calls(given: Any, own: Any) -> Mapping[Any, Any] | None:
@@ -139,7 +141,7 @@ def check_on_progress(on_progress: object) -> None:
     """Check the function that gets the progress of tools.
 
     Raises:
-        TypeError: it can't be called, or it is async.
+        TypeError: it can't be called, is async, or doesn't take two arguments.
     """
     _check_plain("on_progress", "an update", on_progress)
 
@@ -148,7 +150,7 @@ def check_on_result(on_result: object) -> None:
     """Check the function that gets results as they come.
 
     Raises:
-        TypeError: it can't be called, or it is async.
+        TypeError: it can't be called, is async, or doesn't take two arguments.
     """
     _check_plain("on_result", "its result", on_result)
 
@@ -158,13 +160,16 @@ def _check_plain(option: str, second: str, given: object) -> None:
         what = "an async one" if callable(given) else received(given)
         message = f"{option} must be a plain function of a call and {second}, not {what}"
         raise TypeError(message)
+    if not takes(given, 2):
+        message = f"the function given as {option} has to take two arguments, a call and {second}"
+        raise TypeError(message)
 
 
 def check_options(options: Mapping[str, Any]) -> None:
     """Check the options of an executor.
 
     Raises:
-        TypeError: `context` is something else.
+        TypeError: `context` or `store` is something else, or a function doesn't take what it gets.
         ValueError: one has the wrong type, or is out of range.
     """
     timeout, grace, threads = options["timeout"], options["grace"], options["threads"]
@@ -187,6 +192,7 @@ def check_options(options: Mapping[str, Any]) -> None:
         _refuse("max_content", f"an integer of at least {LEAST_CONTENT}, or None", max_content)
     if not callable(options["report"]):
         _refuse("report", "a function from a DecodeError to a string", options["report"])
+    _check_takes_one("report", "a DecodeError", options["report"])
     check_confirm(options["confirm"])
     _check_context(options["context"])
     _check_store(options["store"])
@@ -196,12 +202,22 @@ def check_confirm(confirm: object) -> None:
     """Check the option `confirm`.
 
     Raises:
+        TypeError: the function doesn't take the call alone.
         ValueError: it is neither None, `"run"` nor a function.
     """
-    if confirm is None or confirm == "run" or (callable(confirm) and not isinstance(confirm, type)):
+    if confirm is None or confirm == "run":
+        return
+    if callable(confirm) and not isinstance(confirm, type):
+        _check_takes_one("confirm", "a ToolCall", confirm)
         return
     message = f'confirm must be "run", a function of a call, or None, not {as_written(confirm)}'
     raise ValueError(message)
+
+
+def _check_takes_one(option: str, what: str, function: object) -> None:
+    if not takes(function, 1):
+        message = f"the function given as {option} has to take one argument, {what}"
+        raise TypeError(message)
 
 
 def _check_store(store: object) -> None:

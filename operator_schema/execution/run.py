@@ -146,18 +146,31 @@ class Outcomes:
             return cast("Outcome", await watched(hooks.around, call.name, call, inside))
         if call.is_cut_off:
             return self.failures.cut_off(call)
-        run, slots, outer, place = Run(self, call, context, decoded), self._slots, PLACE.get(), None
+        run = Run(self, call, context, decoded)
         if execution is not None:
             execution.follow(run)
+        outcome = await self._in_place(run, on_progress, confirm, hooks)
+        if type(outcome) is ToolResult:
+            return outcome
+        if outcome is _UNDECIDED:
+            return await self._decided(run, on_progress, confirm, hooks, execution)
+        return self._unusual(call, outcome)
+
+    async def _in_place(
+        self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None, hooks: CallHooks | None
+    ) -> Any:
+        """Run a call when there is a place for it, or return why it isn't run."""
+        slots, outer, place = self._slots, PLACE.get(), None
         try:
             if self._is_limited:
                 place = Place(slots, current_backend().home())
                 place.is_held = await slots.acquire(None, place.home)
             if place is not outer:
                 PLACE.set(place)
-            outcome = await self._executed(run, on_progress, confirm, hooks)
+            outcome = self._ready(run, confirm, hooks)
+            return await self._executed(run, on_progress) if outcome is None else outcome
         except Exception as error:  # noqa: BLE001  # one call must not take the others down
-            outcome = error
+            return error
         finally:
             if place is not None:
                 try:
@@ -167,11 +180,6 @@ class Outcomes:
             # Not `reset`: a coroutine may be ended in another context, where another call has its place.
             if place is not outer and PLACE.get() is place:
                 PLACE.set(outer)
-        if type(outcome) is ToolResult:
-            return outcome
-        if outcome is _UNDECIDED:
-            return await self._decided(run, on_progress, confirm, hooks, execution)
-        return self._unusual(call, outcome)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
         """Return the result of a call that ended without one."""
@@ -224,7 +232,7 @@ class Outcomes:
         try:
             decided = await self._decision(run, self.confirmation.asking(confirm), hooks)
         except TimeoutError as late:
-            return self.failures.timed_out(call, run.seconds or 0, late)
+            return self.failures.timed_out(call, self.seconds_of(run.tool) or 0, late)
         except RuntimeError as error:
             return self.failures.not_started(call, error, _NO_THREAD)
         if isinstance(decided, (*_ENDS, BaseException)):
@@ -291,13 +299,8 @@ class Outcomes:
             return False  # running it says why
         return getattr(decided, "state", None) == "deferred"
 
-    async def _executed(
-        self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None, hooks: CallHooks | None
-    ) -> Any:
-        """Find the tool of a call and run it, or return why it isn't run."""
-        outcome = self._ready(run, confirm, hooks)
-        if outcome is not None:
-            return outcome
+    async def _executed(self, run: Run, on_progress: OnProgress | None) -> Any:
+        """Run a call that is ready."""
         reports = None
         if run.tool.takes_progress:
             from .stream import with_progress
@@ -305,10 +308,10 @@ class Outcomes:
             run.context, reports = with_progress(run.call, run.context, on_progress)
         try:
             if run.tool.is_async and not self._is_long(run):
-                return await self._tasks.run(run.arun, run.tool.name, run.seconds)
+                return await self._tasks.run(run.arun, run.tool.name, self.seconds_of(run.tool))
             return await self._run_plain(run)
         except TimeoutError as late:
-            return self.failures.timed_out(run.call, run.seconds or 0, late)
+            return self.failures.timed_out(run.call, self.seconds_of(run.tool) or 0, late)
         except RuntimeError as error:
             return self.failures.not_started(run.call, error, _NO_THREAD)
         finally:
@@ -386,7 +389,7 @@ class Outcomes:
             TimeoutError: it took longer; its text says so if the function did not run.
             RuntimeError: the system gives no more threads.
         """
-        tool, seconds, began = run.tool, run.seconds, monotonic()
+        tool, seconds, began = run.tool, self.seconds_of(run.tool), monotonic()
         if tool.is_async:
             outcome = await self._decode_in_thread(run.prepare, run)
         elif self._uses_threads if tool.threads is None else tool.threads:
@@ -425,7 +428,7 @@ class Outcomes:
     async def _decode_in_thread(self, function: Callable[[], Any], run: Run) -> Any:
         """Decode long arguments in a thread: they would block the event loop."""
         try:
-            return await self._decoders.run(function, run.tool.name, run.seconds)
+            return await self._decoders.run(function, run.tool.name, self.seconds_of(run.tool))
         except TimeoutError as late:
             raise TimeoutError(str(late) or "decoding its arguments took too long") from None
 
@@ -535,11 +538,6 @@ class Run:
         self.decoded = decoded
         self.details: Mapping[str, Any] = _NOTHING if decoded is None else decoded.details
         self.deferred_at: float | None = None if decoded is None else decoded.deferred_at
-
-    @property
-    def seconds(self) -> float | None:
-        """Seconds that it may take; None for no limit."""
-        return self._outcomes.seconds_of(self.tool)
 
     def run(self) -> ToolResult | Passed | _Pending:
         """Run a function that isn't async."""

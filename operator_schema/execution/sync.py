@@ -49,7 +49,7 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
     backends, waiting = running_backends(), waiting_backends()
     place = slots.place_of_thread()
     if not backends and not waiting and place is None:
-        return _run_here(start, needs_loop=needs_loop)
+        return _run_here(start, waiting, needs_loop=needs_loop)
     # A loop that waits for a function here may still run other calls; it simply counts as blocked.
     homes = [*[backend.home() for backend in (*backends, *waiting)], *loops_waiting_here()]
     with blocked.blocking(homes), slots.needed_by(place) as places:
@@ -59,15 +59,16 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
                 f"max_concurrency ({places}). Raise max_concurrency, or use await run"
             )
             raise RuntimeError(message)
-        return _run_beside(start, backends[0]) if backends else _run_here(start, needs_loop=needs_loop)
+        if backends:
+            return _run_beside(start, backends[0])
+        return _run_here(start, waiting, needs_loop=needs_loop)
 
 
-def _run_here(start: Callable[[], Coroutine[Any, Any, T]], *, needs_loop: bool) -> T:
-    if not needs_loop:
-        waiting = waiting_backends()
-        found: T = _WaitingThread(waiting[-1] if waiting else None).finish(start)
-        return found
-    result: T = asyncio_backend().run(start, lambda _: None, None)
+def _run_here(start: Callable[[], Coroutine[Any, Any, T]], waiting: list[Any], *, needs_loop: bool) -> T:
+    if needs_loop:
+        result: T = asyncio_backend().run(start, lambda _: None, None)
+    else:
+        result = _WaitingThread(waiting).finish(start)
     return result
 
 
@@ -135,25 +136,27 @@ class _WaitingThread:
     It starts no tasks: an async function gets an event loop of its own in the thread.
 
     Args:
-        outer: the backend for which the thread runs the function that makes this one, or None.
+        waiting: those of the thread whose calls have not ended; the last one runs the function that makes
+            this one.
 
     Attributes:
         interrupts: handles the interrupts of the thread.
     """
 
-    __slots__ = ("interrupts",)
+    __slots__ = ("_waiting", "interrupts")
 
     has_tasks = False
 
-    def __init__(self, outer: Any) -> None:
-        self.interrupts = _Interrupts() if outer is None else _Interrupts(outer.interrupts.handle)
+    def __init__(self, waiting: list[Any]) -> None:
+        self._waiting = waiting
+        self.interrupts = _Interrupts(waiting[-1].interrupts.handle) if waiting else _Interrupts()
 
     def finish(self, start: Start) -> Any:
         """Run a coroutine that waits only for signals."""
-        waiting, interrupts = waiting_backends(), self.interrupts
-        waiting.append(self)
+        waiting, interrupts = self._waiting, self.interrupts
         interrupts.hold()
         try:
+            waiting.append(self)
             return copy_context().run(_result_of, start())
         finally:
             waiting.pop()

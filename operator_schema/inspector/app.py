@@ -329,18 +329,20 @@ class _Answers:
         tool = subject.tool(asked.tool)
         # After a reload it may be another function: then the agreement is void.
         shown = (version, asked.tool, asked.arguments, asked.answers)
-        agreed = asked.agreement is not None and self._agreements.take(asked.agreement, *shown)
         loop, events = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]]()
 
         def tell(event: dict[str, Any]) -> None:
             loop.call_soon_threadsafe(events.put_nowait, event)
+
+        def agreed(text: str) -> bool:
+            return asked.agreement is not None and self._agreements.take(asked.agreement, *shown, text)
 
         async def run() -> None:
             done = await run_call(
                 subject, tool, asked.arguments, agreed=agreed, answers=asked.answers, tell=tell
             )
             if "question" in done:
-                done = {**done, "agreement": self._agreements.offer(*shown)}
+                done = {**done, "agreement": self._agreements.offer(*shown, done["question"])}
             tell({"done": done})
 
         return StreamingResponse(_lines(run, events), media_type="application/x-ndjson")

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from ..errors import (
     DecodeError,
@@ -26,7 +26,17 @@ from ..errors import (
 )
 from ..json_values import is_array, is_object
 from ..message_text import clip
-from ..rounds import RestoreError, RoundError, Toolset, answer_codec, answer_schema, call_text
+from ..rounds import (
+    Defer,
+    Reject,
+    RestoreError,
+    RoundError,
+    Toolset,
+    answer_codec,
+    answer_schema,
+    call_text,
+    rejection_reason,
+)
 from ..tools import Audio, File, Image, RawCall, Resource
 from .catalogue import form_of, needs_agreement
 from .readings import finding_as_dict
@@ -96,12 +106,17 @@ class Agreements:
         return hmac.new(self._key, text.encode(), sha256).hexdigest()
 
 
+def nobody_agreed(_text: str) -> bool:
+    """Say that nobody has agreed to a call."""
+    return False
+
+
 async def run_call(
     subject: Subject,
     tool: Tool[..., Any],
     arguments: str,
     *,
-    agreed: bool = False,
+    agreed: Callable[[str], bool] = nobody_agreed,
     answers: Mapping[str, Any] | None = None,
     tell: Callable[[dict[str, Any]], object] | None = None,
 ) -> dict[str, Any]:
@@ -111,7 +126,8 @@ async def run_call(
         subject: runs it.
         tool: the called tool.
         arguments: JSON text, as a model writes it.
-        agreed: whether a person has agreed to exactly this call.
+        agreed: returns whether a person has agreed to a call, of which it gets the text: with the arguments
+            that run, after all hooks, and with the reason for which a hook makes it wait.
         answers: what a person answered the tool, as JSON values by the name of the parameter.
         tell: gets each `progress` and each `record` as it comes, maybe in another thread.
 
@@ -120,16 +136,13 @@ async def run_call(
         the `progress` and the `records` that the tool logged.
     """
     raw = RawCall(None, tool.name, arguments)
-    if needs_agreement(subject, tool) and not agreed:
-        question = _question_about(tool, raw)
-        if question is not None:
-            return {"question": question}
     try:
         given = _decoded_answers(tool, answers or {})
     except (DecodeError, SchemaError, ToolError) as error:
         return {"problem": str(error)}
     context = _with_answers(subject, given) if given else subject.context
     updates: list[dict[str, Any]] = []
+    questions: list[str] = []
 
     def on_progress(_: RawCall, update: ProgressUpdate) -> None:
         if len(updates) < _MOST_UPDATES:
@@ -137,22 +150,43 @@ async def run_call(
             updates.append(about)
             say({"progress": about})
 
+    async def ask(call: ToolCall[Any]) -> bool | None:
+        text = call_text(call)
+        if agreed(text):
+            return True
+        questions.append(text)
+        return None  # so the page asks, rather than whoever the executor would ask
+
+    async def run(hooks: Any) -> ToolResult:
+        return await subject.executor.run(
+            raw, context=context, confirm=ask, hooks=hooks, on_progress=on_progress
+        )
+
     say = _to_nobody if tell is None else tell
     with _records(say) as records:
         start = time.perf_counter()
-        result = await subject.executor.run(
-            raw, context=context, confirm=_agreed if agreed else undecided, on_progress=on_progress
-        )
+        result = await run(_hold_back if needs_agreement(subject, tool) else None)
+        if rejection_reason(result) == _AGREED_BY_A_HOOK:
+            text = _text_of(tool, raw)
+            if not agreed(text):
+                return {"question": text}
+            result = await run(None)
         seconds = time.perf_counter() - start
-    if result.code == "needs_approval" and not agreed:
-        return {"question": _question_about(tool, raw) or result.content}
+    if result.code == "needs_approval" and questions:
+        return {"question": questions[-1]}
     about = {"seconds": seconds, "progress": updates, "records": records}
     return {"result": result_as_dict(result), **about, **_asked(tool, result)}
 
 
-def _agreed(_call: object) -> bool:
-    """Say that a person agreed: to what the tool asks for, and to what a hook leaves to a person."""
-    return True
+_AGREED_BY_A_HOOK: Final = "a hook has agreed to it, but the page asks nevertheless"
+
+
+def _hold_back(call: ToolCall[Any]) -> Defer | Reject:
+    # A call that a hook approved can't be deferred any more.
+    return Reject(_AGREED_BY_A_HOOK) if call.approved else Defer("")
+
+
+_hold_back.__qualname__ = "the page"  # so the log says who decided
 
 
 def undecided(_call: object) -> None:
@@ -167,10 +201,10 @@ def _with_answers(subject: Subject, answers: dict[Any, Any]) -> Mapping[Any, Any
     return ChainMap(answers, {} if known is None else cast("Any", known))
 
 
-def _question_about(tool: Tool[..., Any], raw: RawCall) -> str | None:
-    """Return the text that a person agrees to; None for a call that doesn't fit and can't run anyway."""
+def _text_of(tool: Tool[..., Any], raw: RawCall) -> str:
+    """Return the text that a person agrees to, for a call that fits."""
     (call,) = Toolset(tool.with_(enabled=True)).offer().round([raw]).calls
-    return call_text(call) if call.has_input else None
+    return call_text(call)
 
 
 def _decoded_answers(tool: Tool[..., Any], answers: Mapping[str, Any]) -> dict[Any, Any]:

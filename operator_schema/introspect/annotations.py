@@ -28,7 +28,7 @@ from typing import (
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..message_text import excerpt, one_line
-from .classes import declares, own_docstring
+from .classes import declares, docstring_parser, own_docstring
 from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (
@@ -134,7 +134,7 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
             node = reader.node(arg, place)
         else:
             reader.left -= 1
-        if isinstance(node, UnionNode) and node.description is None:
+        if type(node) is UnionNode and node.description is None:
             found += node.members
         else:
             found.append(node)
@@ -152,7 +152,7 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 def _are_simple(nodes: list[Node]) -> bool:
     """Return whether nodes are several of `SIMPLE`, which are single objects: `int | float | None`."""
     for node in nodes:
-        if not isinstance(node, ScalarNode) or node.description is not None or node.constraints is not None:
+        if type(node) is not ScalarNode or node.description is not None or node.constraints is not None:
             return False
     return len({id(node) for node in nodes}) == len(nodes)
 
@@ -161,7 +161,7 @@ def _differ_at_sight(members: tuple[Node, ...]) -> bool:
     """Return whether each member has JSON types of its own, so that there is nothing to check."""
     first = members[0]
     if members[-1] is NULL and len(members) == 2:  # noqa: PLR2004  # as above
-        if isinstance(first, ScalarNode):
+        if type(first) is ScalarNode:
             return first.type != "null"
         if isinstance(first, LeafNode):
             return "null" not in first.leaf.json_types
@@ -372,9 +372,7 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
 
 
 def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:
-    from .docstrings import parse_docstring
-
-    text = parse_docstring(own_docstring(cls)).text
+    text = docstring_parser()(own_docstring(cls)).text
     if has_surrogate(text):
         reader.complain_surrogate(text, place)
     return text or None

@@ -1,6 +1,6 @@
 """Reads a docstring: its prose, and the text about each parameter.
 
-The parameters are read in the forms of Google, NumPy and reST (Sphinx, Epydoc): one row of `_FORMS`
+The parameters are read in the forms of Google, NumPy and reST (Sphinx, Epydoc): one `_Form`
 each. All the rest is prose, so that nothing is lost. Nothing in this module takes time that grows
 faster than the docstring.
 """
@@ -94,24 +94,19 @@ class _Form:
     """A form in which people write the sections of a docstring.
 
     Attributes:
-        opens: takes lines and the number of one of them. If a section begins there, returns whether
-            it holds parameters, and how many lines its title has.
-        reader: takes the lines of a section of parameters, returns what reads the first line of each
-            entry.
+        title_lines: how many lines the title of a section has.
+        reader: takes the first text of a section of parameters, returns what reads the first line of
+            each entry.
         ends_by_layout: whether a section ends where its indentation does, or at a blank line if it has
             none; otherwise it ends at the next title.
     """
 
-    __slots__ = ("ends_by_layout", "opens", "reader")
+    __slots__ = ("ends_by_layout", "reader", "title_lines")
 
     def __init__(
-        self,
-        opens: Callable[[Sequence[Line], int], tuple[bool, int] | None],
-        reader: Callable[[Sequence[Line]], EntryReader],
-        *,
-        ends_by_layout: bool,
+        self, title_lines: int, reader: Callable[[str], EntryReader], *, ends_by_layout: bool = False
     ) -> None:
-        self.opens, self.reader, self.ends_by_layout = opens, reader, ends_by_layout
+        self.title_lines, self.reader, self.ends_by_layout = title_lines, reader, ends_by_layout
 
 
 def parse_docstring(doc: str | None) -> Docstring:
@@ -128,36 +123,45 @@ def parse_docstring(doc: str | None) -> Docstring:
     lines, margin = _split_lines(doc or "")
     found: dict[str, str] = {}
     prose: list[str] = []
-    begin = i = 0  # of the prose since the last section of parameters
-    while i < len(lines):
-        text = lines[i][1]
-        may_open = text and (len(text) <= _LONGEST_TITLE or text[0] in _FIELD_MARKS)
-        opening = _opening(lines, i, margin) if may_open else None
-        if opening is None:
-            i += 1
+    begin = end = 0  # of the prose since the last section of parameters; of the last section
+    for i, (indent, text) in enumerate(lines):
+        if i < end or not text or (len(text) > _LONGEST_TITLE and text[0] not in _FIELD_MARKS):
             continue
-        form, holds_parameters, start = opening
+        opening = _opening(lines, i) if indent - margin < _CODE_INDENT else None
+        if opening is None:
+            continue
+        form, holds_parameters = opening
+        start = i + form.title_lines
         end = _section_end(lines, i, start, form)
         if holds_parameters:
             prose.append(_prose(lines[begin:i], margin))
-            body, known = lines[start:end], len(found)
-            unread = _read_entries(body, form.reader(body), found)
-            # Only with its title is it clear what the text of a section without entries is about.
-            title = lines[i:start] if len(found) == known and any(text for _, text in unread) else []
+            known = len(found)
+            unread = _read_entries(lines[start:end], form.reader, found)
             if unread:
+                # Only with its title is it clear what the text of a section without entries is about.
+                title = lines[i:start] if len(found) == known and any(text for _, text in unread) else []
                 prose.append(_prose([*title, *unread], margin))
             begin = end
-        i = end
     if begin < len(lines):
         prose.append(_prose(lines[begin:], margin))
-    return Docstring("\n\n".join([text for text in prose if text]), found)
+    return Docstring("\n\n".join(filter(None, prose)), found)
 
 
 def _split_lines(doc: str) -> tuple[list[Line], int]:
     """Return the lines of a docstring, and how far all of them are indented."""
-    first, *rows = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs().rstrip().split("\n")
-    lines = [(row.find(text := row.strip()), text) for row in rows]
-    margin = min([indent for indent, text in lines if text], default=0)
+    if "\r" in doc or "\t" in doc:
+        doc = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs()
+    first, *rows = doc.rstrip().split("\n")
+    lines: list[Line] = []
+    margin: int | None = None
+    for row in rows:
+        line = row.rstrip()
+        text = line.lstrip()
+        indent = len(line) - len(text)
+        lines.append((indent, text))
+        if text and (margin is None or indent < margin):
+            margin = indent
+    margin = margin or 0
     # The first line begins behind the quotes, so that it says nothing about the margin.
     lines.insert(0, (margin, first.strip()))
     return lines, margin
@@ -170,38 +174,18 @@ def _prose(lines: Sequence[Line], margin: int) -> str:
 # --- sections ------------------------------------------------------------------------------------
 
 
-def _opening(lines: Sequence[Line], i: int, margin: int) -> tuple[_Form, bool, int] | None:
-    """Return the form of the section that begins at a line, whether it holds parameters, its first line."""
-    indent, text = lines[i]
-    if indent - margin >= _CODE_INDENT or (text[0] not in _FIELD_MARKS and _title(text) not in _SECTIONS):
-        return None
-    for form in _FORMS:
-        opened = form.opens(lines, i)
-        if opened is not None:
-            holds_parameters, title = opened
-            return form, holds_parameters, i + title
-    return None
-
-
-def _opens_google(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
+def _opening(lines: Sequence[Line], i: int) -> tuple[_Form, bool] | None:
+    """Return the form of the section that begins at a line, and whether it holds parameters."""
     text = lines[i][1]
-    holds_parameters = _SECTIONS.get(_title(text))
-    if holds_parameters is None or not text.endswith(":"):
+    if text[0] in _FIELD_MARKS:
+        return None if _field_entry(text) is None else (_FIELDS, _PARAMETERS)
+    holds_parameters = _SECTIONS.get(text.removesuffix(":").rstrip().lower())
+    if holds_parameters is None:
         return None
-    return (holds_parameters, 1) if holds_parameters or text[0].isupper() else None
-
-
-def _opens_numpy(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
-    holds_parameters = _SECTIONS.get(_title(lines[i][1]))
-    return None if holds_parameters is None or not _is_underlined(lines, i) else (holds_parameters, 2)
-
-
-def _opens_fields(lines: Sequence[Line], i: int) -> tuple[bool, int] | None:
-    return None if _field_entry(lines[i][1]) is None else (_PARAMETERS, 0)
-
-
-def _title(text: str) -> str:
-    return text.removesuffix(":").rstrip().lower()
+    if _is_underlined(lines, i):
+        return _NUMPY, holds_parameters
+    is_google = text.endswith(":") and (holds_parameters or text[0].isupper())
+    return (_GOOGLE, holds_parameters) if is_google else None
 
 
 def _is_underlined(lines: Sequence[Line], i: int) -> bool:
@@ -248,18 +232,21 @@ def _ends_flat_body(lines: Sequence[Line], j: int) -> bool:
 # --- entries -------------------------------------------------------------------------------------
 
 
-def _read_entries(lines: Sequence[Line], read: EntryReader, found: dict[str, str]) -> list[Line]:
+def _read_entries(
+    lines: Sequence[Line], reader: Callable[[str], EntryReader], found: dict[str, str]
+) -> list[Line]:
     """Add the descriptions of parameters to `found`; return the lines that belong to none of them."""
     unread: list[Line] = []
-    level: int | None = None
+    read: EntryReader = _google_entry
+    level = -1  # until the first text, which decides how entries are read
     names: tuple[str, ...] = ()
     body = unread
     after_blank = False
     for line in lines:
         indent, text = line
-        if level is None and text:
-            level = indent
-        is_outer = level is not None and indent <= level and text
+        if level < 0 and text:
+            read, level = reader(text), indent
+        is_outer = text and indent <= level
         entry = read(text) if is_outer else None
         if entry is not None:
             _keep(names, body, found)
@@ -287,20 +274,19 @@ def _keep(names: Sequence[str], description: Sequence[Line], found: dict[str, st
                 found[name] = text
 
 
-def _google_reader(lines: Sequence[Line]) -> EntryReader:
+def _google_reader(first: str) -> EntryReader:
     """Return the reader of what the first entry looks like: `name: text`, `- name: text`, `name - text`.
 
     The first one decides, because wrapped text may begin with a dash or have one.
     """
-    first = next((text for _, text in lines if text), "")
-    is_list = first.startswith(_BULLETS)
-    shown = first[2:].lstrip() if is_list else first
-    read = _dash_entry if _google_entry(shown) is None and _dash_entry(shown) is not None else _google_entry
+    if not first.startswith(_BULLETS):
+        return _item_reader(first)
+    read = _item_reader(first[2:].lstrip())
+    return lambda text: read(text[2:].lstrip()) if text.startswith(_BULLETS) else None
 
-    def read_item(text: str) -> Entry | None:
-        return read(text[2:].lstrip()) if text.startswith(_BULLETS) else None
 
-    return read_item if is_list else read
+def _item_reader(first: str) -> EntryReader:
+    return _dash_entry if _google_entry(first) is None and _dash_entry(first) is not None else _google_entry
 
 
 def _google_entry(text: str) -> Entry | None:
@@ -339,10 +325,6 @@ def _after_bracket(inside: str) -> str:
     return ""
 
 
-def _numpy_reader(_lines: Sequence[Line]) -> EntryReader:
-    return _numpy_entry
-
-
 def _numpy_entry(text: str) -> Entry | None:
     # `name`, `name : type`, `a, *b : type`
     if _says_none(text):
@@ -353,10 +335,6 @@ def _numpy_entry(text: str) -> Entry | None:
         return names, "" if names else text
     names = _names(text.partition(":")[0])
     return (names, "") if names else None
-
-
-def _field_reader(_lines: Sequence[Line]) -> EntryReader:
-    return _field_entry
 
 
 def _field_entry(text: str) -> Entry | None:
@@ -390,12 +368,9 @@ def _says_none(text: str) -> bool:
     return text.partition(":")[0].rstrip(" .") == "None"
 
 
-_FORMS: Final = (
-    _Form(_opens_fields, _field_reader, ends_by_layout=False),
-    _Form(_opens_numpy, _numpy_reader, ends_by_layout=False),
-    _Form(_opens_google, _google_reader, ends_by_layout=True),
-)
-"""The first that opens a section at a line reads it."""
+_FIELDS: Final = _Form(0, lambda _: _field_entry)
+_NUMPY: Final = _Form(2, lambda _: _numpy_entry)
+_GOOGLE: Final = _Form(1, _google_reader, ends_by_layout=True)
 
 
 def _join(lines: Sequence[Line]) -> str:

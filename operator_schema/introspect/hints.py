@@ -476,7 +476,7 @@ _SHOWN_ARGUMENTS = 8
 def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return what `typing.get_origin` and `typing.get_args` do, faster for the usual kinds of annotation."""
     cls = type(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
-    if cls is GenericAlias or cls is _LiteralAlias:
+    if cls in _PLAIN_ALIASES:
         return annotation.__origin__, annotation.__args__
     if cls is UnionType:
         return cls, annotation.__args__
@@ -484,7 +484,9 @@ def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return origin, get_args(annotation) if origin is not None else ()
 
 
-_LiteralAlias: Final = type(Literal[0])
+_PLAIN_ALIASES: Final[frozenset[Any]] = frozenset(
+    {GenericAlias, type(Literal[0]), type(Union[int, str])}  # noqa: UP007  # the older spelling
+)
 
 
 def name_of(annotation: object) -> str:

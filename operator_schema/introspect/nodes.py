@@ -4,7 +4,8 @@ One small immutable class a kind of JSON value, with no behaviour. Cycles go thr
 so a graph is a finite tree of values that can be compared, printed and pickled.
 
 The `__new__` of the nodes that registration makes by the dozen is for speed alone: `ValueType` says
-how, and type checkers read the attributes.
+how, and type checkers read the attributes. For speed, too, `type(node) is …` is written where nodes are
+met by the dozen: if a class has a metaclass, `isinstance` takes six times as long to say no.
 """
 
 from __future__ import annotations
@@ -440,12 +441,12 @@ Node: TypeAlias = (
 
 def is_null(node: Node) -> bool:
     """Return whether a node takes null alone."""
-    return isinstance(node, ScalarNode) and node.type == "null"
+    return type(node) is ScalarNode and node.type == "null"
 
 
 def resolve(node: Node, definitions: Mapping[Target, Node]) -> Node:
     """Follow a reference to its node; return any other node as it is."""
-    while isinstance(node, RefNode):
+    while type(node) is RefNode:
         node = definitions[node.target]
     return node
 

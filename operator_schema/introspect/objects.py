@@ -18,6 +18,7 @@ from .annotations import Defaulted
 from .classes import (
     annotations_of,
     declared_fields,
+    docstring_parser,
     extra_items,
     is_closed,
     lineage,
@@ -142,12 +143,14 @@ def _make_field(
     alias, in_metadata, examples = _read_metadata(metadata, name, report) if metadata else _NO_METADATA
     description = given.get(name)
     if description is None:
-        description = _own_description(node, in_metadata, documented.get(name))
+        description = node.description
+        if description is None:
+            description = documented.get(name) if in_metadata is None else in_metadata
     if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
         _report_surrogates(name, alias, description, report)
     if required is None:
         required = default is MISSING and not (source.has_factory or absent_is_none)
-        may_be_unsettled = required and isinstance(node, (UnionNode, RefNode)) and _hides_null(node)
+        may_be_unsettled = required and type(node) in _OF_OTHERS and _hides_null(node)
     # What `Field.__new__` does. Calling that with nine arguments takes 3 % of registering a dataclass.
     field = field_draft()
     field.name = name
@@ -168,21 +171,17 @@ def _make_field(
     return made
 
 
-def _own_description(node: Node, in_metadata: str | None, documented: str | None) -> str | None:
-    """Return the description that a field brings along: of its annotation, its metadata or a docstring."""
-    if node.description is not None:
-        return node.description
-    return documented if in_metadata is None else in_metadata
-
-
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
 
 
-def _hides_null(node: UnionNode | RefNode) -> bool:
+_OF_OTHERS: Final[frozenset[type]] = frozenset({UnionNode, RefNode})
+"""The nodes whose values are those of other nodes."""
+
+
+def _hides_null(node: Node) -> bool:
     """Return whether null may still be in a node: behind a reference, in an inner union, or described."""
-    if isinstance(node, RefNode):
-        return True
-    return any(isinstance(member, (UnionNode, RefNode)) or is_null(member) for member in node.members)
+    members = node.members if isinstance(node, UnionNode) else (node,)
+    return any(type(member) in _OF_OTHERS or is_null(member) for member in members)
 
 
 def _read_metadata(
@@ -481,12 +480,11 @@ def _noun(cls: type) -> str:
 def _from_docstrings(
     cls: type, docstrings: Sequence[tuple[type, str]], names: Collection[str], report: Report
 ) -> tuple[str | None, Mapping[str, str]]:
-    from .docstrings import parse_docstring
-
+    parse = docstring_parser()
     text: str | None = None
     documented: dict[str, str] = {}
     for base, doc in docstrings:
-        parsed = parse_docstring(doc)
+        parsed = parse(doc)
         unknown: list[str] = []
         if base is cls:
             text = parsed.text or None

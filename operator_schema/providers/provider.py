@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import rounds, tools
 from ..immutable import Value
-from ..json_values import is_array, is_object, to_json_text
+from ..json_values import is_array, is_object, to_json_text, writable_json
 from ..message_text import quote, received
 from .answer import (
     CONTAINER,
@@ -90,7 +90,8 @@ class Provider(Value):
                 when the arguments are decoded, as always. `"auto"` is for the tools that its strict mode
                 takes; `report` says which.
             history: the conversation, in order: strings of the user, committed turns and answers, and dicts
-                in the provider's own form, which are sent unchanged.
+                in the provider's own form, which are sent unchanged. Everywhere, U+FFFD replaces a lone
+                surrogate: no SDK can send one, whether a model or a user wrote it.
             options: what only some providers take; `features` says which. None, False and nothing leave an
                 option out.
                 `listed`: tools that the request lists, as for `offer`, of which the offer allows some: the
@@ -130,9 +131,9 @@ class Provider(Value):
             body = self._tools(offered)
         if history is not None:
             items = _checked_history(history)
-            body[self.wire.HISTORY] = [
-                message for item in items for message in self._messages_of(item, offered)
-            ]
+            body[self.wire.HISTORY] = _sendable(
+                [message for item in items for message in self._messages_of(item, offered)]
+            )
             if self.wire.CONTAINER and (container := _container_of(items)) is not None:
                 body[self.wire.CONTAINER] = container
         return body
@@ -305,7 +306,7 @@ class Provider(Value):
         Raises:
             TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
         """
-        return self._results(results, offered_now(offer), _checked_calls(calls))
+        return _sendable(self._results(results, offered_now(offer), _checked_calls(calls)))
 
     def _results(
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
@@ -344,7 +345,7 @@ class Provider(Value):
         if not isinstance(turn, rounds.Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
-        return self._turn(turn, offered_now(offer))
+        return _sendable(self._turn(turn, offered_now(offer)))
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said = turn.assistant
@@ -438,6 +439,15 @@ def _order_meant(given: Any) -> str | None:
 
 def _offered_tools(given: Sequence[Any]) -> Offered:
     return Offered(tuple(given), Wanted("auto" if given else "none"))
+
+
+def _sendable(messages: list[Any]) -> list[Any]:
+    """Return messages that can be encoded: otherwise, a conversation could never go on after one."""
+    try:
+        found: list[Any] = writable_json(messages)
+    except RecursionError:  # nor can anything else encode these
+        return messages
+    return found
 
 
 def _checked_history(history: Any) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..errors import SchemaError
 from ..immutable import Value
-from ..introspect.parameter_places import places_of
+from ..introspect.graph_traversal import places_of
 from ..json_values import to_json_text
 from ..message_text import show_path
 from ..token_counts import count_tokens, is_estimate

@@ -15,7 +15,7 @@ from ..message_text import escape, listed, one_line, received, show_path, writab
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, exception_text
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.injection import is_union
-from ..tools.signature import is_awaitable
+from ..tools.signature import outcome_of
 from .hooks import CONFIRM, DECISIONS, Defer, Reject, RunAgain, RunNormally
 from .input_copies import check_written, is_edited, own_copy, own_json
 from .tool_call import FAILURES, Question, ToolCall, shortened
@@ -86,9 +86,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             continue
         try:
             shown = shown or with_own_input(call)
-            decision: Any = hook.function(shown)
-            if is_awaitable(decision):
-                decision = await decision
+            decision: Any = await outcome_of(hook.function, shown)
             after = decided(call, shown, decision, is_settled=is_settled)
         except Exception as error:  # a hook is your program's own code
             raise FailedHookError(hook) from error
@@ -189,7 +187,7 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
     if asking is None or call.state != "deferred" or call.question is not None:
         return call
     shown = with_own_input(call)
-    answer = await asking(shown)
+    answer = await outcome_of(asking, shown)
     after = decided(call.as_pending(), shown, _decision(answer, call.reason or ""))
     if after.state != "pending":
         return after
@@ -263,9 +261,8 @@ async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCa
         if names is not None and call.name not in names:
             continue
         try:
-            decision: Any = hook.function(call.replace(_input=own_copy(call.tool, call.input)))
-            if is_awaitable(decision):
-                decision = await decision
+            shown = call.replace(_input=own_copy(call.tool, call.input))
+            decision: Any = await outcome_of(hook.function, shown)
             result = _result_of(call, decision)
         except Exception as error:  # noqa: BLE001  # the program's own code: what it had to hide stays hidden
             _write(ERROR, call, hook.name, "nothing", f"it failed with {exception_text(error)}")

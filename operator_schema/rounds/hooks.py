@@ -11,7 +11,7 @@ from ..errors import ToolNotFoundError
 from ..immutable import Value
 from ..message_text import one_line, received, writable_text
 from ..tools.calls import ToolResult
-from ..tools.signature import is_awaitable
+from ..tools.signature import outcome_of, takes
 from ..tools.tool import Tool
 from .named_tools import NamedTools
 
@@ -380,9 +380,7 @@ class Hooks(Value):
             if hook.kind != "description":
                 continue
             for name in [name for name in toolset.names if names is None or name in names]:
-                text = hook.function(toolset[name].definition())
-                if is_awaitable(text):
-                    text = await text
+                text = await outcome_of(hook.function, toolset[name].definition())
                 if text is not None:
                     found[name] = writable_text(f"what the hook {hook.name} returns", text)
         return found
@@ -539,23 +537,13 @@ def _checked(
     function: Any, kind: HookKind, tools: tuple[Any, ...] | None, toolset: NamedTools | None
 ) -> Hook:
     name = _name_of(function)
-    if not _takes_one(function):
+    if not takes(function, 1):
         message = f"the hook {name} has to take one argument, {_TAKEN.get(kind, 'a ToolCall')}"
         raise TypeError(message)
     return Hook(function, name, kind, tools, toolset)
 
 
 _TAKEN: Mapping[HookKind, str] = {"description": "a ToolDefinition", "around": "an Execution"}
-
-
-def _takes_one(function: Any) -> bool:
-    try:
-        signature(function).bind(None)
-    except TypeError:
-        return False
-    except ValueError:  # a function in C may have no signature
-        return True
-    return True
 
 
 def _is_called_without(function: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
 from ..errors import EncodeError, ToolError
-from ..json_values import copy_json, has_surrogate, is_array, is_object, to_json_text, without_surrogates
+from ..json_values import copy_json, has_surrogate, to_json_text
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.content import Audio, File, Image, Resource, Text
 from .input_copies import (
@@ -41,7 +41,6 @@ __all__ = [
     "save_round",
     "save_result",
     "without_texts",
-    "writable",
 ]
 
 FORMAT = 2
@@ -198,17 +197,6 @@ def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, An
         text: Any = saved.get(name)
         rest[name] = own_json(loads(text), DEPTH)
     return rest
-
-
-def writable(value: Any) -> Any:
-    """Return a copy of a JSON value with U+FFFD for each lone surrogate, which no encoding can write."""
-    if isinstance(value, str):
-        return without_surrogates(value)
-    if is_array(value):
-        return [writable(item) for item in value]
-    if is_object(value):
-        return {without_surrogates(key): writable(item) for key, item in value.items()}
-    return value
 
 
 def save_call(call: RawCall) -> dict[str, Any]:

@@ -125,7 +125,9 @@ class SqliteStore:
             RestoreError: it doesn't fit the toolset any more, or somebody changed it. You may go on with
                 `error.round`, in which the calls that fit are as they were.
             StoreError: it is done, or runs now.
+            TypeError: `toolset` isn't a toolset.
         """
+        _check_toolset(toolset)
         with self._transaction(writes=False) as db:
             row = _row(db, round_id)
         if row is None or row[1] is not None:
@@ -173,7 +175,9 @@ class SqliteStore:
             RestoreError: as for `load`. The round still counts as running; then call
                 `store.keep(error.round, error.round)`, which saves `error.round` as waiting.
             StoreError: it is done, or waits.
+            TypeError: `toolset` isn't a toolset.
         """
+        _check_toolset(toolset)
         with self._transaction() as db:
             row = _row(db, round_id)
             if row is None or row[1] is None:
@@ -443,6 +447,21 @@ def _calls_sent(saved: Any) -> list[dict[str, Any]]:
     """Return the calls of a turn or a round as the model sent them."""
     calls = [without_texts(call, call.keys()) for call in saved["calls"]]
     return [{"name": call["name"], "arguments": call.get("arguments")} for call in calls]
+
+
+def _check_toolset(given: Any) -> None:
+    """Check what is given as the toolset of a round.
+
+    Raises:
+        TypeError: it isn't one.
+    """
+    if hasattr(type(given), "restore_round"):
+        return
+    remedy = ": write Toolset(…)" if isinstance(given, (list, tuple)) else ""
+    for way in ("toolset", "registry.toolset"):  # of a registry and of an executor
+        remedy = f": give its {way}" if hasattr(type(given), way.partition(".")[0]) else remedy
+    message = f"a round is made with a toolset that has its tools, not with {received(given)}{remedy}"
+    raise TypeError(message)
 
 
 def _row(db: sqlite3.Connection, round_id: str) -> Any:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Value
+from ..json_values import copy_json, writable_json
 from ..message_text import one_line, quote, received
 from ..tools.signature import close_awaitable, is_awaitable
 from .errors import RoundError
@@ -55,7 +56,7 @@ class Turn(Value):
                 for result in self.results
             ],
         }
-        return cast("dict[str, Any]", forms.writable(data))
+        return cast("dict[str, Any]", copy_json(writable_json(data)))
 
 
 @cache

@@ -13,8 +13,8 @@ from ..findings import DecodeReport, Finding, about_type
 from ..immutable import Value, set_once
 from ..json_values import JSON_TYPES, copy_json, has_surrogate, is_array, is_object
 from ..message_text import nearest, quote, received
-from .document_checks import Judge
-from .document_graph import read_document
+from .document_reader import read_document
+from .keyword_checks import Judge
 from .patterns import Patterns
 from .references import resolve_pointer
 from .style import restyled, style_of

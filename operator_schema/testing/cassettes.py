@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..compare.logs import MAX_LINE, Unreadable, records_in
-from ..compare.redaction import REDACTED, hidden_names, warn_of_misspelt, without_secrets
+from ..compare.redaction import REDACTED, hidden_keys, without_secrets
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
@@ -267,9 +267,8 @@ def _redacting(redact: Any, executor: Any) -> Callable[[dict[str, Any]], dict[st
         return lambda line: line
     if callable(redact):
         return lambda line: _checked_line(redact(line))
-    hidden = hidden_names(redact, "a function or a list of names of arguments")
-    if isinstance(executor, Executor):
-        warn_of_misspelt(hidden, executor.registry)
+    named = hidden_keys(redact, "a function or a list of names of arguments")
+    hidden = named.beside(executor.registry) if isinstance(executor, Executor) else named
     return lambda line: without_secrets(line, hidden)
 
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from .content import Resource as Resource
     from .content import Text as Text
     from .context import WholeContext as WholeContext
-    from .descriptions import describe_tools as describe_tools
-    from .descriptions import parameters_of as parameters_of
-    from .descriptions import schema_of_parameters as schema_of_parameters
-    from .descriptions import schema_response as schema_response
     from .document_tools import DocumentOutput as DocumentOutput
     from .document_tools import document_tool as document_tool
     from .document_tools import tool_of_document as tool_of_document
+    from .documentation import describe_tools as describe_tools
+    from .documentation import parameters_of as parameters_of
+    from .documentation import schema_of_parameters as schema_of_parameters
+    from .documentation import schema_response as schema_response
     from .failures import ERROR as ERROR
     from .failures import WARNING as WARNING
     from .failures import write_log as write_log
@@ -62,7 +62,7 @@ else:
             "..introspect.shipped_leaves": "write_base64",
             ".calls": "RawCall ToolResult class_name_of",
             ".content": "Audio File Image Part Resource Text",
-            ".descriptions": "describe_tools parameters_of schema_of_parameters schema_response",
+            ".documentation": "describe_tools parameters_of schema_of_parameters schema_response",
             ".document_tools": "DocumentOutput document_tool tool_of_document",
             ".failures": "ERROR WARNING write_log",
             ".context": "WholeContext",

@@ -14,6 +14,7 @@ from typing import (
     Any,
     ForwardRef,
     Literal,
+    Union,
     Unpack,
     get_args,
     get_origin,
@@ -95,14 +96,16 @@ class Signature:
     """The evaluated annotations of a function.
 
     Attributes:
-        hints: the types of its parameters, without the one that takes the instance or class.
+        receiver: the parameter that takes the instance or class, or None.
+        hints: the types of the other parameters.
         returns: the type of its result; an `Unresolved` if a name in it isn't known yet.
         scope: the meanings of the forward references that are left.
     """
 
-    __slots__ = ("hints", "returns", "scope")
+    __slots__ = ("hints", "receiver", "returns", "scope")
 
-    def __init__(self, hints: list[Any], returns: Any, scope: Scope) -> None:
+    def __init__(self, receiver: Parameter | None, hints: list[Any], returns: Any, scope: Scope) -> None:
+        self.receiver = receiver
         self.hints = hints
         self.returns = returns
         self.scope = scope
@@ -122,7 +125,8 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
     around = enclosing_names(callee.source, frame) or class_names(callee.function, callee.source)
     scope = Scope(callee.source, {**around, **namespace} if around else namespace)
     written = [p.annotation for p in callee.parameters]
-    if callee.receiver is not None:
+    receiver = callee.receiver
+    if receiver is not None:
         del written[0]
     hints = _evaluate([*written, callee.returns], scope)
     if around:
@@ -130,7 +134,7 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
         kept = mentioned_names([*hints[:-1], *rest], around)
         scope = Scope(callee.source, {**kept, **namespace})
     returns = hints.pop()
-    return Signature(hints, returns, scope)
+    return Signature(receiver, hints, returns, scope)
 
 
 def read_parameters(
@@ -145,9 +149,8 @@ def read_parameters(
         owner: name of the tool, for complaints.
     """
     skip: Collection[str] = options.get("skip", ())
-    receiver = callee.receiver
+    receiver, hints, scope = signature.receiver, signature.hints, signature.scope
     written = callee.parameters if receiver is None else callee.parameters[1:]
-    hints, scope = signature.hints, signature.scope
     complaints: list[Finding] = []
     visible: list[Parameter] = []
     declared: list[Declared] = []
@@ -167,7 +170,9 @@ def read_parameters(
         complaint = _complain_parameter(parameter, hint, callee, owner, scope)
         if complaint is not None:
             complaints.append(complaint)
-        own = _with_safe_default(parameter, owner, complaints)
+        own = parameter
+        if type(parameter.default) not in _UNCHANGING:
+            own = _with_safe_default(parameter, owner, complaints)
         visible.append(own)
         declared.append(_declare(own, Any if complaint is not None else hint, scope))
     if skip:
@@ -180,17 +185,20 @@ def read_parameters(
 
 def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
     """Evaluate the annotations of a function, all at once if they are text."""
+    hints = written
     texts = [hint for hint in written if type(hint) is str]
-    hints = scope.evaluate_all(texts) if texts else []
-    if len(texts) < len(written):
-        values = iter(hints)
+    if texts:
+        values = iter(scope.evaluate_all(texts))
         hints = [next(values) if type(hint) is str else hint for hint in written]
     if _EVALUATED.issuperset(map(type, hints)):
         return hints
     return [hint if isinstance(hint, type) else evaluate_forward(hint, scope) for hint in hints]
 
 
-_EVALUATED = frozenset({type, GenericAlias, UnionType, NoneType, type(MISSING)})
+_EVALUATED = frozenset(
+    {type, GenericAlias, UnionType, NoneType, type(MISSING)}
+    | {AnnotatedAlias, type(Literal[0]), type(Union[int, str])}  # noqa: UP007  # the older spelling
+)
 """Kinds of annotations that are never forward references."""
 
 
@@ -260,8 +268,6 @@ _UNCHANGING = frozenset({type(MISSING), type(None), bool, int, float, str})
 
 def _with_safe_default(parameter: Parameter, owner: str, complaints: list[Finding]) -> Parameter:
     """Copy a mutable default, so that a direct call can't change it for the model."""
-    if type(parameter.default) in _UNCHANGING:
-        return parameter
     if parameter.default is skip_mark:
         return parameter.replace(default=MISSING)
     try:
@@ -283,7 +289,8 @@ def _complain_mark(parameter: Parameter, hint: Any, owner: str) -> Finding | Non
         message = "skip is a mark, not a type"
         remedy = f"Write {name}: Annotated[T, skip], for your type T"
         return about_type((name,), "unsupported", owner, message, remedy)
-    if get_origin(hint) is Annotated and hint.__origin__ is skip_mark:
+    is_annotated = isinstance(hint, AnnotatedAlias)
+    if is_annotated and hint.__origin__ is skip_mark:
         shown = next((name_of(item) for item in hint.__metadata__ if is_type(item)), "T")
         message = "skip comes before the type in Annotated"
         return about_type((name,), "unsupported", owner, message, f"Write {name}: Annotated[{shown}, skip]")
@@ -292,7 +299,7 @@ def _complain_mark(parameter: Parameter, hint: Any, owner: str) -> Finding | Non
         shown = name_of(hint) if isinstance(hint, type) else "T"
         remedy = f"Write {name}: Annotated[{shown}, skip], without a default"
         return about_type((name,), "bad_default", owner, message, remedy)
-    if description_in(hint) == "skip":
+    if is_annotated and description_in(hint) == "skip":
         message = 'its description is the text "skip"'
         remedy = "Write skip without quotes (from operator_schema import skip), or describe the parameter"
         return about_type((name,), "bad_description", owner, message, remedy)

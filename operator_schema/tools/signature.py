@@ -33,8 +33,10 @@ __all__ = [
     "is_coroutine_function",
     "is_generator_function",
     "name_of_callee",
+    "outcome_of",
     "read_callee",
     "required_parameters",
+    "takes",
 ]
 
 
@@ -69,6 +71,9 @@ class Parameter(Value):
             self.default = default
             self.__class__ = cls
             return self
+
+
+_new_parameter: Callable[..., Parameter] = Parameter.__new__  # as in `introspect/nodes.py`
 
 
 class Callee(Value):
@@ -176,7 +181,7 @@ def _read_code(function: FunctionType) -> Callee:
     found: list[Parameter] = []
     for name, kind in _kinds_of(function.__code__).items():
         annotation, default = annotations.get(name, MISSING), defaults.get(name, MISSING)
-        found.append(Parameter(name, kind, annotation, default))
+        found.append(_new_parameter(Parameter, name, kind, annotation, default))
     return Callee(function, function, tuple(found), annotations.get("return", MISSING))
 
 
@@ -372,6 +377,47 @@ def close_awaitable(value: object) -> None:
         close = getattr(value, "close", None)
         if close is not None:
             close()
+
+
+def takes(function: Any, count: int) -> bool:
+    """Return whether a function can be called with a number of positional arguments."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except Exception:  # noqa: BLE001  # a function in C may have no signature; or the code of an object
+        return True
+    return True
+
+
+async def outcome_of(function: Callable[..., Any], /, *given: Any) -> Any:
+    """Call a function of the program, and await what it returns, if that is awaitable.
+
+    Raises:
+        RuntimeError: something that it awaited was cancelled, but not the task in which it is called. That
+            must not end the task, in which other calls may have run.
+        BaseException: whatever else it raises.
+    """
+    try:
+        outcome = function(*given)
+        return await outcome if is_awaitable(outcome) else outcome
+    except BaseException as error:
+        if not _is_cancelled_alone(error):
+            raise
+        message = "what it waited for was cancelled"
+        raise RuntimeError(message) from error
+
+
+def _is_cancelled_alone(error: BaseException) -> bool:
+    """Return whether an exception is a cancellation of `asyncio`, though nobody cancels the current task."""
+    asyncio: Any = sys.modules.get("asyncio")
+    if not issubclass(type(error), getattr(asyncio, "CancelledError", ())):
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # another event loop runs here, such as that of trio
+        return True
+    return task is not None and not task.cancelling()
 
 
 _COPIED = (

@@ -54,3 +54,29 @@ def test_tools_that_are_switched_off_are_left_out():
     registry = Registry([greet])
     registry.switch("greet", enabled=False)
     assert ADAPTER.to_tools(Executor(registry)) == []
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("agreed", [None, lambda host: host == "yes"], ids=["silent", "says so"])
+@pytest.mark.parametrize(("was", "ran"), [(True, ["a"]), (False, [])], ids=["held back", "not held back"])
+def test_what_a_framework_did_not_hold_back_runs_only_after_somebody_was_asked(agreed, was, ran):
+    """A registry gets another tool of the same name after the framework has got the first one."""
+    wiped = []
+
+    @tool(confirm=True)
+    def wipe(path: str) -> str:
+        """Delete a folder."""
+        wiped.append(path)
+        return "gone"
+
+    def held(tool, runner):
+        return lambda host: runner.run_sync(tool.name, {"path": "a"}, host)
+
+    registry = Registry([wipe.with_(confirm=was)])
+    adapter = Adapter("a framework", held, asks="before", agreed=agreed)
+    (call,) = adapter.to_tools(registry)
+    registry.unregister("wipe")
+    registry.register(wipe)
+    assert call("no").code == (None if ran else "needs_approval")
+    assert wiped == ran
+    assert call("yes").code == (None if ran or agreed else "needs_approval")

@@ -163,8 +163,12 @@ def test_arguments_and_results_are_recorded_only_if_asked_for(traced):
         ({"user": "Ada", "token": "hunter2"}, {"user": "Ada", "token": "[redacted]"}),
         ('{"user": "hunter2", "token": "hunter2"}', {"user": "[redacted]", "token": "[redacted]"}),
         (b'{"user": "Ada", "token": "hunter2"}', {"user": "Ada", "token": "[redacted]"}),
-        ({"user": {"token": 4711}, "token": []}, {"user": {"token": "[redacted]"}, "token": "[redacted]"}),
+        (
+            {"user": {"token": 471147114711}, "token": []},
+            {"user": {"token": "[redacted]"}, "token": "[redacted]"},
+        ),
         ('{"user": "Ada", "token": "hunter2', "[redacted]"),
+        ({"user": "Ada", "Token": "hunter2"}, {"user": "Ada", "Token": "[redacted]"}),
     ],
 )
 def test_secrets_stay_out_of_recorded_arguments_and_results(traced, arguments, recorded):
@@ -184,7 +188,7 @@ def test_secrets_stay_out_of_recorded_arguments_and_results(traced, arguments, r
             "session": "of [redacted]", "token": "[redacted]",
         }  # fmt: skip
     assert "hunter2" not in traced.file.getvalue()
-    assert "4711" not in traced.file.getvalue()
+    assert "471147114711" not in traced.file.getvalue()
 
 
 @pytest.mark.parametrize(

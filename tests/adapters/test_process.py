@@ -6,13 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 import warm_processes
+from patience import wait_until
 
 from operator_schema import (
     CallError,
@@ -330,17 +329,14 @@ def test_questions_of_a_program_reach_a_person(tools: dict[str, Any]) -> None:
 
 
 def is_gone(pid: int) -> bool:
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        with suppress(OSError):
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        time.sleep(0.01)
-    return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
 
 
 FORKS = """
@@ -355,19 +351,19 @@ time.sleep(60)
 
 
 def pids(path: Path) -> list[int]:
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        if path.exists() and len(found := path.read_text().split()) == 2:
-            return list(map(int, found))
-        time.sleep(0.01)
-    raise AssertionError(path)
+    assert wait_until(lambda: path.exists() and len(path.read_text().split()) == 2)
+    return list(map(int, path.read_text().split()))
+
+
+def are_gone(numbers: list[int]) -> bool:
+    return bool(wait_until(lambda: all(map(is_gone, numbers))))
 
 
 def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
     path = tmp_path / "pids"
     with pytest.raises(TimeoutError, match="longer than 2 s"):
         tools_of([*stub(FORKS), str(path)], timeout=2)
-    assert all(map(is_gone, pids(path)))
+    assert are_gone(pids(path))
 
 
 def test_a_limit_below_one_second_counts_as_it_is() -> None:
@@ -388,7 +384,7 @@ def test_a_call_that_is_cancelled_ends_the_program_and_its_children(tmp_path: Pa
             group.cancel_scope.cancel()
 
     anyio.run(main, backend=backend)
-    assert all(map(is_gone, pids(path)))
+    assert are_gone(pids(path))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 sys.path[:0] = [str(Path(__file__).parent.parent)]
 
-from patience import PATIENCE, cpu_time
+from patience import cpu_seconds
 from rich.console import Console
 from rich.progress import Progress
 
@@ -405,14 +405,11 @@ def seconds(folder: Path, shape: Shape, size: int) -> dict[str, float | str]:
     """Ask all questions about a text; return what each took, or how it failed."""
     took: dict[str, float | str] = {}
     for name, ask in questions(folder, shape, shape.text(size)).items():
-        started = cpu_time()
         try:
             with given_up():
-                ask()
+                took[name] = cpu_seconds(ask)
         except Exception as error:  # noqa: BLE001  # any is one too many
             took[name] = f"{type(error).__name__} {str(error)[:80]}"
-        else:
-            took[name] = cpu_time() - started
     return took
 
 
@@ -429,7 +426,7 @@ def slow_questions(shape: Shape, size: int, most: float = MOST_SECONDS) -> list[
     """
 
     def ask() -> list[Slow]:
-        return _too_slow(shape, most, _times(shape, size, most * PATIENCE))
+        return _too_slow(shape, most, _times(shape, size, most))
 
     return ask() and ask()
 
@@ -447,7 +444,7 @@ def slow_at_any_size(shape: Shape, sizes: Sequence[int] = SIZES) -> tuple[list[S
     *shorter, largest = sizes
     for size in shorter:
         # What takes less is quick at the largest size even if it takes the square of the text.
-        least = MOST_SECONDS * PATIENCE * (size / largest) ** 2
+        least = MOST_SECONDS * (size / largest) ** 2
         known = _times(shape, size, least)
         if _too_slow(shape, MOST_AT_SIZE, known):  # once may be the machine
             return slow_questions(shape, size, MOST_AT_SIZE), size
@@ -477,7 +474,7 @@ def _too_slow(shape: Shape, most: float, times: Mapping[str, tuple[float | str, 
     for question, (before, after) in times.items():
         if isinstance(before, str) or isinstance(after, str):
             found.append(Slow(str(shape), question, (0, 0), f"{before} / {after}"))
-        elif after > most * PATIENCE + MOST_GROWTH * before:
+        elif after > most + MOST_GROWTH * before:
             found.append(Slow(str(shape), question, (before, after)))
     return found
 

@@ -14,6 +14,7 @@ from threading import Thread
 
 import pytest
 import warm_processes
+from patience import LONGEST_WAIT
 
 from operator_schema.cli.compare_commands import _compared
 from operator_schema.cli.output import _CI, Output
@@ -122,7 +123,7 @@ def test_a_pipe_stays_one(desk, tmp_path):
     reader = Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
     reader.start()
     assert desk("snapshot", "compare_desk", "-o", "pipe")[0] == 0
-    reader.join(20)
+    reader.join(LONGEST_WAIT)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert read[0].startswith("{")
 

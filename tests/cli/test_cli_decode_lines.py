@@ -8,6 +8,7 @@ import subprocess
 import pytest
 import warm_processes
 from cli_samples import LINES, environment
+from patience import LONGEST_WAIT
 
 
 def test_lines_are_numbered_as_an_editor_does(run, tmp_path):
@@ -53,7 +54,7 @@ def test_lines_are_read_one_by_one(folder):
         child.stdin.flush()
         assert child.stderr.readline().startswith(b"<stdin>:1: ")
         child.stdin.close()
-        assert child.wait(timeout=30) == 1
+        assert child.wait(timeout=LONGEST_WAIT) == 1
 
 
 @pytest.mark.needs_process

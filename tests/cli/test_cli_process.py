@@ -9,6 +9,7 @@ import sys
 import pytest
 from cli_samples import PROGRAM, environment, on_posix
 from cli_samples import process as any_process
+from patience import LONGEST_WAIT
 
 from operator_schema import __version__
 
@@ -65,7 +66,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(folder, merged):
         child.stdin.write((b"null\n" if merged else b'{"x": 1}\n') * 10)
         child.stdin.close()
         errors = b"" if merged else child.stderr.read()
-        assert (child.wait(timeout=30), errors) == (141, b"")
+        assert (child.wait(timeout=LONGEST_WAIT), errors) == (141, b"")
 
 
 @on_posix
@@ -89,7 +90,7 @@ def test_an_interrupt_ends_it_with_130(folder):
         child.stdin.flush()
         child.stderr.readline()  # it is at work now
         child.send_signal(signal.SIGINT)
-        assert child.wait(timeout=30) == 130
+        assert child.wait(timeout=LONGEST_WAIT) == 130
         assert b"Traceback" not in child.stderr.read()
 
 

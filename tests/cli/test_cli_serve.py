@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from cli_samples import process
-from patience import at_most
+from patience import LONGEST_WAIT, at_most
 
 from operator_schema import Executor
 
@@ -17,7 +17,7 @@ from operator_schema import Executor
 @pytest.fixture(autouse=True)
 def _ends():
     """A refusal that is missing starts a server, which would serve for ever."""
-    with at_most(60):
+    with at_most(LONGEST_WAIT):
         yield
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 import pytest
 import warm_processes
 from cli_samples import environment, on_posix, process
+from patience import LONGEST_WAIT
 
 pytestmark = pytest.mark.slow("starts a process with a terminal for each question")
 
@@ -41,7 +42,7 @@ def on_terminal(argv, folder, out=True, err=True, typed=None, **more):
     except OSError:  # how Linux tells that the other end is closed
         pass
     os.close(master)
-    return child.wait(timeout=30), shown.decode().replace("\r\n", "\n")
+    return child.wait(timeout=LONGEST_WAIT), shown.decode().replace("\r\n", "\n")
 
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema import Codec, EncodeError
-from operator_schema.codec.interpret import _is_integer, fits_at_sight, fits_plainly
+from operator_schema.codec.interpret import _is_integer, encoded_at_sight, fits_at_sight
+from operator_schema.codec.problems import INVALID
 from operator_schema.schema.keywords import INTEGER_KEY
 
 
@@ -43,19 +44,20 @@ VALUES = (
 
 
 @pytest.mark.parametrize("annotation", ANNOTATIONS)
-def test_what_fits_plainly_is_encoded_as_itself(annotation):
+def test_what_is_encoded_at_sight_is_encoded_the_same(annotation):
     codec = Codec(annotation)
     for value in VALUES:
-        if fits_plainly(codec.graph.root, value):
+        at_sight = encoded_at_sight(codec.graph.root, value)
+        if at_sight is not INVALID:
             encoded = codec.encode(value)
-            assert (encoded, type(encoded)) == (value, type(value))
+            assert (at_sight, type(at_sight)) == (encoded, type(encoded))
 
 
 UNIONS = (int | float, str | None, bool | Literal[2], Colour | int, Colour | list[int], Any | None)
 
 
 @pytest.mark.parametrize("annotation", [*ANNOTATIONS, *UNIONS])
-def test_whatfits_at_sight_is_encoded(annotation):
+def test_what_fits_at_sight_is_encoded(annotation):
     codec = Codec(annotation)
     fitting = [value for value in VALUES if fits_at_sight(codec.graph.root, value)]
     for value in fitting:
@@ -68,16 +70,21 @@ def test_whatfits_at_sight_is_encoded(annotation):
     [(str, "\ud800"), (int, 10**4300), (float, float("nan"))],
     ids=["surrogate", "digits", "nan"],
 )
-def test_what_can_not_be_encoded_does_not_fit_plainly(annotation, value):
-    assert not fits_plainly(Codec(annotation).graph.root, value)
+def test_what_can_not_be_encoded_is_not_encoded_at_sight(annotation, value):
+    assert encoded_at_sight(Codec(annotation).graph.root, value) is INVALID
     with pytest.raises(EncodeError):
         Codec(annotation).encode(value)
 
 
 @pytest.mark.parametrize("value", ["a", 1, True])
-def test_plain_defaults_fit_plainly(value):
-    assert fits_plainly(Codec(type(value)).graph.root, value)
-    assert fits_plainly(Codec(Literal["a", 1, True]).graph.root, value)
+def test_plain_defaults_are_encoded_at_sight_as_themselves(value):
+    assert encoded_at_sight(Codec(type(value)).graph.root, value) is value
+    assert encoded_at_sight(Codec(Literal["a", 1, True]).graph.root, value) is value
+
+
+@pytest.mark.parametrize("annotation", [Colour, Literal[Colour.RED, "blue"]])
+def test_members_of_an_enum_are_encoded_at_sight(annotation):
+    assert encoded_at_sight(Codec(annotation).graph.root, Colour.RED) == "red"
 
 
 @given(st.text(alphabet="-0123456789\n ٣²", max_size=4))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from operator_schema.providers import xai
-from operator_schema.schema import document_graph
+from operator_schema.schema import document_reader
 from operator_schema.schema.dialect import dialect_schema
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.patterns import linear_pattern
@@ -63,7 +63,7 @@ UNCLEAR = {"anyOf": [{"type": "object"}, {"type": "object", "properties": {"b": 
 
 @pytest.mark.parametrize("is_arguments", [True, False])
 def test_alternatives_that_stay_unclear_are_left_to_the_judge(monkeypatch, is_arguments):
-    monkeypatch.setattr(document_graph, "_MAX_ATTEMPTS", 1)
+    monkeypatch.setattr(document_reader, "_MAX_ATTEMPTS", 1)
     codec = codec_of({"type": "object", "properties": {"a": UNCLEAR}}, is_arguments=is_arguments)
     assert [str(one) for one in codec.beyond] == ["#: its alternatives can't be told apart"]
     assert codec.decode({"a": {"b": "x"}}) == {"a": {"b": "x"}}

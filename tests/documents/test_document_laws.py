@@ -15,8 +15,8 @@ from operator_schema.codec.interpret import interpret
 from operator_schema.errors import DecodeError
 from operator_schema.json_values import copy_json
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
-from operator_schema.schema.document_checks import Judge
-from operator_schema.schema.document_graph import read_document
+from operator_schema.schema.document_reader import read_document
+from operator_schema.schema.keyword_checks import Judge
 from operator_schema.schema.patterns import Patterns
 
 KEYS = st.sampled_from(["a", "b", "c d", "$ref"])

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from operator_schema import SchemaError
-from operator_schema.schema import document, document_checks, document_graph
+from operator_schema.schema import document, document_reader, keyword_checks
 from operator_schema.schema.document import MAX_DOCUMENT, DocumentCodec, SchemaDocument
 from operator_schema.schema.references import MAX_REFERENCE, References, resolve_pointer
 from operator_schema.schema.value_check import MAX_PROBLEMS
 
-INTERNALS: Any = {"document": document, "document_graph": document_graph, "document_checks": document_checks}
+INTERNALS: Any = {"document": document, "document_reader": document_reader, "keyword_checks": keyword_checks}
 
 
 def limit(module: str, name: str) -> int:
@@ -127,8 +127,8 @@ def test_keys_may_be_of_a_class_derived_from_text() -> None:
 
 @pytest.mark.parametrize(("beyond", "number"), [(0, 0), (1, 1)])
 def test_so_many_notes_are_kept(beyond: int, number: int) -> None:
-    most = limit("document_checks", "_MAX_NOTES")
-    assert most == limit("document_graph", "_MAX_NOTES")
+    most = limit("keyword_checks", "_MAX_NOTES")
+    assert most == limit("document_reader", "_MAX_NOTES")
     properties = {f"p{i}": {"$ref": "other.json"} for i in range(most + beyond)}
     codec = codec_of({"properties": properties})
     assert len(codec.left) == len(properties) - number
@@ -138,14 +138,14 @@ def test_so_many_notes_are_kept(beyond: int, number: int) -> None:
 
 @pytest.mark.parametrize(("beyond", "is_read"), [(0, True), (1, False)])
 def test_so_many_choices_are_in_a_graph(beyond: int, is_read: bool) -> None:
-    choices = list(range(limit("document_graph", "_MAX_CHOICES") + beyond))
+    choices = list(range(limit("document_reader", "_MAX_CHOICES") + beyond))
     codec = codec_of({"properties": {"x": {"enum": choices}}})
     assert (codec.beyond == ()) is is_read
     assert not takes(codec, {"x": -1})
 
 
 def test_so_many_examples_are_kept() -> None:
-    most = limit("document_graph", "_MAX_EXAMPLES")
+    most = limit("document_reader", "_MAX_EXAMPLES")
     codec = codec_of({"properties": {"x": {"type": "integer", "examples": ["a", *range(9)]}}})
     root: Any = codec.graph.resolve_root()
     assert root.fields[0].examples == tuple(range(most - 1))
@@ -162,7 +162,7 @@ def test_so_many_problems_are_noted(beyond: int) -> None:
 @pytest.mark.parametrize(("beyond", "is_read"), [(0, True), (1, False)])
 def test_schemas_nest_so_deep_in_a_graph(keyword: str, beyond: int, is_read: bool) -> None:
     deep: Any = {"type": "integer"}
-    for _ in range(limit("document_graph", "_MAX_DEPTH") - 2 + beyond):
+    for _ in range(limit("document_reader", "_MAX_DEPTH") - 2 + beyond):
         deep = {keyword: [deep]}
     codec = codec_of({"properties": {"x": deep}})
     assert (codec.beyond == ()) is is_read

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from operator_schema.schema import document_graph
+from operator_schema.schema import document_reader
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.patterns import linear_pattern
 
@@ -47,7 +47,7 @@ def test_alternatives_are_counted_from_one_or_have_their_title() -> None:
 
 @pytest.mark.parametrize(("kind", "is_tried"), [("string", False), ("object", True)])
 def test_only_so_many_alternatives_of_containers_are_tried(kind: str, is_tried: bool) -> None:
-    tried: Any = document_graph
+    tried: Any = document_reader
     members = {
         "string": [{"type": "string", "minLength": 3}, {"type": "string", "maxLength": 5}],
         "object": [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Annotated, Any
 
 import pytest
@@ -53,14 +52,6 @@ def one(entry, arguments=None, context=None, **options):
     """Run one call of one tool, in a loop of its own."""
     executor = Executor([entry], **options)
     return asyncio.run(executor.run(RawCall("c1", entry.name, arguments), context=context))
-
-
-def gone(check, seconds=5):
-    """Wait until something holds that a thread brings about."""
-    until = time.monotonic() + seconds
-    while not check() and time.monotonic() < until:
-        time.sleep(0.005)
-    return check()
 
 
 def raising(error, is_async=False):

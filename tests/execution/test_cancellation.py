@@ -7,7 +7,8 @@ import threading
 from contextvars import copy_context
 
 import pytest
-from executor_samples import SOON, add, both, gone, greet, one, ping, raising
+from executor_samples import SOON, add, both, greet, one, ping, raising
+from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import (
     Executor,
@@ -61,7 +62,7 @@ def test_a_task_may_be_cancelled_before_its_first_step():
         await asyncio.sleep(0)
         (unstarted,) = [task for task in asyncio.all_tasks() if task.get_name() == "greet"]
         unstarted.cancel()
-        return await asyncio.wait_for(waiting, 30)
+        return await asyncio.wait_for(waiting, LONGEST_WAIT)
 
     result = asyncio.run(run())
     assert (result.code, result.content) == ("execution_failed", "greet was cancelled")
@@ -83,7 +84,7 @@ def test_cancellation_leaves_a_thread_to_itself():
 
     @tool
     def work() -> None:
-        stop.wait(30)
+        stop.wait(LONGEST_WAIT)
 
     async def run():
         executor = Executor([work])
@@ -94,7 +95,7 @@ def test_cancellation_leaves_a_thread_to_itself():
     executor = asyncio.run(run())
     assert executor.abandoned == 1
     stop.set()
-    assert gone(lambda: executor.abandoned == 0)
+    assert wait_until(lambda: executor.abandoned == 0)
 
 
 def test_who_is_cancelled_while_waiting_gives_the_place_back():
@@ -174,3 +175,28 @@ def test_a_waiting_call_that_is_closed_elsewhere_leaves_the_place_of_another_cal
         return PLACE.get() is other, executor._slots._waiting
 
     assert asyncio.run(run()) == (True, {})
+
+
+def test_each_call_sees_its_own_place_and_its_caller_the_one_from_before():
+    seen = []
+
+    @tool
+    async def inner() -> None:
+        seen.append(PLACE.get())
+
+    @tool
+    async def outer() -> None:
+        before = PLACE.get()
+        for executor in (Executor(inner), Executor(inner, max_concurrency=1)):
+            await executor.run(RawCall("2", "inner"))
+            assert PLACE.get() is before
+        seen.append(before)
+
+    async def run():
+        await Executor(outer, max_concurrency=1).run(RawCall("1", "outer"))
+        return PLACE.get()
+
+    assert asyncio.run(run()) is None
+    unlimited, limited, before = seen
+    assert unlimited is None
+    assert limited.slots is not before.slots

@@ -331,6 +331,8 @@ def test_the_option_is_checked(confirm):
         Executor([wipe], confirm=confirm)
     with pytest.raises(ValueError, match=r'^confirm must be "run", '):
         Executor([wipe]).run_sync(RawCall("1", "wipe", {}), confirm=confirm)
+    with pytest.raises(ValueError, match=r'^confirm must be "run", '):
+        Executor([wipe]).stream([RawCall("1", "wipe", {})], confirm=confirm)
 
 
 @every_door

@@ -9,6 +9,7 @@ import pickle
 import threading
 
 import pytest
+from patience import LONGEST_WAIT
 
 from operator_schema import Executor, RawCall, Registry, ToolResult, Toolset, Transcript, tool
 
@@ -101,7 +102,7 @@ def test_a_copy_has_places_of_its_own():
     @tool
     def wait() -> str:
         entered.set()
-        leave.wait(20)
+        leave.wait(LONGEST_WAIT)
         return "done"
 
     executor = Executor([wait, greet], max_concurrency=1, max_threads=1)

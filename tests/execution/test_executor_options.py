@@ -15,6 +15,7 @@ from operator_schema import (
     Executor,
     RawCall,
     Registry,
+    tool,
 )
 from operator_schema.rounds.stores import SqliteStore
 
@@ -55,6 +56,44 @@ def test_a_store_is_checked_when_the_executor_is_made(store, what):
         Executor([add], store=store)
     with pytest.raises(TypeError, match=r"^store must be"):
         Executor([add]).with_(store=store)
+
+
+@pytest.mark.parametrize(
+    ("option", "given", "what"),
+    [
+        ("confirm", lambda: True, "one argument, a ToolCall"),
+        ("report", lambda error, call: "", "one argument, a DecodeError"),
+        ("context", lambda *, host: host, "one argument, what a framework gives (None in your own loop)"),
+    ],
+)
+def test_a_function_is_refused_that_does_not_take_what_it_gets(option, given, what):
+    with pytest.raises(TypeError, match=f"^the function given as {option} has to take {re.escape(what)}$"):
+        Executor([add], **{option: given})
+
+
+@pytest.mark.parametrize(
+    ("option", "what"),
+    [
+        ("on_result", "two arguments, a call and its result"),
+        ("on_progress", "two arguments, a call and an update"),
+        ("confirm", "one argument, a ToolCall"),
+    ],
+)
+def test_nothing_runs_if_a_function_for_one_run_does_not_take_what_it_gets(option, what):
+    ran = []
+
+    @tool
+    def act() -> None:
+        """Act."""
+        ran.append(1)
+
+    with pytest.raises(TypeError, match=f"^the function given as {option} has to take {what}$"):
+        Executor(act).run_sync(RawCall("1", "act", {}), **{option: lambda: None})
+    assert ran == []
+
+
+def test_functions_without_a_signature_are_taken():
+    assert Executor([add], report=str, confirm=dict.fromkeys([1]).get).with_(report=repr)
 
 
 def test_an_executor_makes_a_registry_of_tools():

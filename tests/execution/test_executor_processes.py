@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from executor_samples import add, say
+from patience import LONGEST_WAIT
 
 from operator_schema import (
     EncodeError,
@@ -176,7 +177,7 @@ def test_the_child_of_a_fork_can_use_an_executor_that_was_busy():
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=LONGEST_WAIT,
         check=False,
     )
     assert done.stdout == "[0, 0, 0, 0, 0, 0]\n", done.stderr

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
+from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.execution.concurrency import Slots
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.needs_threads
 def hanging(name, stop):
     @tool(name=name)
     def hang() -> None:
-        stop.wait(60)
+        stop.wait(LONGEST_WAIT)
 
     return hang
 
@@ -41,13 +41,6 @@ def stop():
     event.set()
 
 
-def ended(executor):
-    until = time.monotonic() + 20
-    while executor.abandoned and time.monotonic() < until:
-        time.sleep(0.01)
-    return executor.abandoned == 0
-
-
 def test_five_hundred_calls_of_a_tool_that_hangs_leave_threads_for_others(stop):
     executor = Executor([hanging("hang", stop).with_(timeout=0.5), ping, aping], max_threads=16)
     calls = [RawCall(str(number), "hang", {}) for number in range(500)]
@@ -64,7 +57,7 @@ def test_five_hundred_calls_of_a_tool_that_hangs_leave_threads_for_others(stop):
         executor.run_sync(RawCall("1", "hang", {})).details["reason"].startswith("no thread was free for it")
     )
     stop.set()
-    assert ended(executor)
+    assert wait_until(lambda: executor.abandoned == 0)
     assert {result.content for result in executor.run_sync(calls[:4])} == {"null"}
 
 

@@ -6,6 +6,7 @@ import asyncio
 import copy
 import logging
 import pickle
+from functools import partial
 
 import pytest
 from doors import ALONE, by_list, by_run, by_run_sync
@@ -263,11 +264,21 @@ def break_down(call):
     raise ZeroDivisionError(message)
 
 
+async def wait_in_vain(call):
+    """Wait for something that somebody else cancels."""
+    waiting = asyncio.get_running_loop().create_future()
+    waiting.cancel()
+    await waiting
+
+
 @every_door_without_a_round
 @pytest.mark.parametrize(
     "broken",
-    [break_down, edit_in_place, lambda call: 5, lambda call: Reject, lambda call: RunNormally({"amount": 1})],
-    ids=["raises", "edits in place", "returns a number", "returns a class", "returns a dict"],
+    [
+        *(break_down, edit_in_place, lambda call: 5, lambda call: Reject),
+        *(lambda call: RunNormally({"amount": 1}), wait_in_vain),
+    ],
+    ids=["raises", "edits in place", "returns a number", "returns a class", "returns a dict", "is cancelled"],
 )
 def test_a_hook_that_fails_runs_nothing(door, broken, caplog):
     result = door(Executor([pay], hooks=broken), CALL)
@@ -380,13 +391,65 @@ def test_a_hook_may_run_the_call_again(door):
 
 
 @every_door
-def test_what_a_broken_hook_had_to_hide_stays_hidden(door):
-    @hook.after("pay")
-    def hide(call):
-        raise ZeroDivisionError
-
-    result = door(Executor([pay], hooks=hide), CALL)
+@pytest.mark.parametrize("broken", [break_down, wait_in_vain])
+def test_what_a_broken_hook_had_to_hide_stays_hidden(door, broken):
+    result = door(Executor([pay], hooks=hook.after("pay")(partial(broken))), CALL)
     assert result.content == "the call ran, but its result can't be shown: the program failed to check it"
+
+
+@pytest.mark.parametrize("kind", ["before", "after", "confirm"])
+@pytest.mark.parametrize("in_a_round", [False, True], ids=["alone", "in a round"])
+def test_what_a_hook_waited_for_in_vain_takes_no_result_of_another_call(kind, in_a_round):
+    """`asyncio.CancelledError` of a hook isn't that of the task in which the calls run."""
+    waits = {"before": hook("pay"), "after": hook.after("pay")}
+    if kind == "confirm":
+        given = {"hooks": hook("pay")(lambda call: Defer()), "confirm": wait_in_vain}
+    else:
+        given = {"hooks": waits[kind](partial(wait_in_vain))}
+    calls = [RawCall("0", "other", {"amount": 1}), CALL]
+    executor = Executor([pay.with_(name="other"), pay], **given)
+    if not in_a_round:
+        first, second = executor.run_sync(calls)
+        assert (first.content, second.is_error) == ("paid 1", True)
+        return
+    work = Toolset(executor.registry).offer().round(calls)
+    if kind == "after":
+        assert [call.result.is_error for call in executor.run_sync(work).calls] == [False, True]
+        return
+    with pytest.raises(HookError, match="what it waited for was cancelled") as raised:
+        executor.run_sync(work)
+    assert raised.value.round.calls[0].state == "pending"
+    assert ran == []
+
+
+def test_cancelling_calls_whose_hook_waits_cancels_them():
+    async def main(*, has_begun):
+        begun = asyncio.Event()
+
+        async def wait(call):
+            begun.set()
+            await asyncio.sleep(60)
+
+        task = asyncio.ensure_future(Executor([pay], hooks=wait).run([CALL]))
+        if has_begun:
+            await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main(has_begun=True))
+    asyncio.run(main(has_begun=False))
+    assert ran == []
+
+
+def test_a_hook_under_trio_may_wait_in_vain_for_asyncio():
+    trio = pytest.importorskip("trio", reason="trio is not installed")
+
+    async def mixed(call):
+        raise asyncio.CancelledError
+
+    assert trio.run(Executor([pay], hooks=mixed).run, CALL).code == "execution_failed"
+    assert ran == []
 
 
 @every_door

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
+from patience import LONGEST_WAIT
 
 from operator_schema import CallError, Executor, RawCall, skip, tool
 
@@ -126,7 +127,12 @@ def test_failures_reach_stderr_without_any_set_up():
         "Executor([work]).run_sync(RawCall('1', 'work'))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=20, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=LONGEST_WAIT,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.startswith("work (call 1): the function failed\nTraceback")

@@ -12,8 +12,9 @@ import weakref
 from typing import Annotated, Any
 
 import pytest
-from executor_samples import SOON, Db, add, both, gone, greet, one, ping
+from executor_samples import SOON, Db, add, both, greet, one, ping
 from garbage import pass_over_what_is_there
+from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import (
     CallError,
@@ -98,7 +99,7 @@ def test_what_nobody_awaits_any_more_is_closed():
 
     @tool
     def late() -> Any:
-        held.wait(10)
+        held.wait(LONGEST_WAIT)
         coroutine = inner()
         closed.append(coroutine)
         return coroutine
@@ -113,12 +114,12 @@ def test_what_nobody_awaits_any_more_is_closed():
             await asyncio.sleep(0.005)
         return result.code
 
-    assert asyncio.run(asyncio.wait_for(run(), 10)) == "timeout"
+    assert asyncio.run(asyncio.wait_for(run(), LONGEST_WAIT)) == "timeout"
     held.clear()
     closed.clear()
     assert executor.run_sync(RawCall("2", "late", {})).code == "timeout"
     held.set()  # the event loop is closed by now
-    assert gone(lambda: closed and closed[0].cr_frame is None)
+    assert wait_until(lambda: closed and closed[0].cr_frame is None)
 
 
 def test_a_leaf_that_fails_when_it_is_written():
@@ -192,7 +193,7 @@ def test_event_loops_are_not_kept(is_async, ends):
     loop.close()
     del loop, task
     stop.set()
-    assert gone(lambda: gc.collect() < 0 or kept() is None)
+    assert wait_until(lambda: gc.collect() < 0 or kept() is None)
 
 
 def test_a_tool_may_call_others():

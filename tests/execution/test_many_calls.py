@@ -8,6 +8,7 @@ import time
 
 import pytest
 from executor_samples import add, both, raising
+from patience import LONGEST_WAIT
 
 from operator_schema import (
     Executor,
@@ -102,7 +103,7 @@ def test_one_executor_in_many_threads_keeps_its_limit():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(LONGEST_WAIT)
     assert len(results) == 50
     assert all(result.content == "null" for result in results)
     assert max(most) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 import traceback
 from dataclasses import dataclass
 
@@ -116,6 +117,27 @@ def test_the_other_results_can_be_had_too():
     first, second, third, fourth = executor.run_sync(CALLS, return_exceptions=True)
     assert (first.content, fourth.code) == ("2", "invalid_params")
     assert (type(second), type(third)) == (AskHuman, Interrupt)
+
+
+class Unshown(Interrupt):
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class UnshownStop(Stop):
+    __repr__ = Unshown.__repr__
+
+
+@both
+@pytest.mark.parametrize("kind", [Unshown, UnshownStop])
+def test_one_without_a_text_is_raised_too_and_interrupts_are_handled_as_before(kind, is_async):
+    executor = Executor([raising(kind(), is_async)], pass_through=[kind])
+    before = signal.getsignal(signal.SIGINT)
+    for _ in range(2):
+        for work in (RawCall("1", "work"), [RawCall("1", "work")]):
+            with pytest.raises(kind):
+                executor.run_sync(work)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_stream_raises_it_at_its_place_and_ends_the_others():

@@ -8,11 +8,11 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated
 
 import pytest
 from executor_samples import SOON, both
+from patience import LONGEST_WAIT
 
 from operator_schema import Executor, RawCall, SchemaError, skip, tool
 from operator_schema.execution.stream import ProgressReports
@@ -108,9 +108,9 @@ def test_your_context_wins():
 
     executor = Executor([work])
     call = RawCall("1", "work")
-    result = executor.run_sync(call, context={Progress: own}, on_progress=partial(got.append))
+    result = executor.run_sync(call, context={Progress: own}, on_progress=lambda *seen: got.append(seen))
     assert (result.content, got) == ("true", [])
-    result = executor.run_sync(call, context={"progress": own}, on_progress=partial(got.append))
+    result = executor.run_sync(call, context={"progress": own}, on_progress=lambda *seen: got.append(seen))
     assert (result.content, got) == ("true", [])
 
 
@@ -290,21 +290,20 @@ def test_a_flood_from_a_thread_leaves_the_loop_to_others():
             progress(number)
         return number
 
-    async def run():
-        executor = Executor([flood])
-        task = asyncio.create_task(
-            executor.run(RawCall("1", "flood"), on_progress=lambda call, update: got.append(update.done))
-        )
-        ticks = 0
-        end = time.monotonic() + 0.5
-        while time.monotonic() < end:
-            await asyncio.sleep(0.001)
-            ticks += 1
-        stop.set()
-        return ticks, int((await task).content)
+    def note(_call, update):
+        got.append(update.done)
 
-    ticks, last = asyncio.run(run())
-    assert ticks > 5
+    async def others():
+        for _ in range(10):
+            await asyncio.sleep(0.001)
+        stop.set()
+
+    async def run():
+        task = asyncio.create_task(Executor([flood]).run(RawCall("1", "flood"), on_progress=note))
+        await asyncio.wait_for(others(), LONGEST_WAIT)
+        return int((await task).content)
+
+    last = asyncio.run(run())
     assert got == sorted(set(got))
     assert got[-1] == last
 

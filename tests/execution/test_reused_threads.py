@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from executor_samples import gone, ping
+from executor_samples import ping
+from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.execution import threads
@@ -62,7 +63,7 @@ def test_a_thread_that_hangs_is_given_nothing_else():
     @tool(timeout=0.05)
     def hang() -> None:
         hung.append(str(threading.get_ident()))
-        stop.wait(60)
+        stop.wait(LONGEST_WAIT)
 
     end_idle_workers()
     executor = Executor([hang, who], timeout=None)
@@ -72,8 +73,8 @@ def test_a_thread_that_hangs_is_given_nothing_else():
         assert executor.abandoned == 1
     finally:
         stop.set()
-    assert gone(lambda: executor.abandoned == 0)
-    assert gone(lambda: len(idle()) == 2)  # now it may have the next one
+    assert wait_until(lambda: executor.abandoned == 0)
+    assert wait_until(lambda: len(idle()) == 2)  # now it may have the next one
 
 
 def test_context_variables_of_a_call_are_gone_with_it():
@@ -105,14 +106,14 @@ def test_objects_of_a_call_are_not_kept():
         return "made"
 
     assert value(Executor([make]), "make") == "made"
-    assert gone(lambda: things[0]() is None)
+    assert wait_until(lambda: things[0]() is None)
 
 
 def test_threads_without_work_end(monkeypatch):
     end_idle_workers()
     monkeypatch.setattr(threads, "_IDLE_SECONDS", 0.01)
     assert value(Executor([ping]), "ping") == "pong"
-    assert gone(lambda: not idle())
+    assert wait_until(lambda: not idle())
     assert not threads._idle
     assert value(Executor([ping]), "ping") == "pong"
 
@@ -129,8 +130,8 @@ def test_a_thread_that_gets_work_when_its_time_is_over_does_it(monkeypatch):
         deliver = staticmethod(done.set)
 
     worker.give(Work)
-    assert done.wait(30)
-    worker.thread.join(30)
+    assert done.wait(LONGEST_WAIT)
+    worker.thread.join(LONGEST_WAIT)
     assert not worker.thread.is_alive()
 
 
@@ -144,11 +145,11 @@ def test_what_nobody_waits_for_any_more_is_closed_elsewhere():
 
         def close(self):
             closed.set()
-            stop.wait(60)
+            stop.wait(LONGEST_WAIT)
 
     @tool
     def late() -> Any:
-        go.wait(60)
+        go.wait(LONGEST_WAIT)
         return Slow()
 
     end_idle_workers()
@@ -159,7 +160,7 @@ def test_what_nobody_waits_for_any_more_is_closed_elsewhere():
     task._log_destroy_pending = False  # nobody ends it
     go.set()
     try:
-        assert closed.wait(60)
+        assert closed.wait(LONGEST_WAIT)
         assert value(Executor([ping]), "ping") == "pong"
     finally:
         stop.set()
@@ -174,13 +175,15 @@ def test_a_coroutine_that_comes_as_its_call_is_cancelled_is_closed():
         @tool
         def start() -> Any:
             loop.call_soon_threadsafe(begun.set)
-            go.wait(60)
+            go.wait(LONGEST_WAIT)
             return made
 
         task = asyncio.create_task(Executor([start]).run(RawCall("1", "start")))
         await begun.wait()
         go.set()
-        assert gone(lambda: threads._idle)  # it has ended; the loop, which this holds up, doesn't know yet
+        assert wait_until(
+            lambda: threads._idle
+        )  # it has ended; the loop, which this holds up, doesn't know yet
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -215,7 +218,7 @@ print(before, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), executor.run_s
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=LONGEST_WAIT,
         check=False,
     )
     assert (done.stdout, done.stderr) == ("pong 0 pong\n", "")
@@ -244,7 +247,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=LONGEST_WAIT,
         check=False,
     )
     assert done.stdout.splitlines()[-1] == "0", done.stderr

@@ -8,8 +8,9 @@ import threading
 from contextlib import suppress
 
 import pytest
-from executor_samples import add, gone, ping
+from executor_samples import add, ping
 from garbage import pass_over_what_is_there
+from patience import wait_until
 
 from operator_schema import Executor, RawCall, tool
 
@@ -303,7 +304,7 @@ def test_a_stream_that_is_dropped_when_its_loop_is_closed_says_nothing(recwarn):
     del stream
     gc.collect()
     assert not recwarn.list
-    assert gone(lambda: not [thread for thread in threading.enumerate() if thread.name == "ping"])
+    assert wait_until(lambda: not [thread for thread in threading.enumerate() if thread.name == "ping"])
 
 
 def test_a_coroutine_that_is_closed_cancels_the_calls():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import LONGEST_WAIT
 
 pytestmark = [
     pytest.mark.needs_threads,
@@ -39,7 +40,7 @@ _interpreters.destroy(one)
 
 def test_plain_functions_need_an_executor_without_threads():
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=LONGEST_WAIT, check=False
     )
     assert done.stdout.splitlines() == [
         "['plain failed: RuntimeError', 'plain failed: RuntimeError', '1'] 0",  # and no place is lost

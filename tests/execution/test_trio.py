@@ -11,7 +11,8 @@ import time
 from typing import Annotated
 
 import pytest
-from executor_samples import SOON, gone
+from executor_samples import SOON
+from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import CallError, Executor, RawCall, skip, tool
 from operator_schema.execution.async_libraries import current_backend, is_cancellation
@@ -126,7 +127,7 @@ def test_time_limits(run):
         assert run(main) == (["timeout", "timeout"], ["tidied up"], 1, [])
     finally:
         go_on.set()
-    assert gone(lambda: executor.abandoned == 0)
+    assert wait_until(lambda: executor.abandoned == 0)
 
 
 @by
@@ -206,7 +207,7 @@ def test_a_cancelled_call_leaves_its_thread_to_itself(run):
 
     @tool
     def work() -> None:
-        stop.wait(30)
+        stop.wait(LONGEST_WAIT)
 
     executor = Executor([work])
 
@@ -217,7 +218,7 @@ def test_a_cancelled_call_leaves_its_thread_to_itself(run):
     run(main)
     assert executor.abandoned == 1
     stop.set()
-    assert gone(lambda: executor.abandoned == 0)
+    assert wait_until(lambda: executor.abandoned == 0)
 
 
 def test_a_thread_may_end_after_its_run():
@@ -231,7 +232,7 @@ def test_a_thread_may_end_after_its_run():
     @tool
     def late() -> object:
         begun.set()
-        stop.wait(10)
+        stop.wait(LONGEST_WAIT)
         made.append(inner())
         return made[0]
 
@@ -239,7 +240,7 @@ def test_a_thread_may_end_after_its_run():
     while not begun.is_set():  # on a busy machine its time may be up before it begins
         assert trio.run(executor.run, RawCall("1", "late")).code == "timeout"
     stop.set()
-    assert gone(lambda: made and made[0].cr_frame is None)
+    assert wait_until(lambda: made and made[0].cr_frame is None)
 
 
 def test_calls_that_still_run_when_the_run_ends_end_with_it():
@@ -327,7 +328,7 @@ def test_limits_are_shared_by_asyncio_and_trio():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(LONGEST_WAIT)
     assert [result.content for result in results] == ["null"] * 160
     assert max(most) == 2
 
@@ -426,7 +427,7 @@ def test_execute_sync_runs_trio_in_another_thread(run):
         ).code
 
     assert run(main) == (["ada", "ada"], "timeout")
-    assert gone(lambda: not [t for t in threading.enumerate() if t.name == "run_sync"])
+    assert wait_until(lambda: not [t for t in threading.enumerate() if t.name == "run_sync"])
 
 
 def test_what_a_signal_handler_raises_ends_a_blocked_run():

@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from executor_samples import add, ping
+from patience import LONGEST_WAIT, wait_until
 
-from operator_schema import Executor, RawCall, tool
+from operator_schema import Executor, RawCall, Reject, ToolResult, Toolset, tool
 from operator_schema.execution import sync
 from operator_schema.execution.sync import _WaitingThread
 
@@ -33,10 +33,8 @@ def is_all_free(executor):
     """Whether no place is taken, interrupts are handled as before, and no thread is counted for long."""
     is_place_free = executor._slots._free == 1
     is_handler_back = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    until = time.monotonic() + 60
-    while not has_no_thread(executor) and time.monotonic() < until:
-        time.sleep(0.001)  # an interrupt ends the call, and its function goes on to its end
-    return is_place_free and is_handler_back and has_no_thread(executor)
+    # An interrupt ends the call, and its function goes on to its end.
+    return wait_until(lambda: has_no_thread(executor)) and is_place_free and is_handler_back
 
 
 def has_no_thread(executor):
@@ -47,7 +45,7 @@ def has_no_thread(executor):
 def test_a_plain_function_needs_no_event_loop():
     program = """
 import sys
-from operator_schema import Executor, RawCall, tool
+from operator_schema import Executor, RawCall, Reject, ToolResult, Toolset, tool
 
 @tool
 def ping() -> str:
@@ -62,7 +60,7 @@ print("asyncio" in sys.modules)
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=LONGEST_WAIT,
         check=False,
     )
     assert (done.stdout, done.stderr) == ("pong\npong\nFalse\n", "")
@@ -121,7 +119,7 @@ def test_a_call_has_as_many_seconds_as_its_limit_says(monkeypatch):
 
     @tool(timeout=5)
     def hang() -> None:
-        stop.wait(60)
+        stop.wait(LONGEST_WAIT)
 
     clock = iter([1000.0, 1004.0, 1006.0])
     monkeypatch.setattr(sync, "monotonic", clock.__next__)
@@ -148,7 +146,30 @@ def test_it_is_refused_where_the_caller_holds_the_only_place():
 
 def test_what_waits_for_an_event_loop_is_refused():
     with pytest.raises(RuntimeError, match="none runs"):
-        _WaitingThread(None).finish(functools.partial(asyncio.sleep, 0))
+        _WaitingThread([]).finish(functools.partial(asyncio.sleep, 0))
+
+
+@pytest.mark.parametrize("of_tools", [True, False])
+def test_hooks_may_await_something(of_tools):
+    async def refuse(_):
+        await asyncio.sleep(0)
+        return Reject("not today")
+
+    executor = Executor(Toolset(ping, hooks=refuse)) if of_tools else Executor([ping], hooks=refuse)
+    assert executor.run_sync(CALL).content == "This call was rejected: not today"
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_no_text_is_made_of_results(is_alone, monkeypatch):
+    @tool
+    async def ping() -> str:
+        return "x" * 100_000
+
+    shown = []
+    monkeypatch.setattr(ToolResult, "__repr__", lambda result: shown.append(result) or "")
+    results = Executor([ping]).run_sync(CALL if is_alone else [CALL])
+    assert len((results if is_alone else results[0]).content) == 100_000
+    assert shown == []
 
 
 # --- interrupts --------------------------------------------------------------------------------------
@@ -168,6 +189,18 @@ def test_an_interrupt_between_two_lines_of_the_executor_comes_when_it_waits():
     executor = Executor([work], max_concurrency=1)
     with pytest.raises(KeyboardInterrupt):
         executor.run_sync(RawCall("1", "work"))
+    assert is_all_free(executor)
+
+
+def test_an_interrupt_before_they_are_handled_leaves_no_waiting_thread(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    executor = Executor([ping], max_concurrency=1)
+    monkeypatch.setattr(sync, "_swap_handler", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        executor.run_sync(CALL)
+    assert sync.waiting_backends() == []
     assert is_all_free(executor)
 
 
@@ -218,6 +251,26 @@ def test_an_interrupt_in_a_call_of_a_call_ends_both():
         executor.run_sync(RawCall("1", "outer"))
     assert is_all_free(executor)
     assert is_all_free(inner)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_an_interrupt_ends_the_wait_in_a_call_of_calls_at_once(depth):
+    stop, ended = threading.Event(), []
+
+    @tool(name="work")
+    def hang() -> None:
+        interrupt()
+        ended.append(stop.wait(60))
+
+    executors = [Executor([hang], max_concurrency=1, timeout=None)]
+    for _ in range(depth):
+        wait = functools.partial(executors[-1].run_sync, RawCall("1", "work"))
+        executors.append(Executor([tool(wait, name="work", description="Wait.", threads=False)]))
+    with pytest.raises(KeyboardInterrupt):
+        executors[-1].run_sync(RawCall("1", "work"))
+    assert ended == []
+    stop.set()
+    assert is_all_free(executors[0])
 
 
 def test_an_interrupt_cancels_an_async_function():

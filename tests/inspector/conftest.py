@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import help_desk
 from page_client import Client
-from patience import at_most
+from patience import LONGEST_WAIT, at_most
 
 from operator_schema.inspector import Inspector, subject_of
 
@@ -26,13 +26,12 @@ collect_ignore = [
     *([] if "INSPECTOR_BROWSER" in os.environ else ["test_in_browser.py"]),
     *([] if find_spec("starlette") and find_spec("uvicorn") else _SERVED),
 ]
-MOST_SECONDS = 90
 
 
 @pytest.fixture(autouse=True)
 def _ends():
     """No test waits for ever, whatever a server does not say."""
-    with at_most(MOST_SECONDS):
+    with at_most(2 * LONGEST_WAIT):
         yield
 
 
@@ -63,13 +62,13 @@ def servers():
 
         thread = threading.Thread(target=lambda: asyncio.run(main()))
         thread.start()
-        assert ready.wait(20)
+        assert ready.wait(LONGEST_WAIT)
         return Client(address[0])
 
     yield start
     for loop, task, thread in ends:
         loop.call_soon_threadsafe(task.cancel)
-        thread.join(20)
+        thread.join(LONGEST_WAIT)
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 
+from patience import LONGEST_WAIT
+
 
 class Client:
     """A client of a page that is served: it has the cookie, unless told otherwise."""
@@ -19,7 +21,7 @@ class Client:
         self.cookie = headers["set-cookie"].partition(";")[0]
 
     def ask(self, method, path, body=None, *, cookie="own", **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LONGEST_WAIT)
         sent = {"Host": f"127.0.0.1:{self.port}"}
         if cookie is not None:
             sent["Cookie"] = self.cookie if cookie == "own" else cookie

@@ -9,6 +9,7 @@ import threading
 
 import help_desk
 import pytest
+from patience import LONGEST_WAIT
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.inspector import Inspector, app, subject_of
@@ -118,7 +119,7 @@ def test_another_host_is_refused(one_page, host):
 
 
 def test_two_hosts_are_refused(one_page):
-    with socket.create_connection(("127.0.0.1", one_page.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", one_page.port), timeout=LONGEST_WAIT) as connection:
         own = f"Host: 127.0.0.1:{one_page.port}\r\n"
         connection.sendall(f"GET / HTTP/1.1\r\n{own}{own}Connection: close\r\n\r\n".encode())
         assert connection.recv(100).split()[1] in {b"400", b"421"}
@@ -174,7 +175,7 @@ def test_a_huge_body_is_refused(one_page):
 def test_a_body_that_never_comes_is_not_waited_for(page, monkeypatch):
     monkeypatch.setattr(app, "_SECONDS_FOR_BODY", 0.2)
     head = f"POST /api/read HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nCookie: {page.cookie}\r\n"
-    with socket.create_connection(("127.0.0.1", page.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", page.port), timeout=LONGEST_WAIT) as connection:
         connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\nx".encode())
         assert connection.recv(100).split()[1] == b"408"
 
@@ -264,10 +265,10 @@ def test_leaving_the_page_cancels_the_call(serve):
     body = b'{"tool": "wait", "arguments": "{}"}'
     head = f"POST /api/run HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nCookie: {page.cookie}\r\n"
     head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", page.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", page.port), timeout=LONGEST_WAIT) as connection:
         connection.sendall(head.encode() + body)
-        assert began.wait(10)
-    assert ended.wait(10)
+        assert began.wait(LONGEST_WAIT)
+    assert ended.wait(LONGEST_WAIT)
 
 
 def test_an_exception_that_an_executor_passes_on_is_told(serve):
@@ -398,7 +399,7 @@ def test_a_slow_question_keeps_nobody_waiting(serve):
         size: int
 
         def __post_init__(self):
-            made_after.append(is_answered.wait(30))
+            made_after.append(is_answered.wait(LONGEST_WAIT))
 
     is_answered, made_after = threading.Event(), []
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import help_desk
 import pytest
 
-from operator_schema import Defer, Executor, Reject, skip, tool
+from operator_schema import Defer, Executor, Reject, RunNormally, skip, tool
 from operator_schema.content import File, Image, Resource
 from operator_schema.inspector import run_call as running
 from operator_schema.inspector import subject_of
@@ -19,8 +19,11 @@ from operator_schema.inspector.run_call import Agreements, run_call
 pytestmark = pytest.mark.needs_threads
 
 
-def run(subject, name, arguments, **options):
-    return asyncio.run(run_call(subject, subject.tool(name), arguments, **options))
+def run(subject, name, arguments, *, agreed=False, **options):
+    def agrees(text):
+        return agreed if isinstance(agreed, bool) else text == agreed
+
+    return asyncio.run(run_call(subject, subject.tool(name), arguments, agreed=agrees, **options))
 
 
 def test_a_result_comes_with_its_time_and_what_was_logged(subject):
@@ -81,7 +84,7 @@ def test_whoever_an_executor_asks_is_not_asked_here():
 
     executor = Executor([look], confirm=on_the_terminal, hooks=lambda call: Defer("a person decides"))
     subject = subject_of("x", executor)
-    assert run(subject, "look", '{"size": 3}') == {"question": "Run look?\nsize: 3"}
+    assert run(subject, "look", '{"size": 3}') == {"question": "Run look?\n(a person decides)\nsize: 3"}
     assert run(subject, "look", '{"size": 3}', agreed=True)["result"]["content"] == "3"
 
 
@@ -182,11 +185,64 @@ def test_the_hooks_of_an_executor_decide_here_too():
     subject = subject_of("x", Executor([pay], hooks=limits))
     assert run(subject, "pay", '{"amount": 5}')["result"]["content"] == "paid"
     asked = run(subject, "pay", '{"amount": 50}')
-    assert asked == {"question": "Run pay?\namount: 50"}
+    assert asked == {"question": "Run pay?\n(a person decides)\namount: 50"}
     assert run(subject, "pay", '{"amount": 50}', agreed=True)["result"]["content"] == "paid"
     refused = run(subject, "pay", '{"amount": 500}', agreed=True)["result"]
     assert refused["content"] == "This call was rejected: too much"
     assert ran == [5, 50]
+
+
+@pytest.mark.parametrize("needs", ["confirm", "destructive", "hook"])
+def test_a_person_agrees_to_the_call_that_runs(needs):
+    """With what hooks have made of it, and to no other one."""
+    ran, factor = [], [2]
+
+    @tool(**{} if needs == "hook" else {needs: True})
+    def pay(amount: int, to: str = "me") -> str:
+        """Pay."""
+        ran.append((amount, to))
+        return "paid"
+
+    def more(call):
+        return RunNormally(call.tool.decode({"amount": call.input.amount * factor[0], "to": "you"}))
+
+    hooks = [more, lambda call: Defer("large")] if needs == "hook" else [more]
+    subject = subject_of("x", Executor([pay], hooks=hooks))
+    shown = run(subject, "pay", '{"amount": 5}')["question"]
+    why = "\n(large)" if needs == "hook" else ""
+    assert shown == f'Run pay?{why}\namount: 10\nto: "you"'
+    assert run(subject, "pay", '{"amount": 5}', agreed=shown)["result"]["content"] == "paid"
+    assert ran == [(10, "you")]
+    factor[0] = 100
+    asked = run(subject, "pay", '{"amount": 5}', agreed=shown)
+    assert asked == {"question": f'Run pay?{why}\namount: 500\nto: "you"'}
+    assert ran == [(10, "you")]
+
+
+@pytest.mark.parametrize("needs", ["confirm", "destructive"])
+def test_a_hook_agrees_in_no_place_of_a_person_at_the_page(needs):
+    ran = []
+
+    @tool(**{needs: True})
+    def act(size: int) -> None:
+        """Act."""
+        ran.append(size)
+
+    subject = subject_of("x", Executor([act], hooks=lambda call: RunNormally(approved=True)))
+    shown = run(subject, "act", '{"size": 3}')["question"]
+    assert (shown, ran) == ("Run act?\nsize: 3", [])
+    assert run(subject, "act", '{"size": 4}', agreed=shown)["question"] == "Run act?\nsize: 4"
+    assert "result" in run(subject, "act", '{"size": 3}', agreed=shown)
+    assert ran == [3]
+
+
+def test_nobody_is_asked_at_the_page_about_what_a_hook_refuses():
+    @tool(confirm=True)
+    def act(size: int) -> None:
+        """Act."""
+
+    refused = run(subject_of("x", Executor([act], hooks=lambda call: Reject("no"))), "act", '{"size": 3}')
+    assert refused["result"]["content"] == "This call was rejected: no"
 
 
 def test_an_executor_keeps_its_rules():

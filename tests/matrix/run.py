@@ -87,7 +87,8 @@ SAME_EVERYWHERE = {
         *("code_tools/test_numbers_of_code_tools.py", "code_tools/test_recorded_session.py"),
         *("compare/test_replay_page.py", "mutation", "providers/test_judges_page.py"),
         *("providers/test_numbers_of_providers.py", "site", "test_benchmarks.py", "test_distribution.py"),
-        *("test_frameworks_page.py", "test_house.py", "test_names_on_pages.py", "test_pictures.py"),
+        *("test_clocks.py", "test_frameworks_page.py", "test_house.py", "test_names_on_pages.py"),
+        "test_pictures.py",
         *("test_stability.py", "test_website.py"),
     ),
 }

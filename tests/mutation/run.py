@@ -93,8 +93,8 @@ ROOMS = {
     ),
     "documents": Room(
         (
-            *("schema/document_graph.py", "schema/document.py"),
-            *("schema/document_checks.py", "schema/references.py"),
+            *("schema/document_reader.py", "schema/document.py"),
+            *("schema/keyword_checks.py", "schema/references.py"),
             "schema/value_check.py",
         ),
         ("documents", "test_keywords.py", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),

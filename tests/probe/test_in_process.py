@@ -4,6 +4,7 @@ import gc
 from threading import enumerate as threads
 
 import pytest
+from patience import LONGEST_WAIT
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
@@ -96,6 +97,6 @@ def test_no_pipe_and_no_thread_is_left_open():
     probe(registry(), calls=1)
     for thread in threads():
         if thread.name.startswith("probe"):
-            thread.join(30)
+            thread.join(LONGEST_WAIT)
             assert not thread.is_alive()
     gc.collect()  # an open pipe is a ResourceWarning then, which fails a test here

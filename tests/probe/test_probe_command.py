@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import warm_processes
+from patience import LONGEST_WAIT
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
@@ -206,7 +207,7 @@ def test_sigterm_ends_the_server_and_removes_its_folder(more, tmp_path):
         while not is_asked.exists() and probing.poll() is None:
             time.sleep(0.02)
         probing.terminate()
-        out, err = probing.communicate(timeout=60)
+        out, err = probing.communicate(timeout=LONGEST_WAIT)
     assert (probing.returncode, out, err) == (143, b"", b"")
     number, folder = started.read_text(encoding="utf-8").split(" ", 1)
     assert not Path(folder).parent.exists()
@@ -231,7 +232,7 @@ def test_a_signal_while_a_program_is_first_asked_removes_its_folder(number, tmp_
     program.write_text(STOPS, encoding="utf-8")
     server = shlex.join([sys.executable, "-I", "-S", str(program), str(started), number.name])
     words = [*warm_processes.command(), "probe", f"process:{server}"]
-    done = subprocess.run(words, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, timeout=LONGEST_WAIT, check=False)
     assert done.returncode == 128 + number
     asked, folder = started.read_text(encoding="utf-8").split(" ", 1)
     assert not Path(folder).parent.exists()

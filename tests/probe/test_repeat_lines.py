@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import LONGEST_WAIT
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
@@ -25,7 +26,7 @@ def run(line: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a line in a shell; nothing has to wait for a server that answers in turn."""
     words = ["sh", "-c", line.replace("sleep 3", "sleep 0")]
     given = {"PATH": os.environ["PATH"], **env}
-    return subprocess.run(words, env=given, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(words, env=given, capture_output=True, text=True, timeout=LONGEST_WAIT, check=False)
 
 
 @pytest.mark.needs_process

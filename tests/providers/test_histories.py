@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from types import SimpleNamespace
 
 import pytest
 
-from operator_schema import RawCall, Registry, ToolResult, Toolset, tool
+from operator_schema import Executor, RawCall, Registry, ToolResult, Toolset, tool
 from operator_schema.providers import (
     Answer,
     AnswerError,
@@ -24,6 +25,7 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.rounds.transcript import Turn
+from operator_schema.testing import ScriptedModel
 
 ALL = [anthropic, bedrock, cohere, gemini, groq, mistral, ollama, openai_chat, openai_responses, xai]
 
@@ -196,6 +198,52 @@ def test_a_message_in_another_providers_form_is_refused_with_the_form_that_is_wa
 )
 def test_a_message_in_a_form_that_may_be_the_providers_own_goes_along_unchanged(provider, own):
     assert messages(provider, [own]) == [own]
+
+
+HALF = "\ud83d"
+"""The first half of an emoji, as a text has it that JavaScript cut: no encoding can write it."""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"Hm {HALF}",
+        [f"I look {HALF}", RawCall("1", "weather", {"city": HALF})],
+        RawCall("1", "weather", '{"city": "\\ud83d"}'),
+        RawCall("1", "weather", {"city": "Oslo", HALF: [HALF]}),
+    ],
+    ids=["text", "text and call", "call as text", "key"],
+)
+@pytest.mark.parametrize("is_streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("provider", ALL)
+def test_a_conversation_goes_on_after_a_text_that_no_encoding_can_write(provider, is_streamed, said):
+    """The SDKs of OpenAI and Anthropic raise `UnicodeEncodeError`, at this request and at all later ones."""
+    model, history, offer = ScriptedModel(provider, [said]), [f"Hi {HALF}"], TOOLS.offer()
+    body = provider.request(offer, history)
+    if is_streamed:
+        stream = provider.stream(offer)
+        for event in model(stream=True, **body):
+            stream.feed(event)
+        answer = stream.close()
+    else:
+        answer = provider.answer(model(**body), offer)
+    executor = Executor(TOOLS, report=lambda error: f"{error} {HALF}")
+    turn = executor.run_sync(offer.round(answer)).commit(history)
+    for sent in (
+        body,
+        provider.request(offer, history),
+        provider.request(offer, ["Hi", answer]),
+        provider.turn(turn, offer),
+        provider.results(turn.results, offer),
+    ):
+        assert json.dumps(sent, ensure_ascii=False).encode()
+    assert history[0] == f"Hi {HALF}"
+
+
+def test_a_message_that_nests_without_end_goes_along_unchanged():
+    endless = {"role": "user", "content": "a"}
+    endless["more"] = endless
+    assert messages(openai_chat, [endless])[0] is endless
 
 
 def test_what_doesnt_belong_in_a_history():

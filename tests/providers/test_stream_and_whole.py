@@ -2,11 +2,10 @@
 
 import copy
 import json
-import time
 from random import Random
 
 import pytest
-from patience import PATIENCE
+from patience import assert_linear
 from provider_traffic import provider_of, unstreamed
 from splitting import FORMS, NEW, pieces
 
@@ -388,19 +387,16 @@ def test_a_response_that_nests_too_deep_is_an_error_of_the_response():
 def test_reading_a_stream_at_every_event_takes_linear_time(count):
     """Of one answer, and of many answers side by side."""
 
-    def seconds(number):
+    def read(number):
         stream = openai_chat.stream([])
-        before = time.process_time()
         for place in range(number):
             choice = {"index": place % count, "delta": {"content": "word ", "reasoning": "hm "}}
             stream.feed({"choices": [choice]})
             assert not stream.is_complete
             assert len(stream.text) == 5 * (place // count + 1)
             assert stream.reasoning.startswith("hm ")
-        return time.process_time() - before
 
-    few = min(seconds(800) for _ in range(3))
-    assert any(seconds(6_400) < 8 * few * 4 * PATIENCE for _ in range(3))
+    assert_linear(read, 800, slack=4)
 
 
 def list_text(events, draw):
@@ -453,17 +449,13 @@ def test_a_list_has_events_of_a_limited_length():
 @pytest.mark.slow("measures how time grows with the text")
 @pytest.mark.parametrize("piece", ["\\\\", "{", "[{", "x"])
 def test_a_list_is_read_in_linear_time(piece):
-    def seconds(count):
+    def read(count):
         stream = gemini.stream([])
         stream.feed('[{"a": "')
-        before = time.process_time()
         for _ in range(count):
             stream.feed(piece)
-        return time.process_time() - before
 
-    seconds(1000)
-    few = min(seconds(5_000) for _ in range(3))
-    assert any(seconds(20_000) < PATIENCE * 8 * few for _ in range(3))
+    assert_linear(read, 5_000, slack=4)
 
 
 @pytest.mark.parametrize("form", sorted(FORMS.keys() - {"ConverseWire"}))

@@ -2,10 +2,9 @@
 
 import asyncio
 import json
-import time
 
 import pytest
-from patience import PATIENCE
+from patience import assert_linear
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.providers import ResponseError, gemini, groq, openai_chat
@@ -162,14 +161,8 @@ def test_a_text_that_says_anything_else_is_no_call(text):
 )
 @pytest.mark.parametrize("start", ["", "<function=a>{", "<tool_call>", "A", "```\n", "<|tool_call_begin|>a:"])
 def test_long_texts_are_read_in_linear_time(piece, start):
-    def seconds(count):
-        before = time.process_time()
-        written_calls(start + piece * count)
-        return time.process_time() - before
-
-    seconds(100)
-    few, many = 20_000 // len(piece), 160_000 // len(piece)
-    assert any(seconds(many) < (0.02 + 8 * 3 * seconds(few)) * PATIENCE for _ in range(2))
+    few = 20_000 // len(piece)
+    assert_linear(written_calls, few, setup=lambda count: start + piece * count, least=0.02)
 
 
 def refused(written):

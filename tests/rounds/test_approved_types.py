@@ -9,6 +9,7 @@ from typing import Annotated, Any, Optional, TypedDict, get_args, get_origin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import LONGEST_WAIT
 from saving_samples import problems, refused, saved
 from strategies import DATACLASSES
 
@@ -279,7 +280,7 @@ else:
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=LONGEST_WAIT,
             env={"PYTHONHASHSEED": seed},
         )
         return found.stdout

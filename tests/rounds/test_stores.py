@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import LONGEST_WAIT
 from round_samples import ask, fetch, pay, raw, search
 
-from operator_schema import Executor, RawCall, RoundError, Toolset, Turn, tool
+from operator_schema import Executor, RawCall, Registry, RoundError, Toolset, Turn, tool
 from operator_schema.files import unusable_database
 from operator_schema.rounds import HookError, InterruptedRoundError, RestoreError, commit, stores
 from operator_schema.rounds.errors import StoreError
@@ -73,7 +74,7 @@ def started(folder, *command):
 
 def printed(folder, *command):
     process = started(folder, *command)
-    text, _ = process.communicate(timeout=60)
+    text, _ = process.communicate(timeout=LONGEST_WAIT)
     return text.strip()
 
 
@@ -85,7 +86,7 @@ def test_four_clicks_at_once_pay_once(tmp_path):
     round_id = printed(tmp_path, "begin")
     assert SqliteStore(tmp_path / "desk.db").waiting() == [round_id]
     clicks = [started(tmp_path, "decide", round_id, "2", "yes") for _ in range(4)]
-    texts = sorted([click.communicate(timeout=60)[0].strip() for click in clicks])
+    texts = sorted([click.communicate(timeout=LONGEST_WAIT)[0].strip() for click in clicks])
     assert [text == "done" for text in texts].count(True) == 1
     assert all(text == "done" or text.startswith("not now: ") for text in texts)
     assert (tmp_path / "paid.txt").read_text() == "A7 6.0\n"
@@ -340,6 +341,24 @@ def test_a_transcript_gives_back_what_it_was_given(store):
 def test_a_transcript_has_a_name(store, name):
     with pytest.raises(TypeError, match="the name of a transcript must be a string"):
         store.transcript(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        ([], "array []: write Toolset(…)"),
+        (Registry(), "Registry: give its toolset"),
+        (Executor([]), "Executor: give its registry.toolset"),
+        (None, "null"),
+    ],
+)
+def test_a_round_is_loaded_with_a_toolset(store, given, remedy):
+    waiting = executor(store).run_sync(sent())
+    for load in (store.load, store.take_back):
+        with pytest.raises(TypeError) as raised:
+            load(waiting.id, given)
+        assert str(raised.value) == f"a round is made with a toolset that has its tools, not with {remedy}"
+    assert store.load(waiting.id, toolset) == waiting
 
 
 # --- the store -----------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ import copy
 import json
 import os
 import pickle
-import time
 
 import pytest
 from content_samples import GIF, IMAGES, PNG, SOUNDS, boxes
+from patience import assert_takes
 
 from operator_schema.content import Audio, File, Image, Resource, Text
 
@@ -161,10 +161,11 @@ def test_text_is_not_taken_for_something_else(text):
 
 
 def test_looking_at_data_takes_no_time():
-    before = time.process_time()
-    for data in (b"<!-- -->" * 100_000, b"<!--" * 100_000, b"<?xml " * 100_000, b" " * 1_000_000):
-        assert File.from_bytes(data).media_type == "application/octet-stream"
-    assert time.process_time() - before < 2
+    def look():
+        for data in (b"<!-- -->" * 100_000, b"<!--" * 100_000, b"<?xml " * 100_000, b" " * 1_000_000):
+            assert File.from_bytes(data).media_type == "application/octet-stream"
+
+    assert_takes(2, look)
 
 
 # --- what is wrong -------------------------------------------------------------------------------

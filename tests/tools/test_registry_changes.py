@@ -11,6 +11,7 @@ import threading
 import weakref
 
 import pytest
+from patience import LONGEST_WAIT
 from registry_samples import delete_file, names, read_file, web_search
 
 from operator_schema import Registry, SchemaError, Toolset
@@ -281,7 +282,7 @@ def test_no_lock_is_held_while_listeners_run():
         if change.added == ("read_file",):
             other = threading.Thread(target=registry.register, args=(web_search,))
             other.start()
-            other.join(10)
+            other.join(LONGEST_WAIT)
             ended.append(not other.is_alive())
 
     registry.on_change(wait)
@@ -342,7 +343,7 @@ def test_an_instance_that_goes_while_another_listener_is_added():
 
     thread = threading.Thread(target=add, daemon=True)
     thread.start()
-    thread.join(10)
+    thread.join(LONGEST_WAIT)
     assert not thread.is_alive()
     assert not panels
     registry.register(read_file)

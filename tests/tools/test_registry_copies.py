@@ -7,6 +7,7 @@ import pickle
 import threading
 
 import pytest
+from patience import LONGEST_WAIT
 from registry_samples import delete_file, names, read_file, told_names, web_search
 
 from operator_schema import Registry, describe_tools, tool
@@ -72,7 +73,7 @@ def test_a_copy_has_a_lock_of_its_own(registry):
     with registry._lock:  # what another thread may hold
         other = threading.Thread(target=copied.unregister, args=("read_file",))
         other.start()
-        other.join(10)
+        other.join(LONGEST_WAIT)
         assert not other.is_alive()
     assert "read_file" not in copied
 

@@ -3,14 +3,13 @@
 from importlib.util import find_spec
 
 import pytest
-from patience import at_most
+from patience import LONGEST_WAIT, at_most
 
 collect_ignore_glob = ["*test_*.py"] if find_spec("mcp") is None else []
-MOST_SECONDS = 90  # a server that starts in its own process takes two
 
 
 @pytest.fixture(autouse=True)
 def _ends():
     """No test waits for ever, whatever a server does not say."""
-    with at_most(MOST_SECONDS):
+    with at_most(2 * LONGEST_WAIT):
         yield

@@ -10,6 +10,7 @@ import pytest
 from gateway_cases import NEW, OLD, altered, ask_user, at_once, behind, count
 from mcp import Client, MCPError, types
 from mcp.shared.message import SessionMessage
+from patience import LONGEST_WAIT
 
 from operator_schema import tool
 from operator_schema.adapters.mcp import behind as behind_module
@@ -106,7 +107,7 @@ class Person:
 
     async def hear(self):
         """Wait for a change of the note that wasn't waited for so far."""
-        with anyio.fail_after(30):
+        with anyio.fail_after(LONGEST_WAIT):
             await self.heard.wait()
         self.heard = anyio.Event()
 
@@ -143,7 +144,7 @@ def _without(app, lacks):
 
 
 async def until(is_so):
-    with anyio.fail_after(30):
+    with anyio.fail_after(LONGEST_WAIT):
         while not is_so():
             await anyio.lowlevel.checkpoint()
 

@@ -14,6 +14,7 @@ from gateway_cases import OLD, Writer, altered, at_once, behind
 from mcp import Client, types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
+from patience import LONGEST_WAIT
 
 from operator_schema import Registry, tool
 from operator_schema.adapters.mcp import server
@@ -84,7 +85,7 @@ def test_a_server_that_does_not_list_its_tools_is_left_out_and_the_others_go_on(
     async def main():
         servers = {"bad": failing(failure, closed), "good": behind(server([add]))}
         async with Gateway(servers, unreachable=lambda *said: told.append(said)) as gateway:
-            with anyio.fail_after(30):
+            with anyio.fail_after(LONGEST_WAIT):
                 while not closed:  # nothing tells of it
                     await anyio.lowlevel.checkpoint()
             return [one.name for one in gateway.registry]
@@ -170,7 +171,7 @@ def test_tools_that_change_while_another_server_is_waited_for_are_listed_again()
     async def main():
         servers = {"a": behind(server(tools), lacks=OLD), "b": altered(behind(server([add])), change)}
         async with Gateway(servers) as gateway:
-            with anyio.fail_after(30):
+            with anyio.fail_after(LONGEST_WAIT):
                 while "a_drop" not in gateway.registry:  # noqa: ASYNC110  # what is waited for is a set
                     await anyio.sleep(0.1)
 
@@ -251,7 +252,7 @@ def test_of_two_tools_with_one_name_the_later_one_is_left_out_and_both_servers_a
         async with Gateway(servers) as gateway:
             if is_later:
                 registry.register([named("c"), named("e")])
-                with anyio.fail_after(30):
+                with anyio.fail_after(LONGEST_WAIT):
                     while "a_b_e" not in gateway.registry:
                         await anyio.lowlevel.checkpoint()
             return [one.name for one in gateway.registry], await call(gateway, "a_b_c")
@@ -300,7 +301,7 @@ def test_a_tool_that_appears_before_the_gateway_listens_for_changes_is_found():
     async def main():
         async with Gateway(behind(server(tools))) as gateway:
             tools.register(tool(plain, name="second"))  # nobody is told yet
-            with anyio.fail_after(30):
+            with anyio.fail_after(LONGEST_WAIT):
                 while "second" not in gateway.registry:  # noqa: ASYNC110  # what is waited for is a set
                     await anyio.sleep(0.001)
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
+from patience import LONGEST_WAIT
 
 from operator_schema import Registry, tool
 from operator_schema.adapters.mcp import behind as behind_module
@@ -230,7 +231,7 @@ def test_a_name_is_refused_if_a_server_has_no_tools_at_all():
 
 
 async def until(is_so):
-    with anyio.fail_after(30):
+    with anyio.fail_after(LONGEST_WAIT):
         while not is_so():  # noqa: ASYNC110  # nothing says that it is so
             await anyio.sleep(0.002)
 

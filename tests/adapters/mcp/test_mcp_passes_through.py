@@ -16,6 +16,7 @@ from mcp import Client, MCPError, types
 from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged
 from mcp.shared.message import SessionMessage
+from patience import LONGEST_WAIT
 
 from operator_schema import Executor, Registry, tool
 from operator_schema.adapters.mcp import behind as behind_module
@@ -1224,7 +1225,7 @@ def test_a_connection_ends_if_its_request_is_cancelled_while_the_level_of_its_lo
                     group.start_soon(bob.call_tool, "count", {})
                     await asked.wait()
                     group.cancel_scope.cancel()
-                with anyio.fail_after(5):
+                with anyio.fail_after(LONGEST_WAIT):
                     while not ended:  # noqa: ASYNC110  # what is waited for is a list
                         await anyio.sleep(0.01)
 

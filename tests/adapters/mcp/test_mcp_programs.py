@@ -14,8 +14,8 @@ from mcp.server.lowlevel import Server
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.adapters.mcp import server
+from operator_schema.adapters.mcp.code_mode import program_tools
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
-from operator_schema.adapters.mcp.programs import program_tools
 from operator_schema.code_mode import CodeSession, Journal, Monty
 from operator_schema.rounds import Defer, RunNormally
 

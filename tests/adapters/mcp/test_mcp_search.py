@@ -7,13 +7,13 @@ import pytest
 from hearing import hearing_client
 from mcp import Client
 from mcp_types import ToolListChangedNotification
+from patience import LONGEST_WAIT
 
 from operator_schema import Executor, RawCall, Registry, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.rounds import FoundTools, ToolSearch
 
 MODES = ["legacy", "2026-07-28"]
-PATIENCE = 20
 
 
 @tool
@@ -54,7 +54,7 @@ def test_what_one_client_finds_is_listed_for_it_alone_and_only_it_is_told():
             await one.call_tool("search_tools", {"query": "bill"})
             await two.call_tool("search_tools", {"query": "weather"})
             found = [await names(one), await names(two)]
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 while len(heard) < 2:
                     await names(one)
             assert (await one.call_tool("forecast", {"city": "Rome"})).content[0].text == "sun in Rome"
@@ -71,7 +71,7 @@ def test_a_client_hears_of_what_it_found(mode):
     async def main():
         async with hearing_client(server(many()), mode) as (client, told):
             await client.call_tool("search_tools", {"query": "bill"})
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 await told.wait()
             return await names(client)
 
@@ -95,7 +95,7 @@ def test_a_change_of_the_registry_is_told_to_every_client():
         async with one, two:
             await one.call_tool("search_tools", {"query": "bill"})
             search.unregister("pay_invoice")
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 while len(heard) < 2:
                     await names(one)
             return [await names(one), await names(two)]

@@ -29,6 +29,7 @@ from mcp.types import (
     ListRootsRequest,
     ListRootsResult,
 )
+from patience import LONGEST_WAIT
 
 from operator_schema import CallError, Executor, NeedsInput, Registry, Toolset, skip, tool
 from operator_schema.adapters import mcp_client as reading
@@ -39,7 +40,6 @@ from operator_schema.content import Audio, File, Image, Resource
 from operator_schema.rounds import ToolSearch
 from operator_schema.types import Progress
 
-PATIENCE = 60  # seconds, on a machine that has much to do
 LEGACY, MODERN = "legacy", "2026-07-28"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)
@@ -232,7 +232,7 @@ class TestBackends:
             arrived.append(1)
             if len(arrived) == 3:
                 everybody.set()
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 await everybody.wait()
             return len(arrived)
 
@@ -317,7 +317,7 @@ class TestBackends:
         async def question(client):
             nonlocal started, ended
             started, ended = anyio.Event(), anyio.Event()
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 async with anyio.create_task_group() as group:
                     group.start_soon(client.call_tool, "hang", {})
                     await started.wait()
@@ -393,7 +393,7 @@ async def around_change(tools, mode, change):
     async with hearing_client(server(tools), mode) as (client, told):
         before = await client.list_tools()
         changed = await change(client)
-        with anyio.fail_after(PATIENCE):
+        with anyio.fail_after(LONGEST_WAIT):
             await told.wait()
         after = await client.list_tools()
     return [[one.name for one in listed.tools] for listed in (before, after)], changed
@@ -821,7 +821,7 @@ def test_many_changes_in_a_row_are_told_as_one():
         client = Client(server(registry), mode=MODERN)
         async with client, client.listen(tools_list_changed=True) as events:
             await client.call_tool("load", {})
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 await anext(aiter(events))
             return len((await client.list_tools()).tools)
 

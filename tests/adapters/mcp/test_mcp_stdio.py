@@ -14,6 +14,7 @@ import warm_processes
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.types import JSONRPCError, JSONRPCNotification
+from patience import LONGEST_WAIT
 
 from operator_schema import tool
 from operator_schema.adapters.mcp import server, stdio
@@ -21,7 +22,6 @@ from operator_schema.adapters.mcp.stdio import Unreadable, message_of, serve_std
 
 pytestmark = pytest.mark.needs_threads
 
-PATIENCE = 60  # seconds, on a machine that has much to do
 PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
 OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 
@@ -56,7 +56,7 @@ def exchange(*messages, until=None, sink=None):
             client = asyncio.create_task(
                 asyncio.to_thread(talk, os.fdopen(there, "wb", 0), os.fdopen(here, "rb"))
             )
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(LONGEST_WAIT):
                 status = await serve_stdio(server([add]), incoming, sink or out)
             out.close()
             return status, await client
@@ -243,7 +243,7 @@ class Sink:
 
     def write(self, data):
         self.begun.set()
-        assert self.go_on.wait(PATIENCE)
+        assert self.go_on.wait(LONGEST_WAIT)
         if self.fails_at is not None and len(self.written) >= self.fails_at:
             raise self.error
         part = bytes(data[: self.most])
@@ -259,11 +259,11 @@ def test_what_waits_behind_a_write_that_fails_is_given_up(fails_at, error):
     async def main():
         writer = stdio._Writer(sink)
         await writer.write("first\n")
-        assert await asyncio.to_thread(sink.begun.wait, PATIENCE)
+        assert await asyncio.to_thread(sink.begun.wait, LONGEST_WAIT)
         for text in ("second\n", "third\n"):  # while the first one is written
             await writer.write(text)
         sink.go_on.set()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(LONGEST_WAIT):
             await writer.drain()
         with pytest.raises(OSError):  # noqa: PT011  # what was raised, or what stands for it
             await writer.write("fourth\n")
@@ -280,7 +280,7 @@ def test_all_is_written_in_order_however_little_is_taken_at_a_time():
         writer = stdio._Writer(sink)
         for number in range(100):
             await writer.write(f"{number}\n")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(LONGEST_WAIT):
             await writer.drain()
 
     asyncio.run(main())
@@ -298,7 +298,7 @@ def test_whoever_writes_too_much_waits_for_who_reads():
             await asyncio.wait_for(asyncio.shield(late), 0.05)
         assert not late.done()
         sink.go_on.set()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(LONGEST_WAIT):
             await late
             await writer.drain()
 
@@ -311,7 +311,7 @@ def test_nobody_waits_for_who_reads_a_little_late():
 
     async def main():
         writer = stdio._Writer(sink)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(LONGEST_WAIT):
             for _ in range(10):
                 await writer.write("x" * 100_000)
         sink.go_on.set()
@@ -369,7 +369,7 @@ def test_only_messages_reach_the_client(tmp_path, closed):
         cwd=tmp_path,
         input=b"a message\n",
         capture_output=True,
-        timeout=PATIENCE,
+        timeout=LONGEST_WAIT,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, b"a message\n")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from partial_samples import WRITE, fed
+from patience import assert_ratio, cpu_seconds
 
 LONG = {
     "string": lambda size: '{"path": "' + "x" * size,
@@ -21,16 +20,13 @@ LONG = {
 }
 
 
-def seconds_a_chunk(text, read):
-    """Feed what is not read yet one character at a time; the quickest of five stretches."""
+def stretches(make, read):
+    """Feed so much at once, then character by character; yield the seconds that each 500 of them take."""
+    text = make(read + 3000)
     stream = WRITE.stream()
     stream.feed(text[:read])
-    stretches = []
-    for start in range(read, read + 2500, 500):
-        started = time.process_time()
-        fed(stream, text[start : start + 500])
-        stretches.append(time.process_time() - started)
-    return min(stretches)
+    for start in range(read, read + 3000, 500):
+        yield cpu_seconds(fed, stream, text[start : start + 500])
 
 
 @pytest.mark.slow("measures growth")
@@ -38,7 +34,7 @@ def seconds_a_chunk(text, read):
 def test_what_a_chunk_costs_does_not_depend_on_what_came_before(make):
     """So that the time is linear in the text."""
     long = 100_000 if make in {LONG["array"], LONG["keys"], LONG["values"]} else 1_000_000
-    assert seconds_a_chunk(make(long + 3000), long) < 5 * seconds_a_chunk(make(4000), 1000) + 0.001
+    assert_ratio(20, stretches(make, long).__next__, stretches(make, 1000).__next__)
 
 
 def test_a_text_of_a_million_characters():

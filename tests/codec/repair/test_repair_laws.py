@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import random
-import time
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -17,7 +16,7 @@ from garbage import pass_over_what_is_there
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from judge import validator
-from patience import PATIENCE
+from patience import assert_linear, assert_takes
 from strategies import TYPES, values_for
 from typing_extensions import TypeAliasType
 
@@ -389,24 +388,20 @@ LARGE: dict[str, tuple[Any, Any]] = {
 }
 
 
-def seconds(run: Any) -> float:
-    started = time.process_time()
+def said_shortly(run: Any, *args: Any) -> None:
     try:
-        run()
+        run(*args)
     except DecodeError as error:
         assert len(str(error)) < 2000
-    return (time.process_time() - started) / PATIENCE
 
 
 @pytest.mark.parametrize("name", LARGE)
 def test_time_is_linear_in_the_size(name):
     annotation, make = LARGE[name]
     codec = Codec(annotation, repair=True)
-    small, large = make(500), make(8_000)
     pass_over_what_is_there()
     codec.report(make(10))
-    # Sixteen times the input; a quadratic step would take 256 times as long.
-    assert seconds(lambda: codec.report(large)) < 64 * seconds(lambda: codec.report(small)) + 0.05
+    assert_linear(codec.report, 500, times=16, setup=make, slack=6, least=0.05)
 
 
 @pytest.mark.parametrize(
@@ -422,7 +417,7 @@ def test_time_is_linear_in_the_size(name):
     ],
 )
 def test_depth_takes_no_longer_than_width(annotation, value):
-    assert seconds(lambda: Codec(annotation, repair=True).report(value)) < 3
+    assert_takes(3, lambda: Codec(annotation, repair=True).report(value))
 
 
 N = 40_000
@@ -457,5 +452,5 @@ HOSTILE = {
 def test_hostile_text_is_refused_soon(name):
     codec = Codec(list[int], repair=True)
     codec_of_text = Codec(list[list[int]], repair=True)
-    assert seconds(lambda: codec.decode_json(HOSTILE[name])) < 0.4
-    assert seconds(lambda: codec_of_text.decode([HOSTILE[name]])) < 0.4
+    assert_takes(0.8, lambda: said_shortly(codec.decode_json, HOSTILE[name]))
+    assert_takes(0.8, lambda: said_shortly(codec_of_text.decode, [HOSTILE[name]]))

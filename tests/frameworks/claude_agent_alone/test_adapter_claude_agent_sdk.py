@@ -15,6 +15,7 @@ from claude_agent_sdk import (
     query,
 )
 from local_server import serving
+from patience import LONGEST_WAIT
 from turn_table import run_section
 from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, check, check_schemas, turns
 
@@ -35,7 +36,6 @@ TURNS = {
     "approval": "asks, by the permissions of Claude Code",
 }
 SCHEMA = OURS
-PATIENCE = 60
 
 
 def events(*messages):
@@ -122,7 +122,7 @@ def talk(options):
             return found
 
         with serving(asked(calls), DONE) as (address, requests):
-            found = asyncio.run(asyncio.wait_for(main(address), PATIENCE))
+            found = asyncio.run(asyncio.wait_for(main(address), LONGEST_WAIT))
         found.sort(key=lambda block: block.tool_use_id)
         return [
             Answer(_text(one.content), bool(one.is_error), "image" in str(one.content)) for one in found
@@ -185,7 +185,7 @@ def test_interrupting_the_agent_cancels_the_tool(options):
             await reading
 
     with serving(asked([Call("hang", {})]), DONE, DONE) as (address, _):
-        asyncio.run(asyncio.wait_for(main(address), PATIENCE))
+        asyncio.run(asyncio.wait_for(main(address), LONGEST_WAIT))
     assert ended == [True]
 
 

@@ -148,7 +148,7 @@ def running(words: tuple[str, ...]) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:

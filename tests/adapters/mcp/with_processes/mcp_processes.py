@@ -10,10 +10,10 @@ from pathlib import Path
 
 import warm_processes
 from mcp import StdioServerParameters
+from patience import LONGEST_WAIT
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
-PATIENCE = 30  # seconds, on a machine that has much to do
 
 
 def environment(**more):
@@ -33,7 +33,12 @@ def over_stdio(*words, folder=HERE):
 def run(*words, folder=HERE, **more):
     """Run a command that ends by itself."""
     return subprocess.run(  # noqa: PLW1510  # the tests look at the status
-        command(*words), cwd=folder, env=environment(**more), capture_output=True, text=True, timeout=PATIENCE
+        command(*words),
+        cwd=folder,
+        env=environment(**more),
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_WAIT,
     )
 
 
@@ -92,7 +97,7 @@ def said_at_the_start(*words, folder):
     with raw_server(*words, folder=folder) as raw:
         raw.begin()
         raw.process.stdin.close()
-        assert raw.process.wait(PATIENCE) == 0
+        assert raw.process.wait(LONGEST_WAIT) == 0
         return raw.process.stderr.read().decode()
 
 
@@ -126,7 +131,7 @@ def end(process):
     if process.poll() is None:
         process.terminate()
         try:
-            process.wait(PATIENCE)
+            process.wait(LONGEST_WAIT)
         except subprocess.TimeoutExpired:
             process.kill()
             raise

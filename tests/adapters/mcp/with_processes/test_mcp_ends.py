@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from mcp_processes import PATIENCE, raw_server
+from mcp_processes import raw_server
+from patience import LONGEST_WAIT, wait_until
 
 pytestmark = [
     pytest.mark.slow("starts a gateway in a process, and a server behind it"),
@@ -63,7 +63,7 @@ def ends(tmp_path_factory):
 
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 def test_a_server_that_hangs_and_ignores_signals_is_gone_after_its_gateway(ends, way):
-    assert ends[way].result(3 * PATIENCE) == []
+    assert ends[way].result(3 * LONGEST_WAIT) == []
 
 
 def left_after(folder, name, group):
@@ -75,13 +75,13 @@ def left_after(folder, name, group):
     with raw_server("--gateway", "servers.json", folder=folder) as raw:
         raw.begin()
         raw.call(1, "slow_hang")
-        pids = [int(pid) for pid in waited_for((folder / "pids").read_text).split()]
+        assert wait_until(lambda: len(pids_in(folder)) == 2)
+        pids = pids_in(folder)
         assert not any(map(is_gone, pids))
         try:
             raw.process.send_signal(getattr(signal, name))
-            raw.process.wait(PATIENCE)
-            with suppress(TimeoutError):
-                waited_for(lambda: all(map(is_gone, pids)) or None)
+            raw.process.wait(LONGEST_WAIT)
+            wait_until(lambda: all(map(is_gone, pids)))
             return [pid for pid in pids if not is_gone(pid)]
         finally:
             for pid in pids:
@@ -89,16 +89,11 @@ def left_after(folder, name, group):
                     os.kill(pid, signal.SIGKILL)
 
 
-def waited_for(look):
-    """Return what a function returns, as soon as it isn't None and no file is missing."""
-    last = time.monotonic() + PATIENCE
-    while time.monotonic() < last:
-        with suppress(FileNotFoundError):
-            found = look()
-            if found is not None:
-                return found
-        time.sleep(0.02)
-    raise TimeoutError("it didn't happen")
+def pids_in(folder):
+    try:
+        return [int(pid) for pid in (folder / "pids").read_text().split()]
+    except FileNotFoundError:
+        return []
 
 
 def is_gone(pid):

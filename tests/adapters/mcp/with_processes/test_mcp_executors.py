@@ -8,7 +8,8 @@ import pytest
 import warm_processes
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
-from mcp_processes import PATIENCE, environment, over_stdio
+from mcp_processes import environment, over_stdio
+from patience import LONGEST_WAIT
 
 from operator_schema import Defer, Executor, Reject, tool
 from operator_schema.adapters.mcp import server
@@ -52,7 +53,7 @@ def test_its_rules_hold_over_pipes(tmp_path, way):
 
     async def main():
         async with Client(transport) as client:
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 answers = [await client.call_tool("refund", {"amount": amount}) for amount in (6, 600)]
         return [answer.content[0].text for answer in answers]
 

@@ -12,7 +12,8 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 from mcp.types import ElicitResult, Implementation, ToolListChangedNotification
-from mcp_processes import PATIENCE, command, environment, http_server, over_stdio, run
+from mcp_processes import command, environment, http_server, over_stdio, run
+from patience import LONGEST_WAIT
 
 from operator_schema.cli.gateway import _MOST_SHOWN
 from operator_schema.message_text import clip
@@ -257,7 +258,7 @@ def test_a_server_whose_tools_change_changes_those_of_the_gateway(folder):
         gateway = over_stdio("--gateway", "servers.json", folder=folder)
         async with Client(gateway, mode="legacy", message_handler=heard) as client:
             await client.call_tool("books_open_shop", {})
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 await told.wait()
             return await names(client)
 

@@ -10,7 +10,8 @@ from threading import Timer
 import anyio
 import pytest
 from mcp import Client, types
-from mcp_processes import PATIENCE, over_stdio, raw_server, run, said_at_the_start
+from mcp_processes import over_stdio, raw_server, run, said_at_the_start
+from patience import LONGEST_WAIT
 
 pytestmark = [
     pytest.mark.needs_process,
@@ -189,7 +190,7 @@ __resources__ = Once()
 
 def line_with(process, text):
     """Return the next line of standard error with a text; nothing, if the server ends before."""
-    watch = Timer(PATIENCE, process.kill)
+    watch = Timer(LONGEST_WAIT, process.kill)
     watch.start()
     found = next((line for line in process.stderr if text in line), b"")
     watch.cancel()
@@ -218,7 +219,7 @@ def test_a_reload_reads_them_again_and_tells_the_client(tmp_path, mode):
         async with hearing(tmp_path, mode) as (client, heard):
             assert (await client.list_resources()).resources == []
             module.write_text(more, encoding="utf-8")
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 await heard.both.wait()
             read = await client.read_resource("guide://contents")
             prompt = await client.get_prompt("advice", {"city": "Oslo"})

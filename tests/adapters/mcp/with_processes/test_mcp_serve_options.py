@@ -11,7 +11,8 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.types import ElicitResult
-from mcp_processes import PATIENCE, environment, http_server, over_stdio, raw_server, run, said_at_the_start
+from mcp_processes import environment, http_server, over_stdio, raw_server, run, said_at_the_start
+from patience import LONGEST_WAIT
 
 pytestmark = [
     pytest.mark.needs_process,
@@ -91,7 +92,7 @@ async def text_of(client, name, **arguments):
 def asked(question, *words, folder):
     async def main():
         async with Client(over_stdio(*words, "desk:registry", folder=folder)) as client:
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 return await question(client)
 
     return anyio.run(main)
@@ -118,7 +119,7 @@ def test_a_context_is_closed_with_the_server(folder, way):
             raw.process.stdin.close()
         else:
             raw.process.send_signal(way)
-        assert raw.process.wait(PATIENCE) == (0 if isinstance(way, str) else 128 + way)
+        assert raw.process.wait(LONGEST_WAIT) == (0 if isinstance(way, str) else 128 + way)
         said = raw.process.stderr.read()
     assert (said.count(b"opened\n"), said.count(b"closed\n")) == (1, 1)
 
@@ -136,7 +137,7 @@ def test_a_context_is_closed_with_the_server_over_http(folder, number):
 
         anyio.run(main)
         process.send_signal(number)
-        assert process.wait(PATIENCE) == 128 + number
+        assert process.wait(LONGEST_WAIT) == 128 + number
     assert process.said.count("closed\n") == 1
 
 
@@ -204,7 +205,7 @@ print(json.dumps(told))
 def test_without_the_sdk_an_import_says_what_to_install():
     command = [sys.executable, "-c", WITHOUT_THE_SDK]
     done = subprocess.run(
-        command, env=environment(), capture_output=True, check=True, text=True, timeout=PATIENCE
+        command, env=environment(), capture_output=True, check=True, text=True, timeout=LONGEST_WAIT
     )
     found = json.loads(done.stdout)
     assert len(found) == 2 * len(ADAPTERS)

@@ -12,7 +12,8 @@ import anyio
 import pytest
 from mcp import Client
 from mcp.types import ElicitResult, ToolListChangedNotification, methods
-from mcp_processes import PATIENCE, environment, over_stdio, raw_server, request, run
+from mcp_processes import environment, over_stdio, raw_server, request, run
+from patience import LONGEST_WAIT
 
 pytestmark = [
     pytest.mark.needs_process,
@@ -58,7 +59,7 @@ def test_nothing_but_messages_is_on_standard_output():
         raw.process.stdin.close()
         assert raw.process.stdout.read() == b""
         said = raw.process.stderr.read().decode()
-        assert raw.process.wait(PATIENCE) == 0
+        assert raw.process.wait(LONGEST_WAIT) == 0
     for text in ["printed at import", "written at import", "printed", "written by the system", "a child"]:
         assert f"{text}\n" in said
     assert "serving 8 tools on standard input and output" in said
@@ -145,7 +146,7 @@ def test_a_signal_ends_it_and_cancels_what_runs(number):
         raw.call(2, "add", a=1)
         assert raw.receive()["id"] == 2
         raw.process.send_signal(number)
-        assert raw.process.wait(PATIENCE) == 128 + number
+        assert raw.process.wait(LONGEST_WAIT) == 128 + number
         assert b"waited" in raw.process.stderr.read()
 
 
@@ -156,7 +157,7 @@ def test_a_client_that_vanishes_ends_it():
         raw.call(2, "make", size=1_000_000)
         raw.process.stdout.close()
         raw.process.stdin.close()
-        assert raw.process.wait(PATIENCE) == 0
+        assert raw.process.wait(LONGEST_WAIT) == 0
         said = raw.process.stderr.read().decode()
     assert "waited" in said
     assert "Traceback" not in said
@@ -172,7 +173,7 @@ def test_a_registry_that_changes_is_told(mode):
                 told.set()
 
         async with Client(over_stdio("mcp_app:registry"), mode=mode, message_handler=handle) as client:
-            with anyio.fail_after(PATIENCE):
+            with anyio.fail_after(LONGEST_WAIT):
                 if mode == MODERN:
                     async with client.listen(tools_list_changed=True) as events:
                         await client.call_tool("late", {})
@@ -228,7 +229,7 @@ def leave() -> str:
 
 
 async def until(ask, expected):
-    with anyio.fail_after(PATIENCE):
+    with anyio.fail_after(LONGEST_WAIT):
         while await ask() != expected:  # noqa: ASYNC110  # the clock of the other process counts
             await anyio.sleep(0.05)
 
@@ -286,7 +287,7 @@ def test_what_is_printed_for_a_client_starts_the_server(tmp_path):
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "mcp_app"
         process.stdin.close()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(LONGEST_WAIT) == 0
 
 
 HOSTILE = [
