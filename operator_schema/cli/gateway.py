@@ -65,19 +65,19 @@ _SHORTEST_HIDDEN = 4
 
 
 class Behind(Value):
-    """A server that the gateway stands in front of.
+    """A server behind the gateway.
 
     Attributes:
-        name: in the file.
-        start: command, arguments, environment variables beside the usual ones, and working directory, as
+        name: the name that it has in the file.
+        start: command, arguments, environment variables besides the usual ones, and working directory, as
             `StdioServerParameters` takes them; None for a server behind a URL.
         url: None for a server that is started.
         headers: of requests to the URL.
         only: names of its tools that are offered; None for all.
         confirm: whether a person has to agree to calls: of all tools, or of those with these names.
-        seconds: that it may take to connect, and to answer anything but a call; None for the usual limit.
-        filled: values of variables that are in it, by the names of these.
-        written: the command as it stands in the file; empty for a server behind a URL.
+        seconds: how long it may take to connect, and to answer anything but a call; None for the usual limit.
+        filled: values of the variables that its entry uses, by their names.
+        written: the command as it is written in the file; empty for a server behind a URL.
     """
 
     name: str
@@ -142,13 +142,13 @@ def servers_in(file: str) -> list[Behind]:
             )
             raise WrongUse(message)
     if not behind:
-        message = f"all servers of {escape(file)} are disabled: one of them must not be"
+        message = f"all servers of {escape(file)} are disabled: enable one of them"
         raise WrongUse(message)
     return behind
 
 
 def _own_key(key: str) -> str | None:
-    """Return the key of our own that is meant by another one; None if it is one of clients."""
+    """Return which of our own keys is meant by another key; None if it is a key of clients."""
     if "confirm" in fold(key):
         return "confirm"
     return next((own for own, likeness in _OWN.items() if nearest(key, [own], likeness)), None)
@@ -206,7 +206,7 @@ class _Entry:
         return Behind(self._name, start, url, headers, only, asked, seconds, dict(self._variables), written)
 
     def _check_keys(self) -> None:
-        """Check that nothing that holds tools back is overlooked because it is written in another way."""
+        """Check that no misspelt key would leave tools without the protection that it was meant to give."""
         for key in self._entry:
             own = None if key in _OWN else _own_key(key) or _key_of_disabled(key)
             if own is not None:
@@ -223,7 +223,7 @@ class _Entry:
         return WrongUse(f"{self._place} {what}")
 
     def _must_be(self, key: str, form: str, value: Any) -> WrongUse:
-        """Return what a part of the entry has to be; a value is named by its type, as it may be a secret."""
+        """Return what a part of the entry must be; of its value, only the type: it may be a secret."""
         given = "an empty text" if value == "" else _KINDS.get(type_of(value) or "", "something else")
         return WrongUse(f"{self._place}: {key} must be {form}, not {given}")
 
@@ -296,7 +296,7 @@ class _Entry:
 
 @asynccontextmanager
 async def open_servers(servers: list[Behind], err: Output, file: str = "") -> AsyncGenerator[Gateway]:
-    """Connect to servers as long as the context lasts.
+    """Connect to servers while the context lasts.
 
     One that can't be reached, or doesn't list its tools, is named on standard error; the others go on.
 
@@ -343,7 +343,7 @@ async def open_servers(servers: list[Behind], err: Output, file: str = "") -> As
 
 
 def _hint(server: Behind) -> str:
-    """Return what to write if the command of a server has its arguments in it; empty if that isn't wrong."""
+    """Return what to write instead if a command contains its arguments; empty if it doesn't."""
     words = server.written.split()
     if len(words) < 2 or server.start is None or server.start["args"]:  # noqa: PLR2004  # several
         return ""
@@ -369,7 +369,7 @@ def _check_not_below_itself(file: str) -> None:
 
 
 def _source_of(server: Behind, file: str, trusted: Callable[[], SSLContext]) -> Source:
-    """Return how a server is reached, as a gateway takes it; the file is that of the gateway."""
+    """Return how a server is reached, in the form that a gateway takes; `file` is the file of the gateway."""
     from mcp import StdioServerParameters
 
     from ..adapters.mcp.nesting import started_below
@@ -384,17 +384,17 @@ def _source_of(server: Behind, file: str, trusted: Callable[[], SSLContext]) -> 
 
 
 def _reason(said: str, servers: Iterable[Behind]) -> str:
-    """Return what an error says, in one line, with the names of variables in place of their values."""
+    """Return what an error says, on one line, with names of variables instead of their values."""
     return clip(_hidden(escape(said), _names_by_value(servers)), _MOST_SHOWN)
 
 
 @contextmanager
 def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
-    """Have whatever is logged meanwhile name variables in place of their values, also in tracebacks.
+    """Replace values of variables by their names in all that is logged meanwhile, also in tracebacks.
 
-    It is done where a record is made: its text may be an error of the SDK, of HTTP or of the system, and any
-    handler may get it, also one that sends it to a client. Arguments stay, as texts or numbers; of an
-    exception stay its name, its message and the text of its traceback.
+    This happens when a record is made: its text may be an error of the SDK, of HTTP or of the system, and any
+    handler may get it, even one that sends it to a client. Arguments are kept as texts or numbers. Of an
+    exception, its name, its message and the text of its traceback are kept.
     """
     names = _names_by_value(servers)
     before = logging.getLogRecordFactory()
@@ -417,7 +417,7 @@ def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
 
 
 def _hide(record: logging.LogRecord, names: Mapping[str, str]) -> None:
-    """Put the names of variables in place of their values, wherever a handler may look for them."""
+    """Replace values of variables by their names, wherever a handler may look for them."""
     record.msg, record.args = _template(record, names)
     if record.exc_info is not None and record.exc_info[1] is not None:
         record.exc_text = _hidden(logging.Formatter().formatException(record.exc_info), names)
@@ -430,7 +430,7 @@ def _hide(record: logging.LogRecord, names: Mapping[str, str]) -> None:
 
 
 def _template(record: logging.LogRecord, names: Mapping[str, str]) -> tuple[str, Any]:
-    """Return text and arguments of a record; its whole message if a value isn't in one of them alone."""
+    """Return the text and arguments of a record; the whole message if a value is spread over several."""
     message = _hidden(record.getMessage(), names)
     text, given = _hidden(str(record.msg), names), record.args
     if not given:
@@ -439,21 +439,21 @@ def _template(record: logging.LogRecord, names: Mapping[str, str]) -> tuple[str,
         args: Any = {_plain(key, names): _plain(value, names) for key, value in given.items()}
     else:
         args = tuple(_plain(value, names) for value in given)
-    with suppress(TypeError, ValueError, KeyError):  # it asks for something else than a text, or by a value
+    with suppress(TypeError, ValueError, KeyError):  # it needs something else than a text, or has a value
         if text % args == message:
             return text, args
     return message, None
 
 
 def _plain(value: object, names: Mapping[str, str]) -> str | int | float | None:
-    """Return an argument of a record if it is a number or None, else its text; without values."""
+    """Return an argument of a record if it is a number or None, otherwise its text without values."""
     shown = _hidden(str(value), names)
     is_kept = value is None or type(value) in {bool, int, float}
     return cast("int | float | None", value) if is_kept and shown == str(value) else shown
 
 
 def _names_by_value(servers: Iterable[Behind]) -> dict[str, str]:
-    """Return the forms in which messages may have values of variables to what stands for them."""
+    """Return each form in which a message may contain the value of a variable, with its replacement."""
     names: dict[str, str] = {}
     for server in servers:
         for name, value in server.filled.items():
@@ -472,7 +472,7 @@ def _hidden(text: str, names: Mapping[str, str]) -> str:
 
 
 def _written(value: str) -> set[str]:
-    """Return the forms in which a message may have a value, in small letters."""
+    """Return the forms in which a message may contain a value, in lower case."""
     forms = {value, repr(value)[1:-1], json.dumps(value)[1:-1], url_quote(value), url_quote(value, safe="")}
     return {form.lower() for one in forms for form in (one, escape(one))}
 

@@ -42,7 +42,7 @@ __all__ = [
 
 
 class WrittenName(NamedTuple):
-    """A name as it was meant.
+    """A name, read from what somebody wrote.
 
     Attributes:
         name: with dots alone, such as `Server.ListenAndServe`; empty if a line stands for it.
@@ -99,13 +99,13 @@ def read_name(text: str) -> WrittenName:
 
 
 def _dotted(text: str) -> str:
-    """Return a name with dots for what stands between its parts, without what isn't part of it."""
+    """Return a name with dots between its parts, without keywords, brackets and the like."""
     text = _KEYWORD.sub("", text, count=1) if _KEYWORD.match(text) else text
     text = _AS_TRAIT.sub(r"\1", text).lstrip("@&")
     text = text.removeprefix("*") if re.match(r"\*\w", text) else text
     text = _RECEIVER.sub(r"\1.", text)
     before = ""
-    while before != text:  # what stands in brackets may have brackets in it
+    while before != text:  # brackets may have brackets in them
         before, text = text, _INSIDE.sub("", text)
     text = re.sub(r"(?<=\w)!", "", text).rstrip(":;,{( ")
     text = re.sub(r"::|->|(?<=\w)#(?=\w)|/|\\", ".", text)
@@ -123,7 +123,7 @@ def read_pattern(text: str) -> tuple[str, str]:
 
 
 def pattern_hint(text: str) -> str:
-    """Return what to write in place of a pattern of another kind; empty if this one is of ours."""
+    """Return what to write instead of a regular expression or the like; empty for a pattern of ours."""
     odd = list(dict.fromkeys(re.findall(r"[|^$\[\]{}\\+]|\.\*(?=[\w|$])|\s", text.strip())))
     if not odd:
         return ""
@@ -165,8 +165,8 @@ class Miss(NamedTuple):
     """Why a name isn't found.
 
     Attributes:
-        reason: of a closed list.
-        note: the same in words, with what to do.
+        reason: one of a closed list.
+        note: the same in words, and what to do.
         nearest: names that are like it.
     """
 
@@ -259,7 +259,7 @@ def _at_line(index: Index, written: WrittenName) -> Sought | Miss:
 
 
 def _no_file(index: Index, written: WrittenName) -> Miss:
-    """Say why there is no file at a path."""
+    """Return why there is no file at a path."""
     reason, note = path_problem(index, written.path)
     name = written.path.rpartition("/")[2]
     alike = nearest_names(
@@ -272,7 +272,7 @@ def _no_file(index: Index, written: WrittenName) -> Miss:
 
 
 def path_problem(index: Index, path: str) -> tuple[Reason, str]:
-    """Say why no file at a path is read: the reason, and the same in words."""
+    """Return why no file at a path is read: the reason, and the same in words."""
     if why := index.skipped.get(path):
         return "file not read", f"{path} isn't read: {why}."
     rule = index.tree.why_ignored(path)
@@ -290,7 +290,7 @@ def path_problem(index: Index, path: str) -> tuple[Reason, str]:
 
 
 def unread_note(index: Index) -> str:
-    """Say how many files aren't read, and which; empty if all are."""
+    """Return how many files aren't read, and which; empty if all are."""
     notes: list[str] = []
     if languages := index.tree.unread():
         named = ", ".join([f"{number:,} of {name}" for name, number in languages.most_common(4)])
@@ -334,7 +334,7 @@ def _declaring_lines(index: Index, written: WrittenName) -> Iterator[tuple[Sourc
 
 
 def _missed(index: Index, written: WrittenName, environment: Environment, *, functions: bool) -> Miss:
-    """Say why a name isn't found."""
+    """Return why a name isn't found."""
     name = written.name
     nearest = _nearest(index, written, functions=functions)
     for module in islice(index.modules.ending(name), 1):
@@ -356,7 +356,7 @@ def _missed(index: Index, written: WrittenName, environment: Environment, *, fun
 
 
 def _elsewhere(index: Index, written: WrittenName) -> str:
-    """Say where else the last part of a name is declared."""
+    """Return where else the last part of a name is declared."""
     *above, last = written.name.split(".")
     if not (above or written.path):
         return ""
@@ -368,7 +368,7 @@ def _elsewhere(index: Index, written: WrittenName) -> str:
 
 
 def _text_note(index: Index, written: WrittenName) -> str:
-    """Say where a text seems to declare a name, which a macro may do; empty if none does."""
+    """Return where a text seems to declare a name, which a macro may do; empty if none does."""
     unknown = (
         part
         for part in written.name.split(".")
@@ -408,7 +408,7 @@ def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str
 
 
 def _alike(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that share the most letters in a row: comparing names as a whole takes long."""
+    """Return the names that share the most letters in a row: to compare whole names takes too long."""
     wanted = _triples(name)
     return nlargest(_MOST_COMPARED, known, key=lambda other: len(wanted & _triples(other)))
 
@@ -456,7 +456,7 @@ class Environment:
         return None
 
     def outside(self, index: Index, name: str) -> str:
-        """Say what is known of a name outside of the root whose source isn't there; empty for nothing."""
+        """Return what is known about a name outside of the root without its source; empty if nothing is."""
         head = name.partition(".")[0]
         if "." not in name and hasattr(builtins, name) and self._has_python(index):
             return f"{name} is built into Python."
@@ -471,7 +471,7 @@ class Environment:
         return ""
 
     def _full_names(self, index: Index, name: str) -> Iterator[str]:
-        """Yield what a name may be in full: files may know its head by an import."""
+        """Yield the full names that a name may stand for: a file may import its first part."""
         yield name
         head, dot, rest = name.partition(".")
         seen = {name}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ..immutable import Generic, Immutable, T, set_once
 from ..introspect.classes import form_of
@@ -574,13 +574,10 @@ def _default_faults(entries: Iterable[Defaulted], graph: Graph, max_depth: int) 
     """Yield what is wrong with the defaults and the examples of fields."""
     checks: Any = None  # most types need none
     for entry in entries:
-        field, node, default = entry.field, entry.field.node, entry.field.default
-        if node is UNKNOWN or (not field.examples and fits_at_sight(node, default)):
+        field, node = entry.field, entry.field.node
+        if node is UNKNOWN or (not field.examples and fits_at_sight(node, field.default)):
             continue
-        values: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
-        if default is not MISSING and not (default is None and field.absent_is_none):
-            values.append(("default", default))
-        for what, value in values:
+        for what, value in entry.values():
             if not fits_at_sight(node, value):
                 from .encode import DefaultChecks
 

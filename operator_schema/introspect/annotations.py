@@ -117,6 +117,14 @@ class Defaulted:
         self.owner = owner
         self.field = field
 
+    def values(self) -> list[tuple[Literal["default", "example"], Any]]:
+        """Return the examples and the default, each with what it is."""
+        field = self.field
+        found: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
+        if field.default is not MISSING and not (field.default is None and field.absent_is_none):
+            found.append(("default", field.default))
+        return found
+
 
 def _inner(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     """Read a qualifier, which says nothing about the values, as the annotation inside it."""

@@ -137,42 +137,30 @@ def _make_field(
         report: takes step, code, message, remedy and suggestion of each complaint.
     """
     name, default = source.name, source.default
-    metadata, required = source.metadata, source.required
-    absent_is_none = may_be_unsettled = False
+    absent_is_none = False
     if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)
-    alias, in_metadata, examples = _read_metadata(metadata, name, report) if metadata else _NO_METADATA
-    description = given.get(name)
-    if description is None:
-        description = node.description
-        if description is None:
-            description = documented.get(name) if in_metadata is None else in_metadata
-    if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
-        _report_surrogates(name, alias, description, report)
-    if required is None:
-        required = default is MISSING and not (source.has_factory or absent_is_none)
-        may_be_unsettled = required and type(node) in _OF_OTHERS and _hides_null(node)
+    alias, description, examples = _said_of(source, node, given, documented, report)
     # What `Field.__new__` does. Calling that with nine arguments takes 3 % of registering a dataclass.
     field = field_draft()
     field.name = name
     field.key = name if alias is None else alias
     field.node = node
-    field.required = required
     field.default = default
     field.absent_is_none = absent_is_none
     field.init_only = source.init_only
     field.description = description
     field.examples = examples
+    field.required = source.required
+    if source.required is None:
+        field.required = default is MISSING and not (source.has_factory or absent_is_none)
+        if field.required and type(node) in _OF_OTHERS and _hides_null(node):
+            reader.unsettled.append(field)
     field.__class__ = Field
-    if may_be_unsettled:
-        reader.unsettled.append(field)
     if examples or not (default is MISSING or (default is None and absent_is_none)):
         reader.defaulted.append(Defaulted((*place.path, name), place.owner, field))
     made: Field = field
     return made
-
-
-_NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
 
 
 _OF_OTHERS: Final[frozenset[type]] = frozenset({UnionNode, RefNode})
@@ -183,6 +171,29 @@ def _hides_null(node: Node) -> bool:
     """Return whether null may still be in a node: behind a reference, in an inner union, or described."""
     members = node.members if isinstance(node, UnionNode) else (node,)
     return any(type(member) in _OF_OTHERS or is_null(member) for member in members)
+
+
+_NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
+
+
+def _said_of(
+    source: Declared,
+    node: Node,
+    given: Mapping[str, str],
+    documented: Mapping[str, str],
+    report: Callable[..., None],
+) -> tuple[str | None, str | None, tuple[Any, ...]]:
+    """Return the alias, the description and the examples of a field."""
+    name, metadata = source.name, source.metadata
+    alias, in_metadata, examples = _read_metadata(metadata, name, report) if metadata else _NO_METADATA
+    description = given.get(name)
+    if description is None:
+        description = node.description
+        if description is None:
+            description = documented.get(name) if in_metadata is None else in_metadata
+    if not (name.isascii() and (description is None or description.isascii())) or alias is not None:
+        _report_surrogates(name, alias, description, report)
+    return alias, description, examples
 
 
 def _read_metadata(

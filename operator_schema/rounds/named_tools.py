@@ -41,7 +41,7 @@ class Source(Value):
     """A toolset that a tool came from.
 
     Attributes:
-        toolset: a member of another toolset, or one from which another was made.
+        toolset: one that is nested in another toolset, or that another one was made from.
         name: name of the tool in it.
     """
 
@@ -54,8 +54,8 @@ class Entry(Value):
 
     Attributes:
         tool: under the name that it has in this toolset.
-        is_hidden: whether a request offers it only if it is asked for.
-        switch: the switch that its registry had for it; None to leave it to the tool.
+        is_hidden: whether requests offer it only if they ask for it.
+        switch: the switch that was set in its registry; None if that of the tool itself counts.
         sources: the toolsets that it came from, the innermost first.
         found: whether a search has found it; None for a tool that needs none.
     """
@@ -68,12 +68,12 @@ class Entry(Value):
 
     @property
     def is_listed(self) -> bool:
-        """Whether lists and requests have it without asking for it, if it is switched on."""
+        """Whether lists and requests include it without asking for it, if it is switched on."""
         return not self.is_hidden and self.found is not False
 
 
 def entries_of(members: Iterable[Any]) -> list[Entry]:
-    """List the tools of members; those of a nested toolset come at its place.
+    """List the tools of members; those of a nested toolset take its place.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -87,7 +87,7 @@ def merged(entries: Iterable[Entry], *, same_is_one: bool = False) -> dict[str, 
 
     Args:
         entries: the tools, in order.
-        same_is_one: whether the same tool may be there twice; then the first entry stays.
+        same_is_one: whether the same tool may appear twice; its first entry is kept.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -157,7 +157,7 @@ class NamedTools:
 
         @property
         def toolset(self) -> NamedTools:
-            """The present tools, as one immutable value."""
+            """The current tools, as one immutable value."""
             ...
 
     @property
@@ -227,7 +227,8 @@ class NamedTools:
 
         Args:
             selections: names, tools, toolsets, registries, and lists of these. The tools of a toolset that is
-                nested here have the names under which it is nested; other ones are looked for one by one.
+                nested here have the names under which it is nested; those of another one are looked up one by
+                one.
 
         Raises:
             ToolNotFoundError: there is no such tool; the error has the nearest names.
@@ -265,7 +266,7 @@ class NamedTools:
         """Return the names that the tools of another toolset have here.
 
         Args:
-            toolset: this toolset, or one that is nested in it or that it was made of.
+            toolset: this toolset, or one that is nested in it or that it was made from.
 
         Returns:
             Its own names to the names here, for the tools that are here: several names if the toolset is
@@ -286,7 +287,7 @@ class NamedTools:
         return found or None
 
     def is_hidden(self, selector: Selector, /) -> bool:
-        """Return whether requests offer a tool only if it is asked for.
+        """Return whether requests offer a tool only if they ask for it.
 
         Raises:
             ToolNotFoundError: it isn't there.

@@ -64,7 +64,8 @@ class SqliteStore:
 
     Give it to an executor (`Executor(tools, store=store)`): a round then runs in only one process, and is
     saved before and after. Any number of threads and processes may use the same file at once. A process
-    that may only read the file can list and load what is there.
+    that may only read the file can list and load what is there. If you set the file to WAL mode, a process
+    must be able to write to its folder, even to read.
 
     Args:
         path: path of the file, which is created if it doesn't exist.

@@ -1,4 +1,4 @@
-"""A small airline that lives in memory: users, flights, reservations, and the rules for them.
+"""A small airline, kept in memory: users, flights, reservations, and the rules for them.
 
 Everything is made up, except the ids, names and dates of the recorded conversation, so that its calls
 work. Money is in US dollars.
@@ -23,7 +23,7 @@ MAX_STOP_HOURS = 12
 
 @dataclass
 class PaymentMethod:
-    """A way to pay. `amount` is what is left on it, or None for a credit card."""
+    """A way to pay. `amount` is the money left on it, or None for a credit card."""
 
     source: Literal["credit_card", "gift_card", "certificate"]
     amount: float | None = None

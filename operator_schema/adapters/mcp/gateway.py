@@ -62,17 +62,17 @@ _SECONDS_UNTOLD = 5.0
 
 
 class Gateway:
-    """Combine several servers into one: a client gets their tools, with checked arguments, and all else.
+    """Combine several servers into one, with their tools, whose arguments are checked, and all else.
 
     `async with Gateway(servers) as gateway:` connects to them, and `gateway.server()` makes the server.
 
     Args:
-        servers: name to a server; or one server, whose tools and prompts keep their names. Of several, the
-            names of tools and prompts begin with the server's name and `_`. A server is a URL, the words of a
-            command that starts one, `StdioServerParameters`, a function that makes a transport of the SDK, or
-            a `ServerBehind`, which also says what of it is offered.
+        servers: a mapping from names to servers: tools and prompts get the name of their server and `_` in
+            front of theirs. Or one server, whose tools and prompts keep their names. A server is a URL, the
+            words of a command that starts one, `StdioServerParameters`, a function that makes a transport of
+            the SDK, or a `ServerBehind`, which also says which of its tools are offered.
         unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
-            its tools, and the reason; the others go on. With None, the first such server ends it at once.
+            its tools, and the reason; the others go on. With None, the first such server is an error.
         seconds: that a server may take to connect, and to answer any request except a call of a tool, for
             which the executor has the limit; None for no limit. A `ServerBehind` may have another one.
         options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
@@ -81,8 +81,8 @@ class Gateway:
         registry: the tools of all servers, which changes when theirs change.
 
     Raises:
-        SchemaError: the value of an option is of another kind.
-        TypeError: a server or an argument is of another kind, or there is no such option.
+        SchemaError: the value of an option has the wrong type.
+        TypeError: a server or an argument has the wrong type, or there is no such option.
         ValueError: there are no servers, one can't be used, or `seconds` isn't above 0.
     """
 
@@ -108,8 +108,8 @@ class Gateway:
         self._group: TaskGroup
         self._links: list[Link] = []
         self._tools: dict[Link, list[ServerTools]] = {}
-        self._paths: dict[Link, dict[str, tuple[str, ...]]] = {}  # from which gateways tools there come
-        self._is_stale: dict[Link, bool] = {}  # while tools are listed: whether they have changed since then
+        self._paths: dict[Link, dict[str, tuple[str, ...]]] = {}  # through which gateways its tools come
+        self._is_stale: dict[Link, bool] = {}  # while tools are listed: whether they changed meanwhile
         self._handlers: list[Handlers] = []
         self._owners = Owners(self._links, self._prefix, is_alone=self._is_alone)
         self._watched = Watches(self._tell_updated)
@@ -182,7 +182,7 @@ class Gateway:
         """Close a server at the start, and say why it is left out.
 
         Raises:
-            ConnectionError: nobody is to be told.
+            ConnectionError: `unreachable` is None.
             ToolError: the error is one.
         """
         self._is_stale.pop(link, None)
@@ -196,7 +196,7 @@ class Gateway:
 
     @contextmanager
     def _told_if_slow(self, link: Link) -> Generator[None]:
-        """Have it logged that a server is waited for, if that takes long."""
+        """Log that the gateway waits for a server, if that takes long."""
         scope = anyio.CancelScope()
 
         async def tell() -> None:
@@ -249,7 +249,7 @@ class Gateway:
             tools.take(plain, self.registry)
 
     def path_of(self, name: str) -> tuple[str, ...]:
-        """Return the ids of the gateways from which a tool comes: this one, and those behind it."""
+        """Return the ids of the gateways through which a tool comes: this one, and those behind it."""
         there = [
             path
             for link, found in self._tools.items()
@@ -259,7 +259,7 @@ class Gateway:
         return (self._fronts.id, *(there[0] if there else ()))
 
     def _owner_of(self, name: str) -> str | None:
-        """Return the name of the server that has a tool of some name here; None if none has."""
+        """Return the name of the server that a tool belongs to; None if there is no such tool."""
         there = [
             link.name for link, found in self._tools.items() for tools in found if name in tools.originals
         ]
@@ -269,10 +269,10 @@ class Gateway:
         return "" if self._is_alone else f"{link.name}_"
 
     def server(self, tools: Tools | None = None, /, **options: Any) -> ToolServer:
-        """Make the server in front, which can be run as long as the gateway is open.
+        """Make the server in front, which can run while the gateway is open.
 
         Args:
-            tools: what is offered in place of all tools of the servers: some of them, a `ToolSearch` of them,
+            tools: what is offered instead of all tools of the servers: some of them, a `ToolSearch` of them,
                 or an executor that has them.
             options: as for `server`, such as `name`, `confirm` and `page_size`; but the handlers of
                 resources, prompts and completion are the gateway's.
@@ -287,7 +287,7 @@ class Gateway:
         return self.front(own, options.pop("name", "operator-schema"), **options)
 
     def front(self, own: Handlers, name: str, **native: Any) -> ToolServer:
-        """Make the server in front of handlers that you have: their tools, and all else of the servers.
+        """Make the server in front from handlers: their tools, and everything else of the servers.
 
         Args:
             own: of tools of the gateway.
@@ -308,7 +308,7 @@ class Gateway:
     # --- what the servers say ----------------------------------------------------------------------
 
     def _heard(self, link: Link, connection: Connection, message: types.ServerNotification) -> None:
-        """Take what a server says about changes; what it says of what isn't its own is left out."""
+        """Tell clients what a server says about its changes; ignore what it says about other resources."""
         match message:
             case types.ToolListChangedNotification():
                 self._refresh_soon(link)
@@ -324,20 +324,20 @@ class Gateway:
                 pass
 
     def _reopened(self, link: Link, before: Connection, made: Connection) -> None:
-        """Ask a server by a connection for what was asked of it by the one before."""
+        """Ask on a new connection for everything that was asked for on the one before."""
         if made is link.home:
             self._refresh_soon(link)
             self._owners.resources_changed(link)
         self._watched.move(before, made, self._group)
 
     def _client_has_gone(self, ctx: Ctx) -> None:
-        """End what was there for a client before 2026-07-28, whose connection has ended."""
+        """Clean up after a client before 2026-07-28 whose connection has ended."""
         self.unwatch(self._watchers.of(ctx))
         for link in self._links:
             link.client_has_gone(ctx)
 
     def prepare_soon(self, ctx: Ctx) -> None:
-        """Have the connections ready that a new client needs, before its first request if there is time."""
+        """Open the connections that a new client needs, before its first request if there is time."""
 
         async def prepare() -> None:
             for link in self._links:
@@ -366,16 +366,16 @@ class Gateway:
             self._is_stale[link] = False
             try:
                 await link.connection(None)  # opening one marks the tools as changed, too
-                self._is_stale[link] = False  # what changes from now on is listed again
+                self._is_stale[link] = False  # tools that change from now on are listed again
                 self._take(link, await tools_of(link))
             except Exception as error:  # noqa: BLE001  # what a server lists may be anything
                 _LOG.warning("%s: its tools can't be listed again: %s", link.name, reason_of(error))
-            if not link.home.is_open:  # whatever connects again has them listed
+            if not link.home.is_open:  # the next connection lists them
                 break
         del self._is_stale[link]
 
     async def _listen(self, link: Link) -> None:
-        """Hear of the changes of a server from 2026-07-28 on, as long as the gateway is open."""
+        """Listen to changes of a server from 2026-07-28 on, while the gateway is open."""
         wait = _WAIT_SECONDS
         while True:
             try:
@@ -386,7 +386,7 @@ class Gateway:
                 async with listen(
                     session, tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
                 ) as changes:
-                    self._refresh_soon(link)  # what changed before is told to nobody
+                    self._refresh_soon(link)  # nobody was told of earlier changes
                     async for _ in changes:  # the connection hands each on as a notification, too
                         wait = _WAIT_SECONDS
             except MCPError as error:
@@ -401,24 +401,24 @@ class Gateway:
     # --- resources that clients watch --------------------------------------------------------------
 
     def watcher(self, ctx: Ctx) -> Watcher:
-        """Return a client before 2026-07-28 as one that watches, the same one as long as it is connected."""
+        """Return the watcher of a client before 2026-07-28, the same one while it is connected."""
         return self._watchers.of(ctx)
 
     async def watch(self, ctx: Ctx, uri: str, watcher: Watcher) -> None:
-        """Hear of changes of a resource until `unwatch`, by the connection of the client that asks for it.
+        """Watch a resource until `unwatch`, on the connection of the client that asks for it.
 
         Raises:
-            MCPError: no server has it, its server tells nothing, or too many are watched.
+            MCPError: no server has it, its server announces no changes, or too many are watched.
         """
         link = await self._owners.of_uri(ctx, uri)
         connection = await link.connection(ctx)
-        if not connection.is_modern:  # else nothing is said by it but in answer to a request
+        if not connection.is_modern:  # otherwise it only answers requests
             connection.note_client(ctx)
         self._fronts.meet(ctx)
         await self._watched.add(link, connection, ctx, uri, watcher, self._group)
 
     def unwatch(self, watcher: Watcher, uri: str | None = None) -> None:
-        """End what is watched: one resource, or all of them."""
+        """Stop watching one resource, or all of them."""
         self._watched.remove(watcher, uri, self._group)
 
 
@@ -426,7 +426,7 @@ class _Front:
     """The handlers of the server in front.
 
     Args:
-        gateway: that has the servers.
+        gateway: the gateway, which has the servers.
         own: the handlers of the tools.
     """
 
@@ -438,7 +438,7 @@ class _Front:
         self._owners = gateway._owners  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
 
     def handlers(self) -> dict[str, Any]:
-        """Return what any server has behind the gateway, by its name as an option of a `Server`."""
+        """Return handlers for what any server behind the gateway has, by the names of options of `Server`."""
         said = self._said
         found: dict[str, Any] = {
             "on_list_tools": self.list_tools,
@@ -476,7 +476,7 @@ class _Front:
         )
 
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
-        """Tell a client before 2026-07-28 of changes as long as its connection lasts."""
+        """Tell a client before 2026-07-28 of changes while it is connected."""
         client = ctx.session.client_params
         if client is None or is_modern(ctx.protocol_version) or id(client) in self._fronts.contexts:
             return
@@ -532,7 +532,7 @@ class _Front:
         return types.ListPromptsResult(prompts=page, next_cursor=following)
 
     async def _page(self, ctx: Ctx, kind: str, params: Any) -> tuple[list[Any], str | None]:
-        # A request that came through this gateway before is one in a circle.
+        # A request that has come through this gateway before goes in a circle.
         is_back = is_circle(path_in(ctx.meta), [self._fronts.id])
         found = {} if is_back else await self._owners.listed(ctx, kind)
         return page_of(found, params, self._page_size, kind.replace("_", " "))
@@ -563,7 +563,7 @@ class _Front:
         params: Any,
         send: Callable[[ClientSession, Mapping[str, Any]], Awaitable[Any]],
     ) -> Any:
-        """Hand a request on to a server, and its answer, or its question, back."""
+        """Forward a request to a server; return its answer, or its question."""
 
         async def again(answers: Any, state: str | None) -> Any:
             more = {"input_responses": answers, "request_state": state, "meta": link.fronts.meta(ctx)}
@@ -600,7 +600,7 @@ class _Front:
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Ctx, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        """Tell a client before 2026-07-28 no more of changes of a resource."""
+        """Stop telling a client before 2026-07-28 of changes of a resource."""
         if self._own.changes.remove_uri(ctx, params.uri):
             self._gateway.unwatch(self._gateway.watcher(ctx), params.uri)
         return types.EmptyResult()
@@ -631,7 +631,7 @@ _OF_HANDLERS = ("context", "executor", "structured", "confirm", "page_size", "lo
 
 
 def _not_listed(name: str, error: Exception) -> ConnectionError:
-    """Return why a server is left out that didn't list its tools."""
+    """Return the error of a server that didn't list its tools."""
     cause = error.__cause__ if isinstance(error, GoneError) else None
     own = f"the server {name} "
     said = reason_of(cause or error)

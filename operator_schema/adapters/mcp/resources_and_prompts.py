@@ -79,7 +79,7 @@ class _Entry(Value):
 
     Attributes:
         described: its description for clients.
-        template: the pattern of its addresses; None for one address.
+        template: the pattern of its addresses; None for a fixed address.
         function: makes the contents; None for a fixed value.
         value: the contents, if there is no function.
     """
@@ -98,7 +98,8 @@ class Documents:
         prompts: as a program gives them.
         run: runs one of their functions; returns its result, or a question to ask first.
         page_size: how many items a client gets with one request; None for all.
-        may_change: whether others may replace them: a server then has both from the start, and announces it.
+        may_change: whether they may be replaced: the server then has both from the start, and announces
+            changes.
 
     Raises:
         SchemaError: a parameter has no schema.
@@ -120,16 +121,16 @@ class Documents:
         self.replace(resources, prompts)
 
     def replace(self, resources: Resources | None, prompts: Prompts | None) -> None:
-        """Have other resources and prompts from now on; if something is wrong with them, the old ones stay.
+        """Replace the resources and prompts; if something is wrong with the new ones, the old ones stay.
 
         Args:
             resources: as a program gives them.
             prompts: as a program gives them.
 
         Raises:
-            SchemaError: as for the class; so for the others.
-            TypeError: as above.
-            ValueError: as above.
+            SchemaError: as for the class.
+            TypeError: as for the class.
+            ValueError: as for the class.
         """
         found = read_resources({} if resources is None else resources)
         self.prompts = {one.name: one for one in read_prompts(() if prompts is None else prompts)}
@@ -137,7 +138,7 @@ class Documents:
         self._templates = [one for one in found if one.template is not None]
 
     def handlers(self) -> dict[str, Any]:
-        """Return the handlers for what the server has, or may have, by their option names of a `Server`."""
+        """Return the handlers for what the server has, or may have, by names of options of `Server`."""
         of_resources = {
             "on_list_resources": self.list_resources,
             "on_list_resource_templates": self.list_resource_templates,
@@ -156,7 +157,7 @@ class Documents:
     async def list_resources(
         self, _: Ctx, params: types.PaginatedRequestParams | None = None
     ) -> types.ListResourcesResult:
-        """List the resources with one address, as the handler of `resources/list`."""
+        """List the resources with a fixed address, as the handler of `resources/list`."""
         page, following = page_of(self._fixed, params, self._page_size, "resources")
         found = [cast("types.Resource", one.described) for one in page]
         return types.ListResourcesResult(resources=found, next_cursor=following)
@@ -164,7 +165,7 @@ class Documents:
     async def list_resource_templates(
         self, _: Ctx, params: types.PaginatedRequestParams | None = None
     ) -> types.ListResourceTemplatesResult:
-        """List the templates of other resources, as the handler of `resources/templates/list`."""
+        """List the templates of resources, as the handler of `resources/templates/list`."""
         named = {_uri(one): one for one in self._templates}
         page, following = page_of(named, params, self._page_size, "resource templates")
         found = [cast("types.ResourceTemplate", one.described) for one in page]
@@ -205,11 +206,11 @@ class Documents:
         raise MCPError(types.INVALID_PARAMS, message, {"uri": uri})
 
     def _lists(self) -> str:
-        """Return which requests list what can be read."""
+        """Return a hint that names the requests that list the resources."""
         if not self._templates:
             return "resources/list names all resources"
-        of_templates = "resources/templates/list the templates of others"
-        return f"resources/list names the resources with one address, {of_templates}"
+        of_templates = "resources/templates/list names the templates of others"
+        return f"resources/list names the resources with a fixed address, {of_templates}"
 
     # --- prompts -----------------------------------------------------------------------------------
 
@@ -248,9 +249,9 @@ class Documents:
     # --- completion --------------------------------------------------------------------------------
 
     async def complete(self, _: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
-        """Return which values an argument can have, as the handler of `completion/complete`.
+        """Return the values that an argument can have, as the handler of `completion/complete`.
 
-        They are the values of its type, if that is an Enum, a Literal or a boolean.
+        These are the values of its type, if that is an Enum, a Literal or a boolean.
 
         Raises:
             MCPError: there is no such prompt or template, or it has no such argument.
@@ -279,7 +280,7 @@ class Documents:
     async def _outcome(
         self, function: Tool[..., Any], arguments: dict[str, Any], params: Any, ctx: Ctx
     ) -> Any:
-        """Run a function; return its result, or an answer that it made itself as an object of the protocol.
+        """Run a function; return its result, or the object of the protocol that the function itself returned.
 
         Raises:
             MCPError: it fails, or its arguments don't fit.
@@ -302,7 +303,7 @@ class Documents:
         return result.value if is_own else result
 
 
-# --- what a program gives --------------------------------------------------------------------------
+# --- what the program provides --------------------------------------------------------------------------
 
 
 def read_resources(resources: Any) -> list[_Entry]:
@@ -361,7 +362,7 @@ def _template(uri: str) -> UriTemplate | None:
 
 
 def _function(value: Any, place: str) -> Tool[..., Any]:
-    """Return a tool of a function that converts strings to the types of its parameters."""
+    """Make a tool from a function; it converts strings to the types of the parameters."""
     if isinstance(value, Tool):
         return cast("Tool[..., Any]", value).with_(repair=True)
     if callable(value):
@@ -377,7 +378,7 @@ def _function(value: Any, place: str) -> Tool[..., Any]:
 
 
 def _line_of(function: Any) -> str:
-    """Return file and line of a function, or of that of a tool; nothing if it isn't written in Python."""
+    """Return file and line of a function, or of a tool's function; empty if it isn't written in Python."""
     code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
     if code is None:
         return ""
@@ -406,7 +407,7 @@ def read_prompts(prompts: Any) -> list[Tool[..., Any]]:
 
 
 def _check_names(prompts: Iterable[Tool[..., Any]]) -> None:
-    """Check that each prompt has a name of its own: a registry would speak of tools.
+    """Check that each prompt has its own name: the error of a registry would call prompts tools.
 
     Raises:
         ValueError: two have the same name.
@@ -478,7 +479,7 @@ def page_of(
         of: what the items are, for the message.
 
     Raises:
-        MCPError: the item of the cursor no longer exists; the client has to begin again.
+        MCPError: the item of the cursor no longer exists; the client has to start again.
     """
     keys, start = list(found), 0
     cursor = None if params is None else params.cursor
@@ -536,7 +537,7 @@ def _content(uri: str, item: Any) -> _Contents:
     match content_of(item):
         case types.EmbeddedResource(resource=held) if isinstance(item, Resource):
             return held
-        case types.EmbeddedResource(resource=held):  # a file, which has only an invented address
+        case types.EmbeddedResource(resource=held):  # a file has no address of its own
             return held.model_copy(update={"uri": uri})
         case types.ImageContent(data=data, mime_type=kind) | types.AudioContent(data=data, mime_type=kind):
             return types.BlobResourceContents(uri=uri, blob=data, mime_type=kind)

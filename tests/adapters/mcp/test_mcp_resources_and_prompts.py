@@ -217,7 +217,7 @@ def test_several_parts_are_several_contents():
     ("uri", "code", "said"),
     [
         ("note://todya", types.INVALID_PARAMS, 'there is no resource "note://todya"; did you mean'),
-        ("other://x", types.INVALID_PARAMS, "resources/templates/list the templates of others"),
+        ("other://x", types.INVALID_PARAMS, "resources/templates/list names the templates of others"),
         ("note://day/x", types.INVALID_PARAMS, "day: expected integer"),
         ("note://day/7?mood=mild", types.INVALID_PARAMS, 'mood: "mild" is not one of'),
         ("note://broken", types.INTERNAL_ERROR, "broken failed"),
