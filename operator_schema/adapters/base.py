@@ -12,6 +12,7 @@ from ..immutable import Value
 from ..message_text import nearest, quote, received
 from ..rounds import Registry, Reject
 from ..tools import RawCall, Tool, check_is_tool, is_awaitable, register_handed_through, register_injected
+from .conversions import is_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -419,30 +420,9 @@ def _by_own_means(asks: Callable[[Any, dict[str, Any]], Any], host: Any) -> Conf
         answer = asks(host, question)
         if is_awaitable(answer):
             answer = await answer
-        return answer if answer is None or isinstance(answer, Reject) else _is_agreement(answer)
+        return answer if answer is None or isinstance(answer, Reject) else is_agreement(answer)
 
     return ask
-
-
-def _is_agreement(answer: object) -> bool:
-    """Return whether the answer of a person, in whatever form a framework gives it, is a clear yes."""
-    if isinstance(answer, str):
-        return answer.strip().lower() in _YES
-    if isinstance(answer, Mapping):
-        said = cast("Mapping[str, object]", answer)
-        answers = [said[key] for key in _ANSWERS if said.get(key) is not None]
-        kind = said.get("type")
-        if answers:  # the type then mostly says what kind of message it is
-            is_other = isinstance(kind, str) and kind.strip().lower() in _OTHER_DECISIONS
-            return all(map(_is_agreement, answers)) and not is_other
-        return not isinstance(kind, Mapping) and _is_agreement(kind)
-    return answer is True
-
-
-_ANSWERS = ("approved", "confirmed", "response")
-_YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
-_OTHER_DECISIONS = frozenset({"reject", "rejected", "edit", "ignore", "respond", "decline", "cancel"})
-"""Types of a decision that is none for this very call; those of langchain, langgraph and MCP among them."""
 
 
 class LiveTools:

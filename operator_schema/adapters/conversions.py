@@ -1,8 +1,9 @@
-"""How do definitions, results and final answers become what a framework takes?"""
+"""How do definitions, results and final answers become what a framework takes, and a person's answer ours?"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -11,7 +12,7 @@ from ..errors import DecodeError
 from ..tools import MCP_HINTS, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Unpack
 
     from ..schema.style import StyleOptions
@@ -23,6 +24,7 @@ __all__ = [
     "data_of",
     "flat_definition",
     "hints_of",
+    "is_agreement",
     "is_text",
     "output_class",
     "texts_of",
@@ -170,3 +172,27 @@ class NameGiver:
             wanted = f"{wanted[: _LONGEST - _DIGEST - 1]}_{digest}"
         self._given.add(wanted)
         return wanted
+
+
+# --- a person's answer ----------------------------------------------------------------------------
+
+
+def is_agreement(answer: object) -> bool:
+    """Return whether the answer of a person, in whatever form a framework gives it, is a clear yes."""
+    if isinstance(answer, str):
+        return answer.strip().lower() in _YES
+    if isinstance(answer, Mapping):
+        said = cast("Mapping[str, object]", answer)
+        answers = [said[key] for key in _ANSWERS if said.get(key) is not None]
+        kind = said.get("type")
+        if answers:  # the type then mostly says what kind of message it is
+            is_other = isinstance(kind, str) and kind.strip().lower() in _OTHER_DECISIONS
+            return all(map(is_agreement, answers)) and not is_other
+        return not isinstance(kind, Mapping) and is_agreement(kind)
+    return answer is True
+
+
+_ANSWERS = ("approved", "confirmed", "response")
+_YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
+_OTHER_DECISIONS = frozenset({"reject", "rejected", "edit", "ignore", "respond", "decline", "cancel"})
+"""Types of a decision that is none for this very call; those of langchain, langgraph and MCP among them."""

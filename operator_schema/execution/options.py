@@ -115,7 +115,7 @@ def _check_context(context: Any) -> None:
         message = f"context must be a mapping, or a plain function that returns one, not {received(context)}"
         raise TypeError(message)
     if is_made:
-        _check_takes_one("context", "what a framework gives (None in your own loop)", context)
+        _check_takes_one("context", "what a framework gives (None in your own loop)", cast("Any", context))
 
 
 def context_of_calls(given: Any, own: Any) -> Mapping[Any, Any] | None:

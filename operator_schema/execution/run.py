@@ -268,7 +268,7 @@ class Outcomes:
         if isinstance(given, (*_ENDS, BaseException)):
             return given
         try:
-            decided = await decide(call_with_input(0, call, run.tool, given), before)
+            decided = await decide(call_with_input(0, call, run.tool, given, run.details), before)
             return await asked_about(decided, asking, before)
         except FailedHookError as failed:
             cause: Any = failed.__cause__

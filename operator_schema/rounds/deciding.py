@@ -515,12 +515,17 @@ def _argument_lines(call: ToolCall[Any]) -> list[str]:
 
 def _ignored_lines(call: ToolCall[Any]) -> list[str]:
     """Write which arguments of the model are ignored."""
-    try:
-        ignored = call.tool.decode_report(arguments_to_decode(call.raw)).ignored
+    notes = call._notes  # noqa: SLF001  # a value of this room
+    try:  # long arguments take long to decode again
+        ignored = _ignored_in(call) if notes is None else notes.get("ignored", ())
     except Exception:  # noqa: BLE001  # the input is there, so a hook made it of something else; or own code
         return []
     names = [str(key) for key in ignored]
     return [f"(the tool doesn't know, and ignores: {listed(names, _MOST_IGNORED)})"] if names else []
+
+
+def _ignored_in(call: ToolCall[Any]) -> Iterable[Finding]:
+    return call.tool.decode_report(arguments_to_decode(call.raw)).ignored
 
 
 def _shown(arguments: Any) -> list[str]:

@@ -450,19 +450,22 @@ def _calls_sent(saved: Any) -> list[dict[str, Any]]:
     return [{"name": call["name"], "arguments": call.get("arguments")} for call in calls]
 
 
-def _check_toolset(given: Any) -> None:
+def _check_toolset(given: object) -> None:
     """Check what is given as the toolset of a round.
 
     Raises:
         TypeError: it isn't one.
     """
-    if hasattr(type(given), "restore_round"):
+    if hasattr(given, "restore_round"):
         return
-    remedy = ": write Toolset(…)" if isinstance(given, (list, tuple)) else ""
-    for way in ("toolset", "registry.toolset"):  # of a registry and of an executor
-        remedy = f": give its {way}" if hasattr(type(given), way.partition(".")[0]) else remedy
-    message = f"a round is made with a toolset that has its tools, not with {received(given)}{remedy}"
-    raise TypeError(message)
+    ways = {
+        "toolset": "give its toolset",
+        "registry": "give its registry.toolset",
+        "append": "write Toolset(…)",
+    }
+    found = [remedy for name, remedy in ways.items() if hasattr(given, name)]  # registry, executor, list
+    what = f"a round is made with a toolset that has its tools, not with {received(given)}"
+    raise TypeError(": ".join([what, *found[:1]]))
 
 
 def _row(db: sqlite3.Connection, round_id: str) -> Any:

@@ -6,12 +6,13 @@ import asyncio
 import logging
 import threading
 import time
+from dataclasses import dataclass
 
 import pytest
 from doors import ALONE
 
 from operator_schema import Complete, Defer, Executor, RawCall, Registry, Reject, RunNormally, Toolset, tool
-from operator_schema.rounds import HookError
+from operator_schema.rounds import HookError, call_text
 
 pytestmark = pytest.mark.needs_threads
 
@@ -264,6 +265,42 @@ def test_repairs_are_still_known_after_a_question():
     result = executor.run_sync(RawCall("1", "wipe", {"Path": "/a"}))
     assert result.content == "wiped /a"
     assert "repairs" in result.details
+
+
+made: list[int] = []
+
+
+@dataclass
+class Order:
+    number: int
+
+    def __post_init__(self):
+        made.append(self.number)
+
+
+def test_the_text_for_a_person_decodes_nothing_again():
+    """Long arguments are decoded in a thread; the text is written in the event loop."""
+
+    @tool(confirm=True)
+    def pay(order: Order, currency: str = "EUR") -> str:
+        """Pay."""
+        return f"paid {order.number} {currency}"
+
+    texts, counts = [], []
+
+    def ask(call):
+        before = len(made)
+        texts.append(call_text(call))
+        counts.append(len(made) - before)
+        return True
+
+    executor = Executor([pay], confirm=ask)
+    call = RawCall("1", "pay", {"order": {"number": 1, "colour": "red"}, "to": "me"})
+    assert executor.run_sync(call).content == "paid 1 EUR"
+    assert executor.run_sync(Toolset(pay).offer().round([call])).handled[0].content == "paid 1 EUR"
+    ignored = "(the tool doesn't know, and ignores: order.colour, to)"
+    assert texts == [f'Run pay?\norder: {{"number": 1}}\ncurrency: "EUR"\n{ignored}'] * 2
+    assert counts == [0, 0]
 
 
 @pytest.mark.parametrize(

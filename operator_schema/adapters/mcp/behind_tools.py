@@ -21,6 +21,7 @@ from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, check_there, checked_answer, for_the_model, progress_to
 from ..mcp_connection import certificates, over_http
 from .handed_on import GoneError, driven, sendable
+from .messages import answered_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -280,7 +281,6 @@ class BehindTools(ToolSource):
     ) -> None:
         super().__init__(link.home.client, prefix, chosen, options)
         self._link, self._owner = link, owner
-        self._is_held = bool(options.get("confirm"))
 
     async def listed(self) -> list[types.Tool]:
         """Ask the server for its tools."""
@@ -322,7 +322,7 @@ class BehindTools(ToolSource):
 
                 return await link.request(ctx, send, is_call=True)
 
-            given = None if self._is_held else _given(ctx, name)
+            given = _given(ctx, name)
             answers, state = given or (None, None)
             try:
                 answer = await driven(await again(answers, state), ctx, link.named, again)
@@ -361,11 +361,13 @@ def _is_called(ctx: Ctx | None, name: str) -> bool:
 def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
     """Return the answers and the state of a call that is sent again; None if its client can't be asked so.
 
+    It can't if the gateway itself has asked about the call: the client has one answer for each call.
+
     Args:
         ctx: of the request in front.
         name: of the tool here, which may be called from within another one.
     """
-    if ctx is None or not _is_called(ctx, name):
+    if ctx is None or not _is_called(ctx, name) or answered_request.get() is ctx:
         return None
     params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
     return params.input_responses, params.request_state

@@ -308,6 +308,9 @@ def _level_of(number: int) -> types.LoggingLevel:
     return "debug"
 
 
+answered_request: ContextVar[Any] = ContextVar("operator_schema_mcp_answered_request", default=None)
+"""The context of the request whose answers were about our own question, so they are nobody else's."""
+
 _KEY = "confirm"
 _MOST_OPEN = 10_000
 """The most questions that wait for their answers."""
@@ -397,6 +400,7 @@ class Asked:
             return await _elicited(ctx, question)
         given = (params.input_responses or {}).get(_KEY)
         if given is not None and self._confirmation.takes_seal(params, self._tool):
+            answered_request.set(ctx)
             return _decision(given)
         self.question = self._confirmation.question(params, self._tool, question)
         return None

@@ -18,7 +18,7 @@ from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged
 from mcp.shared.message import SessionMessage
 from patience import LONGEST_WAIT
 
-from operator_schema import Executor, Registry, tool
+from operator_schema import Defer, Executor, Registry, RunNormally, tool
 from operator_schema.adapters.mcp import behind as behind_module
 from operator_schema.adapters.mcp import gateway as gateway_module
 from operator_schema.adapters.mcp import handed_on, server
@@ -258,6 +258,41 @@ def test_a_tool_that_a_person_has_to_agree_to_cannot_ask_by_its_answer():
     result = anyio.run(main)
     assert result.is_error
     assert "nobody can be asked from here" in text_of(result)
+
+
+@pytest.mark.parametrize("decided", ["defer", "approve"])
+def test_an_answer_to_a_question_of_the_gateway_is_none_to_a_server_behind_it(decided):
+    """If a hook of the gateway has asked about a call, its tool can't ask by its answer; otherwise it can."""
+    asked, told = [], []
+
+    @tool
+    def nosy(ctx: Ctx) -> Any:
+        """Ask by the answer."""
+        told.append((ctx.params or {}).get("inputResponses"))
+        form = types.ElicitRequestFormParams(message="Who?", requested_schema=FORM)
+        question = {"confirm": types.ElicitRequest(params=form)}
+        return "done" if told[-1] else types.InputRequiredResult(input_requests=question)
+
+    async def answer(_context, params):
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"name": "Ann"})
+
+    def decide(call):
+        return Defer("large") if decided == "defer" else RunNormally(approved=True)
+
+    async def main():
+        async with Gateway(behind(server([nosy]))) as gateway:
+            front = gateway.server(Executor(gateway.registry, hooks=decide))
+            async with Client(front, elicitation_callback=answer) as client:
+                return text_of(await client.call_tool("nosy", {}))
+
+    text = anyio.run(main)
+    if decided == "defer":
+        assert "nobody can be asked from here" in text
+        assert (asked, told) == (["Run nosy?\n(large)"], [None])
+    else:
+        assert text == "done"
+        assert asked == ["Who?"]
 
 
 @ERAS
