@@ -260,7 +260,7 @@ def test_an_interrupt_ends_the_wait_in_a_call_of_calls_at_once(depth):
     @tool(name="work")
     def hang() -> None:
         interrupt()
-        ended.append(stop.wait(60))
+        ended.append(stop.wait(LONGEST_WAIT))
 
     executors = [Executor([hang], max_concurrency=1, timeout=None)]
     for _ in range(depth):
