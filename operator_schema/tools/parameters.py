@@ -184,10 +184,10 @@ def read_parameters(
 
 def _evaluate(written: list[Any], scope: Scope) -> list[Any]:
     """Evaluate the annotations of a function, all at once if they are text."""
-    hints = written
     texts = [hint for hint in written if type(hint) is str]
-    if texts:
-        values = iter(scope.evaluate_all(texts))
+    hints = scope.evaluate_all(texts) if texts else written
+    if 0 < len(texts) < len(written):
+        values = iter(hints)
         hints = [next(values) if type(hint) is str else hint for hint in written]
     if _EVALUATED.issuperset(map(type, hints)):
         return hints
