@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from operator_schema import tool
 from operator_schema.bulk import decode_lines
-from operator_schema.compare.engines import Lost, make_engine
 from operator_schema.compare.logs import parts_of
+from operator_schema.compare.parallel_engines import Lost, make_engine
 from operator_schema.compare.replay import ReplayWork
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .rounds.toolset import Toolset
     from .rounds.transcript import Transcript, Turn
     from .tools.calls import RawCall, ToolResult
-    from .tools.documentation import describe_tools
+    from .tools.describe import describe_tools
     from .tools.function import tool, tool_input
     from .tools.injection import skip
     from .tools.tool import Tool
@@ -108,7 +108,7 @@ _HOMES = {
     "Turn": ".rounds.transcript",
     "decode": ".codec.shortcuts",
     "decode_json": ".codec.shortcuts",
-    "describe_tools": ".tools.documentation",
+    "describe_tools": ".tools.describe",
     "encode": ".codec.shortcuts",
     "encode_json": ".codec.shortcuts",
     "hook": ".rounds.hooks",

@@ -14,7 +14,7 @@ from .message_text import listed, quote, received
 from .providers.provider import Provider
 from .rounds.registry import Registry
 from .rounds.toolset import Toolset
-from .schema.dialect import GIVE_TOOLS
+from .schema.dialect_renderer import GIVE_TOOLS
 from .schema.document import DocumentCodec
 from .tools.tool_sources import tools_of
 

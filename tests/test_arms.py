@@ -26,12 +26,12 @@ from operator_schema.codec.problem_texts import expected
 from operator_schema.codec.repair import repair_value
 from operator_schema.immutable import Value
 from operator_schema.introspect import node_kinds
-from operator_schema.introspect.graph_checks import node_name
+from operator_schema.introspect.ambiguity_checks import node_name
 from operator_schema.introspect.node_kinds import TRAITS, Traits
 from operator_schema.introspect.nodes import ANY, STRING, ArrayNode, Graph, Node, RefNode, Target, TupleNode
 from operator_schema.providers.property_names import without_nulls
 from operator_schema.providers.provider import Provider
-from operator_schema.schema.dialect import DialectRenderer, dialect_schema, lost
+from operator_schema.schema.dialect_renderer import DialectRenderer, dialect_schema, lost
 from operator_schema.schema.render import Renderer
 from operator_schema.schema.style import SchemaStyle, restyled
 from operator_schema.testing.strategies import ValidValues
@@ -51,11 +51,11 @@ OTHERS = {
     "codec/problem_texts.py: _describe": ("Any", "named by their JSON types"),
     "codec/lenient_encode.py: _by_node": ("Enum Literal Ref Scalar", "written as they are"),
     "codec/repair.py: read": ("Enum Leaf Literal Scalar", "repaired as a whole, like a scalar"),
-    "introspect/graph_checks.py: node_name": ("Any", "named by their JSON types"),
+    "introspect/ambiguity_checks.py: node_name": ("Any", "named by their JSON types"),
     "introspect/annotations.py: _key_node": ("Array Map Object Ref Tuple Union", "can't be keys of maps"),
     "introspect/constraints.py: constrained": ("Any Enum Literal Object Tuple", "take no constraints"),
     "introspect/graph_traversal.py: _inside": ("Any Enum Leaf Literal Ref Scalar", "have nothing inside"),
-    "introspect/graph_checks.py: _numbers_of": (
+    "introspect/ambiguity_checks.py: _numbers_of": (
         "Any Array Leaf Map Object Ref Tuple Union",
         "hold no numbers",
     ),
@@ -123,7 +123,7 @@ def test_what_makes_schemas_values_messages_and_samples_has_such_a_place():
         "codec/interpret.py",
         "codec/lenient_encode.py",
         "codec/repair.py",
-        "schema/dialect.py",
+        "schema/dialect_renderer.py",
         "schema/render.py",
         "testing/strategies.py",
     }

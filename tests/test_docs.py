@@ -19,8 +19,8 @@ from operator_schema.codec.encode import MAX_DEFAULT_VALUES
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
 from operator_schema.findings import RepairKind, ValueCode
+from operator_schema.introspect.ambiguity_checks import MAX_COMPARED_MEMBERS
 from operator_schema.introspect.annotations import ORIGINS
-from operator_schema.introspect.graph_checks import MAX_COMPARED_MEMBERS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
 from operator_schema.json_values import LONGEST_BITS
 from operator_schema.message_text import EXCERPT_LENGTH

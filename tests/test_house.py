@@ -125,7 +125,7 @@ def test_what_is_loaded_anyway_is_imported_at_the_top():
 def test_the_counter_finds_what_it_is_for():
     """Without these, an empty list on both sides would pass."""
     found = loaded_with_their_only_importer()
-    assert found["compare/case_values.py"] == "compare/cases.py"
+    assert found["compare/case_values.py"] == "compare/counterexamples.py"
     assert found["execution/run.py"] == "execution/executor.py"
     assert "codec/example.py" not in found  # loaded when it is needed
     assert "codec/shortcuts.py" not in found  # public names of the package

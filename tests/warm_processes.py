@@ -54,7 +54,7 @@ NEEDED_BY_SERVERS = (
     "mcp.server",
     "operator_schema.adapters.mcp.gateway",
     "operator_schema.adapters.mcp.http",
-    "operator_schema.cli.gateway",
+    "operator_schema.cli.gateway_config",
     "starlette.applications",
     "uvicorn.lifespan.on",
 )

@@ -9,8 +9,8 @@ from uuid import uuid4
 
 from .. import rounds
 from ..codec.codec import Codec, codec_of
-from ..compare.engines import Lost, make_engine
 from ..compare.logs import Unreadable, logs_in, parts_of, records_of
+from ..compare.parallel_engines import Lost, make_engine
 from ..compare.recorded_calls import calls_in
 from ..errors import DecodeError, EncodeError
 from ..immutable import Value

@@ -13,7 +13,7 @@ from .. import __version__
 from ..errors import SchemaError
 from ..message_text import escape, nearest
 from .arguments import NearChoice
-from .modules import WrongUse, imports_from_here
+from .module_loading import WrongUse, imports_from_here
 from .output import Output
 
 if TYPE_CHECKING:

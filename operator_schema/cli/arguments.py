@@ -18,7 +18,7 @@ from ..files import replacement, resolved
 from ..lazy import names_meant
 from ..message_text import clip, escape, quote, show_path
 from .lookup import ObjectName, find_factory
-from .modules import WrongUse, is_path, module_of_file
+from .module_loading import WrongUse, is_path, module_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -30,7 +30,7 @@ from .arguments import (
     traceback_option,
 )
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools, with_own_names
-from .modules import WrongUse, load_module, modules_of
+from .module_loading import WrongUse, load_module, modules_of
 from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, subject_of, text_of, to_json
 from .sources import described_tools_of
 

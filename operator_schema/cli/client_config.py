@@ -16,7 +16,7 @@ from ..json_values import is_array, is_object
 from ..message_text import clip, escape
 from .arguments import factory_of, json_in, replace_file, server_name, written_options
 from .lookup import ObjectName, in_full
-from .modules import WrongUse
+from .module_loading import WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,8 +19,8 @@ import click
 from ..compare.accepted import Sorted, sort_changes
 from ..compare.changes import LEVELS, MEANINGS, Change, compare
 from ..compare.codes import CODES
-from ..compare.engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.logs import LogError, logs_in, parts_of
+from ..compare.parallel_engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.replay import ReplayWork, TableError, call_table
 from ..compare.reports import as_html, lines_of, replay_page, summary_of
 from ..compare.snapshot import Snapshot
@@ -41,14 +41,14 @@ from .arguments import (
     text_of_bytes,
     traceback_option,
 )
-from .modules import WrongUse, load_module
+from .module_loading import WrongUse, load_module
 from .output import Output, annotation, count
 from .sources import accepted_in, empty_list, snapshot_at, snapshot_in, tool_source, write_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..compare.engines import Engine
+    from ..compare.parallel_engines import Engine
     from ..compare.replay import CallRow, PartReport, Replay, ToolCounts
 
 __all__ = ["diff", "replay", "snapshot"]

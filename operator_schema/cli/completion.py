@@ -26,7 +26,7 @@ from ..rounds.toolset import Toolset
 from ..tools.tool_sources import tools_in
 from .factories import factory_in
 from .lookup import ObjectName, dataclasses_of, find_tool, find_tools
-from .modules import load_module
+from .module_loading import load_module
 from .output import to_json
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
 from ..tools.signature import is_coroutine_function
-from .modules import WrongUse, kind_of, own_output_kept, reason_of
+from .module_loading import WrongUse, kind_of, own_output_kept, reason_of
 from .output import json_types, value_of
 
 if TYPE_CHECKING:

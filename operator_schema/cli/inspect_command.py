@@ -25,7 +25,7 @@ from .arguments import (
 )
 from .factories import OpenContexts, run_in_loop
 from .lookup import ObjectName, find_tools_to_run
-from .modules import WrongUse, extra_needed, following
+from .module_loading import WrongUse, extra_needed, following
 from .output import count
 from .sources import server_source, why_no_server
 
@@ -123,7 +123,7 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         WrongUse: one of them can't be used.
     """
-    from ..inspector.recordings import TriedCalls
+    from ..inspector.call_logs import TriedCalls
 
     for name in ("calls", "store"):
         path: Path | None = options[name]

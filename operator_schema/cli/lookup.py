@@ -18,7 +18,7 @@ from ..rounds.toolset import Toolset
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
 from .factories import GivenContext, factory_in
-from .modules import WrongUse, kind_of, load_module, modules_of, near_name, reason_of, written_in_full
+from .module_loading import WrongUse, kind_of, load_module, modules_of, near_name, reason_of, written_in_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -27,7 +27,7 @@ from .arguments import (
     levels_from,
     replace_file,
 )
-from .modules import WrongUse, extra_needed, is_path
+from .module_loading import WrongUse, extra_needed, is_path
 from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count
 from .sources import accepted_in, write_accepted
 

@@ -36,7 +36,7 @@ from .arguments import (
 )
 from .factories import OpenContexts, run_in_loop
 from .lookup import ObjectName, find_documents, find_tools_to_run
-from .modules import WrongUse, extra_needed, following
+from .module_loading import WrongUse, extra_needed, following
 from .output import count
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
     with taken_streams() as (begun, sink):
         source = begun
         if options["gateway"] is not None:
-            from ..adapters.mcp.nesting import note_gateways_above
+            from ..adapters.mcp.gateway_chain import note_gateways_above
 
             opening, source = opening_request(begun)
             note_gateways_above(opening)
@@ -238,7 +238,7 @@ async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Output) -
     Raises:
         WrongUse: the file can't be used, or none of them can be reached.
     """
-    from .gateway import open_servers, servers_in
+    from .gateway_config import open_servers, servers_in
 
     file = options["gateway"]
     return await stack.enter_async_context(open_servers(servers_in(file), err, file))

@@ -14,12 +14,12 @@ from ..message_text import clip, escape
 from ..tools import Tool, document_tool
 from .arguments import MCP, REGISTRY, is_server, is_url, json_in, read_text
 from .lookup import find_tools
-from .modules import WrongUse
+from .module_loading import WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ..adapters.described import Described
+    from ..adapters.tool_definitions import Described
     from ..compare.accepted import Accepted, Sorted
     from ..compare.snapshot import Snapshot
     from .output import Output
@@ -78,7 +78,7 @@ class ToolSource(Value):
         """
         if self.described is None:
             return _defined(self.target, show_traceback=self.show_traceback)
-        from ..adapters.described import not_run
+        from ..adapters.tool_definitions import not_run
 
         return [
             document_tool(not_run, each.input_schema, name=each.name, description=each.description)
@@ -122,7 +122,7 @@ def described_tools_of(target: str) -> Described | None:
     data = _definitions_of(target)
     if data is None:
         return None
-    from ..adapters.described import read_described
+    from ..adapters.tool_definitions import read_described
 
     try:
         found = read_described(data)

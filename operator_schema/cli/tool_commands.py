@@ -23,7 +23,7 @@ from ..message_text import escape, listed
 from ..providers.answer import read_json
 from ..rounds.deciding import answer_codec, call_text
 from ..tools.calls import RawCall, arguments_to_decode
-from ..tools.documentation import documentation_of, schema_response
+from ..tools.describe import documentation_of, schema_response
 from .arguments import (
     REGISTRY,
     SECONDS,
@@ -39,7 +39,7 @@ from .arguments import (
 )
 from .factories import run_in_loop
 from .lookup import find_context, find_tool, find_tools
-from .modules import WrongUse, near_name
+from .module_loading import WrongUse, near_name
 from .output import count, json_types, subject_of, text_of, to_json, value_of
 from .sources import described_tools_of, tool_source
 

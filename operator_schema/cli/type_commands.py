@@ -19,7 +19,7 @@ from ..token_counts import is_estimate
 from ..tools.function import tool_input
 from .arguments import TYPE, NearChoice, complete_files, json_option, traceback_option, unknown_fields_option
 from .lookup import codec_of_name, find_tool
-from .modules import WrongUse
+from .module_loading import WrongUse
 from .output import count
 
 if TYPE_CHECKING:

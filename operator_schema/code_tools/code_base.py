@@ -30,8 +30,8 @@ from .results import (  # the tools read them
     SearchResult,
     SyntaxCheck,
 )
-from .shown_paths import REPLACED, path_meant
 from .source_text import ChangedError, implementation_first, source_of
+from .undecodable_paths import REPLACED, path_meant
 
 if TYPE_CHECKING:
     import os

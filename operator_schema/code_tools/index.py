@@ -14,8 +14,8 @@ from .. import CallError
 from .language import IN_WORDS, Declaration, Parsed, TooHardError, known_language, same_kinds
 from .module_names import Modules
 from .name_patterns import NameTable, Pattern, WordTable, lines_of
-from .shown_paths import paths_shown_as
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
+from .undecodable_paths import paths_shown_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Sequence

@@ -11,8 +11,8 @@ from .index import Found
 from .language import TooHardError, language_of
 from .references import uses_of
 from .results import Budget, FileAfter, PatchCheck, SyntaxErrorShown, Vanished
-from .shown_paths import path_meant
 from .source_files import MOST_BYTES, Content, read_source
+from .undecodable_paths import path_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -18,8 +18,8 @@ from .sampling import matching
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ..schema.keyword_checks import Judge
-    from ..schema.patterns import Patterns
+    from ..schema.linear_regex import Patterns
+    from ..schema.validator import Judge
 
 __all__ = [
     "ABSENT_KEY",

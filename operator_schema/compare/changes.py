@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Tools: TypeAlias = Snapshot | Iterable[Tool[..., Any]]
     from ..findings import Finding
     from .containment import Escape
-    from .unread import Unkept
+    from .unread_keywords import Unkept
 
 __all__ = [
     "LEVELS",
@@ -463,7 +463,7 @@ def narrowings_of(before: Judged, after: Judged, *, is_all: bool = True) -> tupl
         return found
     shown: list[Any] = []
     if all(is_undecided):
-        from .cases import NO_VALUE_EXISTS, UNDECIDED, difference
+        from .counterexamples import NO_VALUE_EXISTS, UNDECIDED, difference
 
         value = difference(before.schema, after.schema, is_object_only=before.is_arguments)
         if value is NO_VALUE_EXISTS:
@@ -524,7 +524,7 @@ def _with_witness(place: Narrowing, witness: Any, before: Judged, after: Judged)
 
 def _narrowings(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
     """List the places as far as both documents can be followed at once."""
-    from .unread import unkept
+    from .unread_keywords import unkept
 
     found = [_narrowing(escape, before, after) for escape in escapes(before.codec.graph, after.codec.graph)]
     known = {each.path for each in found if each.code == "format"}
@@ -532,7 +532,7 @@ def _narrowings(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
 
     def prove(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         nonlocal parts
-        from .cases import NO_VALUE_EXISTS, difference
+        from .counterexamples import NO_VALUE_EXISTS, difference
 
         parts += 1
         return parts <= _MOST_PARTS and difference(one, other) is NO_VALUE_EXISTS

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
     from ..tools import Tool
-    from .engines import Lost
     from .logs import Part
+    from .parallel_engines import Lost
     from .recorded_calls import RecordedCall
 
 __all__ = [

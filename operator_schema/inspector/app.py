@@ -38,8 +38,9 @@ from ..errors import DecodeError
 from ..json_values import without_surrogates
 from ..providers import provider_names
 from ..rounds import StoreError
+from .call_logs import read_log, replayed_log
 from .catalogue import overview, page_of_tool
-from .readings import (
+from .decode_call import (
     LONGEST_TEXT,
     UnreadableAnswerError,
     provider_named,
@@ -47,7 +48,6 @@ from .readings import (
     read_in_steps,
     take_apart,
 )
-from .recordings import read_log, replayed_log
 from .run_call import (
     Agreements,
     Decision,

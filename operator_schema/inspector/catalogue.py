@@ -13,7 +13,7 @@ from ..providers import Provider, provider_names
 from ..rounds import Toolset
 from ..schema.references import resolve_pointer
 from ..token_counts import count_tokens, is_estimate
-from .readings import finding_as_dict, provider_named
+from .decode_call import finding_as_dict, provider_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

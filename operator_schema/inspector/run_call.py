@@ -39,7 +39,7 @@ from ..rounds import (
 )
 from ..tools import Audio, File, Image, RawCall, Resource
 from .catalogue import form_of, needs_agreement
-from .readings import finding_as_dict
+from .decode_call import finding_as_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

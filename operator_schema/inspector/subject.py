@@ -13,7 +13,7 @@ from ..immutable import Value
 from ..lint import lint
 from ..message_text import nearest
 from ..rounds import SqliteStore, Toolset
-from .recordings import TriedCalls
+from .call_logs import TriedCalls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence

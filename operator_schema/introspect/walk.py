@@ -32,7 +32,7 @@ from .hints import (
 )
 from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf, schema_type
 from .nodes import UNKNOWN, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, new_leaf
-from .objects import make_object
+from .object_nodes import make_object
 from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
@@ -174,13 +174,13 @@ class Walk:
             message = "param_descriptions are given, but it has no fields"
             self.complain(place, "unknown_description", message, "Leave them out")
         if self.has_choices:
-            from .graph_checks import check_graph  # most types have neither
+            from .ambiguity_checks import check_graph  # most types have neither
 
             self.complaints.extend(check_graph(graph, name))
         return graph
 
     def _settle_nulls(self, graph: Graph) -> Graph:
-        from .graph_checks import null_fields, with_fields  # most types have no such fields
+        from .ambiguity_checks import null_fields, with_fields  # most types have no such fields
 
         changed = null_fields(self.unsettled, graph.definitions)
         if not changed:

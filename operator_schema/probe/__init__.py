@@ -12,11 +12,11 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from .probing import plan as plan
     from .probing import probe as probe
+    from .pytest_suite import probe_tests as probe_tests
     from .reports import Found as Found
     from .reports import Plan as Plan
     from .reports import ProbeReport as ProbeReport
     from .subject import ProbeError as ProbeError
-    from .suite import probe_tests as probe_tests
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
@@ -24,6 +24,6 @@ else:
             ".probing": "plan probe",
             ".reports": "Found Plan ProbeReport",
             ".subject": "ProbeError",
-            ".suite": "probe_tests",
+            ".pytest_suite": "probe_tests",
         },
     )

@@ -8,7 +8,7 @@ from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from ..adapters.described import read_described
+from ..adapters.tool_definitions import read_described
 from ..json_values import is_array, is_object, to_json_text
 from ..lint import lint
 from ..message_text import fold, listed, nearest, quote

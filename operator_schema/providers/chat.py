@@ -520,7 +520,7 @@ def openai_compatible(
         ValueError: Chat Completions has no form for a feature, JSON Schema hasn't a keyword of the dialect,
             or it isn't one of the choices.
     """
-    from .own_tables import check_table
+    from .custom_provider_checks import check_table
 
     table: dict[str, Any] = {
         "names": names,

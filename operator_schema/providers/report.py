@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..findings import Finding
-    from ..schema.dialect import LossCode
+    from ..schema.dialect_renderer import LossCode
     from ..schema.request_sizes import Size
     from ..tools import Tool
     from .tool_forms import Fit, Offered, Strict, TakesTools
@@ -205,7 +205,7 @@ def _reported(
 
 
 def _losses(provider: TakesTools, tool: Tool[..., Any], *, strict: bool) -> tuple[Finding, ...]:
-    from ..schema.dialect import dialect_schema, lost
+    from ..schema.dialect_renderer import dialect_schema, lost
 
     dialect = dialect_in(provider, strict=strict)
     losses = () if dialect is None else dialect_schema(tool.codec, dialect, tool.name, provider.name).losses

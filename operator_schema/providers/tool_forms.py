@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from ..schema.dialect import DialectSchema
+    from ..schema.dialect_renderer import DialectSchema
     from ..schema.request_sizes import Size
     from ..schema.style import Dialect
     from ..tools import Tool
@@ -284,7 +284,7 @@ def _schemas(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
         if dialect is None:
             found.append(None)
         else:
-            from ..schema.dialect import dialect_schema
+            from ..schema.dialect_renderer import dialect_schema
 
             found.append(dialect_schema(tool.codec, dialect, tool.name, called(provider, strict=strict)))
     complaints = [complaint for one in found if one is not None for complaint in one.complaints]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
 from ..message_text import as_written, checked_text, no_such_prefix, received, writable_text
-from ..tools.context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from ..tools.failures import WARNING, write_log
 from ..tools.function import tool
+from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from ..tools.injection import skip
 from ..tools.signature import is_coroutine_function
 from .named_tools import Entry

@@ -14,10 +14,10 @@ from ..immutable import Value, set_once
 from ..json_values import JSON_TYPES, copy_json, has_surrogate, is_array, is_object
 from ..message_text import nearest, quote, received
 from .document_reader import read_document
-from .keyword_checks import Judge
-from .patterns import Patterns
+from .linear_regex import Patterns
 from .references import resolve_pointer
 from .style import restyled, style_of
+from .validator import Judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

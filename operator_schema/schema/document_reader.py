@@ -38,7 +38,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
 from .keywords import KEYWORDS, about, limit_of
-from .patterns import UNREAD_PATTERN, Patterns
+from .linear_regex import UNREAD_PATTERN, Patterns
 from .references import resolve_pointer, step
 from .value_check import unchecked
 

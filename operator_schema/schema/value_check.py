@@ -9,7 +9,7 @@ from ..codec.problems import steps_of
 from ..findings import Finding
 from ..json_values import fits_types, is_array, is_object
 from ..message_text import clip, received
-from .patterns import count_nothing
+from .linear_regex import count_nothing
 from .references import path_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..codec.problems import Path
     from ..findings import ValueCode
-    from .patterns import LinearPattern
+    from .linear_regex import LinearPattern
 
     Verdict = bool | None
     """Whether a value fits; None if that isn't known."""

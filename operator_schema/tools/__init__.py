@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from .content import Part as Part
     from .content import Resource as Resource
     from .content import Text as Text
-    from .context import WholeContext as WholeContext
+    from .describe import describe_tools as describe_tools
+    from .describe import parameters_of as parameters_of
+    from .describe import schema_of_parameters as schema_of_parameters
+    from .describe import schema_response as schema_response
     from .document_tools import DocumentOutput as DocumentOutput
     from .document_tools import document_tool as document_tool
     from .document_tools import tool_of_document as tool_of_document
-    from .documentation import describe_tools as describe_tools
-    from .documentation import parameters_of as parameters_of
-    from .documentation import schema_of_parameters as schema_of_parameters
-    from .documentation import schema_response as schema_response
     from .failures import ERROR as ERROR
     from .failures import WARNING as WARNING
     from .failures import write_log as write_log
     from .function import InputTool as InputTool
     from .function import tool_input as tool_input
+    from .injected_values import WholeContext as WholeContext
     from .injection import Progress as Progress
     from .injection import ProgressUpdate as ProgressUpdate
     from .injection import RawArguments as RawArguments
@@ -62,11 +62,11 @@ else:
             "..introspect.shipped_leaves": "write_base64",
             ".calls": "RawCall ToolResult class_name_of",
             ".content": "Audio File Image Part Resource Text",
-            ".documentation": "describe_tools parameters_of schema_of_parameters schema_response",
+            ".describe": "describe_tools parameters_of schema_of_parameters schema_response",
             ".document_tools": "DocumentOutput document_tool tool_of_document",
             ".failures": "ERROR WARNING write_log",
-            ".context": "WholeContext",
             ".function": "InputTool tool_input",
+            ".injected_values": "WholeContext",
             ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"
             " skip",
             ".metadata": "MCP_HINTS STATEMENTS ToolAnnotations is_duration",

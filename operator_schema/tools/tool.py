@@ -631,9 +631,9 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
 @cache  # an import takes longer than finding the values, even where the module is there already
 def _context() -> ModuleType:
-    from . import context  # most tools have no injected parameters
+    from . import injected_values  # most tools have no injected parameters
 
-    return context
+    return injected_values
 
 
 @cache  # as above

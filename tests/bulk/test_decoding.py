@@ -19,7 +19,7 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel here")
 
 from operator_schema.bulk import ColumnError, arrow_schema, decode_lines  # noqa: E402  # needs pyarrow
 from operator_schema.compare import logs  # noqa: E402  # the same
-from operator_schema.compare.engines import Lost  # noqa: E402  # the same
+from operator_schema.compare.parallel_engines import Lost  # noqa: E402  # the same
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -23,7 +23,7 @@ sys.path[:0] = [str(Path(__file__).parent.parent)]
 from patience import cpu_seconds
 from rich.console import Console
 
-from operator_schema.schema.patterns import linear_pattern
+from operator_schema.schema.linear_regex import linear_pattern
 
 EXPRESSIONS_A_CHUNK = 50
 LONG = 3000

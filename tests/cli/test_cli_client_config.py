@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema.cli.client_config import config_of, merged, text_of
-from operator_schema.cli.modules import WrongUse
+from operator_schema.cli.module_loading import WrongUse
 
 WORDS = ["serve", "app:registry"]
 JSON_CLIENTS = {"claude-code": ".mcp.json", "vscode": ".vscode/mcp.json", "cursor": ".cursor/mcp.json"}

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from operator_schema.cli.factories import GivenContext, OpenContexts
-from operator_schema.cli.modules import WrongUse
+from operator_schema.cli.module_loading import WrongUse
 
 pytestmark = pytest.mark.needs_threads
 

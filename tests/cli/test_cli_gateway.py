@@ -12,8 +12,8 @@ pytest.importorskip("mcp.client", reason="servers are reached by the package mcp
 
 import anyio
 
-from operator_schema.cli.gateway import hidden_in_logs, open_servers, servers_in
-from operator_schema.cli.modules import WrongUse
+from operator_schema.cli.gateway_config import hidden_in_logs, open_servers, servers_in
+from operator_schema.cli.module_loading import WrongUse
 
 ODD = "Sword Fish'7\"ü"
 

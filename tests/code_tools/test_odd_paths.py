@@ -10,7 +10,7 @@ import pytest
 
 from operator_schema import CallError, Executor, RawCall
 from operator_schema.code_tools import CodeBase, code_tools
-from operator_schema.code_tools.shown_paths import path_meant, paths_shown_as
+from operator_schema.code_tools.undecodable_paths import path_meant, paths_shown_as
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 

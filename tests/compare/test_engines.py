@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from engine_work import DiesAlways, DiesOnce, Fails, Where
 
-from operator_schema.compare.engines import EngineError, Lost, make_engine
+from operator_schema.compare.parallel_engines import EngineError, Lost, make_engine
 
 NUMBERS = list(range(12))
 

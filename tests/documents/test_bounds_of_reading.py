@@ -9,7 +9,7 @@ from patience import assert_linear
 
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.document_reader import MAX_SCHEMAS, read_document
-from operator_schema.schema.patterns import linear_pattern
+from operator_schema.schema.linear_regex import linear_pattern
 
 
 @pytest.mark.parametrize(("beyond", "is_read"), [(0, True), (1, False)])

@@ -8,9 +8,9 @@ import pytest
 
 from operator_schema.providers import xai
 from operator_schema.schema import document_reader
-from operator_schema.schema.dialect import dialect_schema
+from operator_schema.schema.dialect_renderer import dialect_schema
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
-from operator_schema.schema.patterns import linear_pattern
+from operator_schema.schema.linear_regex import linear_pattern
 
 NOWHERE = "it refers to another document, or to nothing"
 

@@ -15,8 +15,8 @@ from provider_traffic import exchanges
 from operator_schema.errors import DecodeError, EncodeError, SchemaError
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.document_reader import MAX_SCHEMAS, read_document
-from operator_schema.schema.keyword_checks import Judge
-from operator_schema.schema.patterns import Patterns
+from operator_schema.schema.linear_regex import Patterns
+from operator_schema.schema.validator import Judge
 from operator_schema.schema.value_check import MAX_STEPS
 
 ISSUE = {

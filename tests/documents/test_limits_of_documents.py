@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from operator_schema import SchemaError
-from operator_schema.schema import document, document_reader, keyword_checks
+from operator_schema.schema import document, document_reader, validator
 from operator_schema.schema.document import MAX_DOCUMENT, DocumentCodec, SchemaDocument
 from operator_schema.schema.references import MAX_REFERENCE, References, resolve_pointer
 from operator_schema.schema.value_check import MAX_PROBLEMS
 
-INTERNALS: Any = {"document": document, "document_reader": document_reader, "keyword_checks": keyword_checks}
+INTERNALS: Any = {"document": document, "document_reader": document_reader, "validator": validator}
 
 
 def limit(module: str, name: str) -> int:
@@ -127,7 +127,7 @@ def test_keys_may_be_of_a_class_derived_from_text() -> None:
 
 @pytest.mark.parametrize(("beyond", "number"), [(0, 0), (1, 1)])
 def test_so_many_notes_are_kept(beyond: int, number: int) -> None:
-    most = limit("keyword_checks", "_MAX_NOTES")
+    most = limit("validator", "_MAX_NOTES")
     assert most == limit("document_reader", "_MAX_NOTES")
     properties = {f"p{i}": {"$ref": "other.json"} for i in range(most + beyond)}
     codec = codec_of({"properties": properties})

@@ -8,7 +8,7 @@ import pytest
 
 from operator_schema.schema import document_reader
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
-from operator_schema.schema.patterns import linear_pattern
+from operator_schema.schema.linear_regex import linear_pattern
 
 
 def codec_of(schema: Any) -> DocumentCodec:

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "campaign"))
 
 from expressions import LONGEST_TIME, chunk
 
+from operator_schema.schema.linear_regex import MAX_PATTERN, LinearPattern, Patterns, linear_pattern
 from operator_schema.schema.pattern_syntax import MAX_PLACES
-from operator_schema.schema.patterns import MAX_PATTERN, LinearPattern, Patterns, linear_pattern
 
 HARD = [
     # Repetitions inside of repetitions

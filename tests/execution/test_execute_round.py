@@ -23,7 +23,7 @@ from operator_schema import (
 )
 from operator_schema.errors import ToolNotFoundError
 from operator_schema.tools.calls import DecodedCall
-from operator_schema.tools.context import WholeContext
+from operator_schema.tools.injected_values import WholeContext
 from operator_schema.types import Progress, RawArguments
 
 pytestmark = pytest.mark.needs_threads

@@ -13,7 +13,7 @@ from operator_schema.inspector.catalogue import (
     page_of_tool,
     side_by_side,
 )
-from operator_schema.inspector.readings import UnknownProviderError, provider_named
+from operator_schema.inspector.decode_call import UnknownProviderError, provider_named
 from operator_schema.inspector.subject import UnknownToolError
 from operator_schema.providers import gemini, gemini_parameters, groq, openai_chat, provider_names
 
@@ -135,7 +135,7 @@ def test_lint_is_where_it_belongs(subject):
 
 
 def test_a_tool_begins_with_arguments_that_fit(subject):
-    from operator_schema.inspector.readings import read_call
+    from operator_schema.inspector.decode_call import read_call
 
     for each in subject.tools:
         assert read_call(each, shown(subject, each.name, openai_chat)["example"]).fits

@@ -326,7 +326,7 @@ def test_tried_calls(page):
 
 
 def test_a_file_that_can_not_be_written_is_told(serve, subject, tmp_path):
-    from operator_schema.inspector.recordings import TriedCalls
+    from operator_schema.inspector.call_logs import TriedCalls
 
     folder = tmp_path / "none"
     folder.mkdir()

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from operator_schema.inspector import subject_of
-from operator_schema.inspector.recordings import read_log, replayed_log
+from operator_schema.inspector.call_logs import read_log, replayed_log
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "inspector.md").read_text(encoding="utf-8")
 MOST_BYTES = 200_000

@@ -9,8 +9,8 @@ import pytest
 from provider_traffic import provider_of
 
 from operator_schema import RawCall, providers
-from operator_schema.inspector import readings
-from operator_schema.inspector.readings import UnknownProviderError, UnreadableAnswerError, take_apart
+from operator_schema.inspector import decode_call
+from operator_schema.inspector.decode_call import UnknownProviderError, UnreadableAnswerError, take_apart
 from operator_schema.providers import openai_chat, provider_names
 from operator_schema.testing import ScriptedModel
 
@@ -27,7 +27,7 @@ def test_recorded_answers_are_read_without_saying_whose_they_are(subject, family
     assert own
     for exchange in own[:20]:
         text = exchange["response"]
-        expected = readings._answer_of(subject, text, _key_of(provider_of(exchange)))
+        expected = decode_call._answer_of(subject, text, _key_of(provider_of(exchange)))
         if not expected.calls:
             continue
         found = take_apart(subject, text)

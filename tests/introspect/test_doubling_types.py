@@ -12,7 +12,7 @@ from judge import validator
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, SchemaError, json_schema
-from operator_schema.introspect import graph_checks
+from operator_schema.introspect import ambiguity_checks
 from operator_schema.schema.render import MAX_INLINED
 
 LEVELS = 30
@@ -107,7 +107,7 @@ def test_a_recursive_alias_beside_what_it_stands_for():
 
 
 def test_unions_with_too_many_members_are_refused(monkeypatch):
-    monkeypatch.setattr(graph_checks, "MAX_COMPARED_MEMBERS", 1000)
+    monkeypatch.setattr(ambiguity_checks, "MAX_COMPARED_MEMBERS", 1000)
     inner = [make_dataclass(f"I{i}", [(f"key{i}", int)]) for i in range(40)]
     classes = [make_dataclass(f"C{i}", [("same", each)]) for i, each in enumerate(inner)]
     with pytest.raises(SchemaError) as caught:

@@ -15,7 +15,7 @@ from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, SchemaError, decode, decode_json, tool, tool_input
 from operator_schema.errors import SHOWN_COMPLAINTS
-from operator_schema.introspect import graph_checks
+from operator_schema.introspect import ambiguity_checks
 from operator_schema.introspect.classes import form_of
 from operator_schema.introspect.hints import name_of
 
@@ -423,7 +423,7 @@ def test_a_pattern_is_text_that_json_can_hold():
 
 
 def test_too_many_members_are_complained_about_once(monkeypatch):
-    monkeypatch.setattr(graph_checks, "MAX_COMPARED_MEMBERS", 1)
+    monkeypatch.setattr(ambiguity_checks, "MAX_COMPARED_MEMBERS", 1)
     a, b, c = [make_dataclass(name, [(name.lower(), int)]) for name in "ABC"]
     two = make_dataclass("Two", [("first", a | b), ("second", b | c)])
     assert [complaint.code for complaint in complaints_of(two)] == ["too_large"]

@@ -13,7 +13,7 @@ import pytest
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, SchemaError, SchemaLeaf
-from operator_schema.introspect.graph_checks import node_name
+from operator_schema.introspect.ambiguity_checks import node_name
 from operator_schema.introspect.source_code import attribute_docstrings
 from operator_schema.types import register_leaf
 

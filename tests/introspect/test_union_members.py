@@ -10,7 +10,7 @@ import pytest
 from judge import validator
 
 from operator_schema import Codec, DecodeError, SchemaError
-from operator_schema.introspect import graph_checks
+from operator_schema.introspect import ambiguity_checks
 
 
 def cls(name: str, **fields: Any) -> Any:
@@ -112,8 +112,8 @@ def test_objects_that_share_values_are_refused(one, other):
 def test_wide_unions_compare_few_pairs(fields, monkeypatch):
     """Twice the members need twice the comparisons, not four times as many."""
     compared: list[int] = []
-    why = graph_checks._why_alike
-    monkeypatch.setattr(graph_checks, "_why_alike", lambda *pair: compared.append(1) or why(*pair))
+    why = ambiguity_checks._why_alike
+    monkeypatch.setattr(ambiguity_checks, "_why_alike", lambda *pair: compared.append(1) or why(*pair))
     members = [cls(f"Member{i}", **fields(i)) for i in range(100)]
     Codec(Union[tuple(members)])
     assert len(compared) <= len(members)
@@ -121,8 +121,8 @@ def test_wide_unions_compare_few_pairs(fields, monkeypatch):
 
 def test_wide_unions_of_choices_compare_few_pairs(monkeypatch):
     compared: list[int] = []
-    why = graph_checks._why_alike
-    monkeypatch.setattr(graph_checks, "_why_alike", lambda *pair: compared.append(1) or why(*pair))
+    why = ambiguity_checks._why_alike
+    monkeypatch.setattr(ambiguity_checks, "_why_alike", lambda *pair: compared.append(1) or why(*pair))
     members = [Enum(f"Choice{i}", {"A": f"a{i}", "B": f"b{i}"}) for i in range(100)]
     Codec(Union[tuple(members)])
     assert not compared

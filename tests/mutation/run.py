@@ -94,7 +94,7 @@ ROOMS = {
     "documents": Room(
         (
             *("schema/document_reader.py", "schema/document.py"),
-            *("schema/keyword_checks.py", "schema/references.py"),
+            *("schema/validator.py", "schema/references.py"),
             "schema/value_check.py",
         ),
         ("documents", "test_keywords.py", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),

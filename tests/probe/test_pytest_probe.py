@@ -12,7 +12,7 @@ pytest.importorskip("mcp.server")  # the folder tests/adapters/mcp is found as "
 
 from operator_schema.cli import main
 from operator_schema.compare.accepted import AcceptError
-from operator_schema.probe import ProbeError, probe_tests, suite
+from operator_schema.probe import ProbeError, probe_tests, pytest_suite
 
 pytest_plugins = ["pytester"]
 pytestmark = [
@@ -110,7 +110,7 @@ def test_entries_that_accept_nothing_any_more_are_a_warning(pytester):
 def test_wrong_use_is_told_where_the_line_stands(target, options, error, said, tmp_path, monkeypatch):
     (tmp_path / "odd.toml").write_text("[[")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(suite, "plan", lambda *_, **__: pytest.fail("a server was started"))
+    monkeypatch.setattr(pytest_suite, "plan", lambda *_, **__: pytest.fail("a server was started"))
     with pytest.raises(error) as caught:
         probe_tests(target, **options)
     assert said in str(caught.value)

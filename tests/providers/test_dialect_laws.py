@@ -26,7 +26,7 @@ from operator_schema.introspect.shipped_leaves import shipped_leaf
 from operator_schema.json_values import JSON_TYPES
 from operator_schema.json_values import to_json_text as json_text
 from operator_schema.providers import Provider
-from operator_schema.schema.dialect import strange_parts
+from operator_schema.schema.dialect_renderer import strange_parts
 from operator_schema.types import LocalDateTime, LocalTime
 
 pytestmark = pytest.mark.slow("draws hundreds of types")

@@ -30,7 +30,7 @@ from operator_schema.providers import (
     openai_chat,
     xai,
 )
-from operator_schema.schema.dialect import DialectRenderer, dialect_schema, lost
+from operator_schema.schema.dialect_renderer import DialectRenderer, dialect_schema, lost
 from operator_schema.schema.dialect_writing import leaf_schema, openapi_schema
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.schema.style import Dialect

@@ -14,7 +14,7 @@ from provider_traffic import exchanges, provider_of
 
 from operator_schema import SchemaError, tool_input
 from operator_schema.providers import anthropic, gemini, openai_chat
-from operator_schema.schema.dialect import strange_parts
+from operator_schema.schema.dialect_renderer import strange_parts
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.tools.document_tools import document_tool
 

@@ -9,7 +9,7 @@ from annotated_types import Ge
 
 from operator_schema import Toolset, token_counts, tool, tool_input
 from operator_schema.providers import anthropic, gemini, openai_chat, openai_compatible
-from operator_schema.schema.dialect import lost
+from operator_schema.schema.dialect_renderer import lost
 from operator_schema.token_counts import count_tokens
 
 

@@ -13,7 +13,7 @@ from strategies import OBJECTS
 
 from operator_schema import Codec, SchemaError
 from operator_schema.providers import gemini, openai_chat
-from operator_schema.schema.dialect import dialect_schema
+from operator_schema.schema.dialect_renderer import dialect_schema
 
 FOLDER = Path(__file__).parent / "data" / "schema_profiles"
 OPENAI, GEMINI = (

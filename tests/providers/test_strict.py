@@ -29,7 +29,7 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.providers.property_names import without_nulls
-from operator_schema.schema.dialect import dialect_schema, lost
+from operator_schema.schema.dialect_renderer import dialect_schema, lost
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.testing import arguments
 

@@ -12,9 +12,9 @@ import pytest
 from operator_schema import DecodeError, RawCall, SchemaLeaf, skip, tool
 from operator_schema.content import File, Resource
 from operator_schema.tools.binding import Input, _make_dataclass, _WrittenByDataclass
-from operator_schema.tools.context import _arguments_in, _shape
-from operator_schema.tools.documentation import _code, _without_statements, parameters_of
+from operator_schema.tools.describe import _code, _without_statements, parameters_of
 from operator_schema.tools.failures import ClassSet, Failures, _cut_parts, _ignored_arguments
+from operator_schema.tools.injected_values import _arguments_in, _shape
 from operator_schema.tools.injection import _without_names, schema_of_raw
 from operator_schema.tools.parameters import _has_leaf
 from operator_schema.tools.signature import _innermost, gives_context_manager

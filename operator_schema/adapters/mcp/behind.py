@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from .changes import PerClient, client_of
 from .content import is_modern
-from .handed_on import (
+from .forwarding import (
     MOST_QUESTIONS,
     Asker,
     GoneError,
@@ -23,8 +23,8 @@ from .handed_on import (
     refused,
     sendable,
 )
+from .gateway_chain import marked
 from .messages import LEVELS
-from .nesting import marked
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ..mcp_connection import Source
-    from .handed_on import Fronts
+    from .forwarding import Fronts
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, Connection, types.ServerNotification], None]"

@@ -17,8 +17,8 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from ...message_text import escape, nearest
 from ..mcp_client import all_pages
 from .behind import Retry
-from .handed_on import check_sendable, reason_of
-from .nesting import path_in
+from .forwarding import check_sendable, reason_of
+from .gateway_chain import path_in
 from .resources_and_prompts import shown
 
 if TYPE_CHECKING:

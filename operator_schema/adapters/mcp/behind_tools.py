@@ -20,7 +20,7 @@ from ...message_text import quote, received
 from ...tools import Progress, skip
 from ..mcp_client import ToolSource, all_pages, check_there, checked_answer, for_the_model, progress_to
 from ..mcp_connection import certificates, over_http
-from .handed_on import GoneError, driven, sendable
+from .forwarding import GoneError, driven, sendable
 from .messages import answered_request
 
 if TYPE_CHECKING:

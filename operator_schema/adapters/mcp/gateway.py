@@ -31,8 +31,8 @@ from .behind_tools import (
 )
 from .changes import PerClient, client_of
 from .content import is_modern
-from .handed_on import Fronts, GoneError, driven, reason_of, sendable
-from .nesting import check_depth, is_circle, path_in, with_path, without_path
+from .forwarding import Fronts, GoneError, driven, reason_of, sendable
+from .gateway_chain import check_depth, is_circle, path_in, with_path, without_path
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
 

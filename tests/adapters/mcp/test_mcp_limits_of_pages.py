@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from operator_schema.adapters import mcp_client
-from operator_schema.adapters.mcp import behind_resources, handed_on, http, stdio
+from operator_schema.adapters.mcp import behind_resources, forwarding, http, stdio
 from operator_schema.cli import serve
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -21,7 +21,7 @@ DOCS = Path(__file__).parents[3] / "docs"
         ("mcp.md", f"connections over HTTP | {http._MOST_CONNECTIONS:,} at most"),
         ("mcp.md", f"of which {http._MOST_STREAMS} are streams"),
         ("mcp.md", f"at least {serve._SHORTEST_TOKEN} characters"),
-        ("mcp-gateway.md", f"an answer or a question {handed_on.MOST_CHARACTERS // 2**20} Mi characters"),
+        ("mcp-gateway.md", f"an answer or a question {forwarding.MOST_CHARACTERS // 2**20} Mi characters"),
         ("mcp-gateway.md", f"At most {mcp_client._MAX_TOOLS:,} tools, in {mcp_client._MAX_PAGES:,} pages"),
         ("mcp-gateway.md", f"A client can watch {behind_resources._MOST_OF_ONE:,} resources"),
         ("mcp-gateway.md", f"watch {behind_resources._MOST_WATCHED:,} different resources of a server"),
@@ -33,5 +33,5 @@ def test_the_page_names_the_limit(page, said):
 
 
 def test_limits_are_whole():
-    for limit in (http.LARGEST_BODY, stdio.LONGEST_LINE, handed_on.MOST_CHARACTERS):
+    for limit in (http.LARGEST_BODY, stdio.LONGEST_LINE, forwarding.MOST_CHARACTERS):
         assert limit % 2**20 == 0

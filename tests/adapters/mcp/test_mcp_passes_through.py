@@ -20,8 +20,8 @@ from patience import LONGEST_WAIT
 
 from operator_schema import Defer, Executor, Registry, RunNormally, tool
 from operator_schema.adapters.mcp import behind as behind_module
+from operator_schema.adapters.mcp import forwarding, server
 from operator_schema.adapters.mcp import gateway as gateway_module
-from operator_schema.adapters.mcp import handed_on, server
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 from operator_schema.adapters.mcp_client import described_tools
 from operator_schema.adapters.mcp_connection import _error_stream
@@ -1055,7 +1055,7 @@ def test_a_server_that_gives_no_answer_is_not_waited_for():
 
 
 def test_what_is_too_large_is_not_handed_on(monkeypatch):
-    monkeypatch.setattr(handed_on, "MOST_CHARACTERS", 1000)
+    monkeypatch.setattr(forwarding, "MOST_CHARACTERS", 1000)
 
     async def main(client):
         return await refusal(client.read_resource("note://large"))

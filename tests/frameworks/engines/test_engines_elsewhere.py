@@ -14,7 +14,7 @@ from operator_schema import tool
 from operator_schema.bulk import decode_lines
 from operator_schema.cli import main
 from operator_schema.compare import logs, snapshot_of
-from operator_schema.compare.engines import EngineError, Lost, make_engine
+from operator_schema.compare.parallel_engines import EngineError, Lost, make_engine
 
 # Starting may take long on a machine that is busy.
 os.environ["RAY_raylet_start_wait_time_s"] = "300"  # noqa: SIM112  # its name

@@ -17,7 +17,12 @@ from operator_schema import tool
 from operator_schema.adapters.mcp import gateway as gateway_module
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.gateway import Gateway
-from operator_schema.adapters.mcp.nesting import gateways_above, note_gateways_above, path_in, started_below
+from operator_schema.adapters.mcp.gateway_chain import (
+    gateways_above,
+    note_gateways_above,
+    path_in,
+    started_below,
+)
 from operator_schema.adapters.mcp.server import handlers, server_of
 from operator_schema.adapters.mcp.stdio import opening_request
 

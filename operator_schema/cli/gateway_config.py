@@ -21,7 +21,7 @@ from ..immutable import Value
 from ..json_values import is_array, is_object, type_of
 from ..message_text import clip, escape, fold, nearest, quote, received, show_path
 from .arguments import json_in, read_text
-from .modules import WrongUse
+from .module_loading import WrongUse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator, Iterable
@@ -357,7 +357,7 @@ def _hint(server: Behind) -> str:
 
 
 def _check_not_below_itself(file: str) -> None:
-    from ..adapters.mcp.nesting import gateways_above
+    from ..adapters.mcp.gateway_chain import gateways_above
 
     above = gateways_above()
     if not file or file not in above:
@@ -372,7 +372,7 @@ def _source_of(server: Behind, file: str, trusted: Callable[[], SSLContext]) -> 
     """Return how a server is reached, in the form that a gateway takes; `file` is the file of the gateway."""
     from mcp import StdioServerParameters
 
-    from ..adapters.mcp.nesting import started_below
+    from ..adapters.mcp.gateway_chain import started_below
     from ..adapters.mcp_connection import over_http
 
     if server.start is not None:

@@ -10,7 +10,7 @@ import pytest
 from patience import assert_takes
 from schema_edits import Documents, flips, search
 
-from operator_schema.compare.cases import NO_VALUE_EXISTS, UNDECIDED, difference
+from operator_schema.compare.counterexamples import NO_VALUE_EXISTS, UNDECIDED, difference
 
 TEXT, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 A, B = {"properties": {"kind": {"const": "a"}}}, {"properties": {"kind": {"const": "b"}}}

@@ -14,7 +14,7 @@ from ..files import check_can_be_made, replacement, resolved
 from ..immutable import Value
 from ..json_values import is_object, nests_deeper
 from ..message_text import clip
-from .readings import LONGEST_TEXT, Reading, read_call
+from .decode_call import LONGEST_TEXT, Reading, read_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

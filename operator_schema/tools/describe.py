@@ -17,8 +17,8 @@ from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_tex
 from ..message_text import listed, nearest, one_line
 from ..schema.references import rebuilt, with_references_resolved
 from ..schema.render import Renderer
-from .context import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .function import tool
+from .injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .injection import RawArguments, skip
 from .tool import Tool
 from .tool_sources import tools_of

@@ -8,7 +8,7 @@ import help_desk
 import pytest
 
 from operator_schema import RawCall, Toolset, tool, tool_input
-from operator_schema.inspector.readings import read_call, read_in_steps, shown
+from operator_schema.inspector.decode_call import read_call, read_in_steps, shown
 
 
 def test_a_call_that_fits_shows_what_the_function_gets(subject):

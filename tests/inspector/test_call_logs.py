@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from operator_schema import tool
-from operator_schema.inspector import recordings, subject_of
-from operator_schema.inspector.recordings import TriedCalls, read_log, replayed_log
+from operator_schema.inspector import call_logs, subject_of
+from operator_schema.inspector.call_logs import TriedCalls, read_log, replayed_log
 
 NO_TRIED_CALLS = ["x", "[]", "{}", '{"name": "a", "arguments": {}, "outcome": {}}', "[" * 100_000]
 
@@ -85,11 +85,11 @@ def test_a_log_is_bounded(subject, tmp_path, monkeypatch):
     found = replayed_log(calls, subject.tool)
     assert found["counts"]["failing"] == 401
     assert len(found["failing"]) == 300
-    monkeypatch.setattr(recordings, "_MOST_CHARACTERS", 10)
+    monkeypatch.setattr(call_logs, "_MOST_CHARACTERS", 10)
     assert len(replayed_log(calls, subject.tool)["failing"]) == 5  # two characters each
-    monkeypatch.setattr(recordings, "_MOST_CALLS", 10)
+    monkeypatch.setattr(call_logs, "_MOST_CALLS", 10)
     assert len(read_log(path)) == 10
-    monkeypatch.setattr(recordings, "LARGEST_LOG", 2**20)
+    monkeypatch.setattr(call_logs, "LARGEST_LOG", 2**20)
     with pytest.raises(ValueError, match="larger than 1 MiB"):
         read_log(path)
 
@@ -153,7 +153,7 @@ def test_words_for_none_and_for_one(subject):
 def test_tried_calls_are_bounded(subject, monkeypatch):
     with pytest.raises(ValueError, match="at most 100,000 characters"):
         TriedCalls().keep(subject.tool("export"), " " * 100_001)
-    monkeypatch.setattr(recordings, "_MOST_TRIED", 1)
+    monkeypatch.setattr(call_logs, "_MOST_TRIED", 1)
     tried = TriedCalls()
     tried.keep(subject.tool("export"), "{}")
     with pytest.raises(ValueError, match="forget some first"):

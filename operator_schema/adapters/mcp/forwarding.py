@@ -16,8 +16,8 @@ from pydantic import BaseModel, ValidationError
 from ...message_text import clip, one_line
 from .changes import PerClient
 from .content import is_modern
+from .gateway_chain import CAPABILITIES, path_in, with_path
 from .messages import LEVELS, PatientSession
-from .nesting import CAPABILITIES, path_in, with_path
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable

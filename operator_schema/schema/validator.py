@@ -15,7 +15,7 @@ from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..message_text import count_of, excerpt, listed, quote, received
 from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
-from .patterns import UNREAD_PATTERN
+from .linear_regex import UNREAD_PATTERN
 from .references import References, is_old, resolve_pointer, step, subschemas
 from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, meant_of, same_text, unchecked
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..codec.problems import Path
     from .keywords import Limit
-    from .patterns import LinearPattern, Patterns
+    from .linear_regex import LinearPattern, Patterns
     from .value_check import Seen, Verdict
 
 __all__ = ["Judge"]

@@ -15,10 +15,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import is_array, is_object
-from ..schema.keyword_checks import Judge
 from ..schema.keywords import KEYWORDS, LIMITS
-from ..schema.patterns import Patterns
+from ..schema.linear_regex import Patterns
 from ..schema.references import References, is_old, mapped, subschemas
+from ..schema.validator import Judge
 from ..schema.value_check import same_text
 from .case_values import (
     ABSENT_KEY,
