@@ -605,8 +605,6 @@ class ResultCodec(Codec[T]):
         return _renderer()(self._graph.replace(root=root), self._encode_default)
 
 
-# --- a cache of codecs -----------------------------------------
-
 _CACHED_CODECS = 1024
 """Codecs that the functions keep before they start anew: about 18 MB of types with 30 fields."""
 
