@@ -6,7 +6,7 @@ from dataclasses import MISSING
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, overload
 
-from ..immutable import Generic, Immutable, T, set_once
+from ..immutable import Generic, T, refuse_change, refuse_deletion, set_once
 from ..introspect.classes import form_of
 from ..introspect.hints import annotation_key, name_of
 from ..introspect.leaves import SchemaLeaf, leaf_generation
@@ -47,7 +47,7 @@ DEFAULTS: Mapping[str, Any] = {
 """The options of a codec that was given none."""
 
 
-class Codec(Immutable, Generic[T]):
+class Codec(Generic[T]):
     """Register a type: walk it once, check everything, keep the result.
 
     A codec is immutable, may be used from any number of threads, and pickles as its type and
@@ -79,6 +79,8 @@ class Codec(Immutable, Generic[T]):
         ValueError: an option has the wrong type or is out of range.
     """
 
+    __setattr__ = refuse_change
+    __delattr__ = refuse_deletion
     _walk_class = Walk
 
     _annotation: Any
@@ -599,8 +601,6 @@ class ResultCodec(Codec[T]):
         root = ObjectNode(dict, key, "typed_dict", (field,), closed=False)
         return _renderer()(self._graph.replace(root=root), self._encode_default)
 
-
-# --- a cache of codecs -----------------------------------------
 
 _CACHED_CODECS = 1024
 """Codecs that the functions keep before they start anew: about 18 MB of types with 30 fields."""

@@ -28,13 +28,13 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import (
-    MAX_INTEGER_DIGITS,
     MAX_KEY_DIGITS,
     HashCounter,
     choice_key,
     copy_json,
     fits_types,
     has_surrogate,
+    has_too_many_digits,
     is_array,
     is_object,
     type_of,
@@ -67,10 +67,6 @@ __all__ = [
 ]
 
 
-_INTEGER_BOUND = 10**MAX_INTEGER_DIGITS
-_LEAST = -_INTEGER_BOUND
-
-
 @cache
 def constraint_checks() -> ModuleType:
     """Return the module that checks constraints, loaded when the first constrained value comes."""
@@ -94,9 +90,9 @@ def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
 
 def _integer(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
-        if not _LEAST < value < _INTEGER_BOUND:
-            return problems.too_large(path, value)
         number = int.__int__(value)
+        if has_too_many_digits(number):
+            return problems.too_large(path, value)
     elif isinstance(value, float) and float.is_integer(value):
         number = float.__int__(value)
     else:
@@ -162,7 +158,7 @@ def _is_plain(json_type: ScalarType, value: object) -> bool:
     if type(value) is str:
         return json_type == "string" and value.isascii()
     if type(value) is int:
-        return json_type == "integer" and _LEAST < value < _INTEGER_BOUND
+        return json_type == "integer" and not has_too_many_digits(value)
     if type(value) is float:
         return json_type == "number" and isfinite(value)
     return type(value) is bool and json_type == "boolean"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..findings import Finding, repaired
 from ..json_values import MAX_TEXT_DEPTH, is_array, is_object, most_digits
 from ..message_text import clip, escape, excerpt, one_line, quote
-from .problems import Problems, RefusedTextError, steps_of
+from .problems import Problems, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +23,22 @@ if TYPE_CHECKING:
     from ..findings import ValueCode
     from .problems import Path
 
-__all__ = ["check_depth", "parser_of", "read_json", "read_nearly_json", "read_text"]
+__all__ = ["RefusedTextError", "check_depth", "parser_of", "read_json", "read_nearly_json", "read_text"]
 
 
 _SHOWN_LENGTH = 40
+
+
+class RefusedTextError(ValueError):
+    """Raised at the first problem of a text; it becomes a `DecodeError`.
+
+    Attributes:
+        problem: what is wrong with the text.
+    """
+
+    def __init__(self, problem: Finding) -> None:
+        super().__init__(problem)
+        self.problem = problem
 
 
 class _Repeating(dict[str, Any]):

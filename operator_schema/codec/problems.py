@@ -29,7 +29,6 @@ __all__ = [
     "INVALID",
     "GiveUp",
     "Problems",
-    "RefusedTextError",
     "Trial",
     "Trials",
     "decode_error",
@@ -39,28 +38,12 @@ __all__ = [
 ]
 
 
-class _Invalid:
-    __slots__ = ()
-
-
-INVALID: Any = _Invalid()
+INVALID: Any = object()
 """The interpreter returns it for a value that doesn't fit, once the problem is noted."""
 
 
 class GiveUp(Exception):  # noqa: N818  # a signal: it never reaches a caller
     """Compiled code raises or returns it for a value that it leaves to the interpreter."""
-
-
-class RefusedTextError(ValueError):
-    """The parser of JSON text raises it at the first problem of the text; it becomes a `DecodeError`.
-
-    Attributes:
-        problem: what is wrong with the text.
-    """
-
-    def __init__(self, problem: Finding) -> None:
-        super().__init__(problem)
-        self.problem = problem
 
 
 @cache

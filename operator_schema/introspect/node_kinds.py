@@ -8,6 +8,7 @@ union says how its members are distinguished.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..immutable import Value, content_of
@@ -27,7 +28,6 @@ from .nodes import (
     ObjectNode,
     RefNode,
     ScalarNode,
-    ShapedDecoder,
     Target,
     TupleNode,
     UnionNode,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Distinct",
     "NO_ARRAYS",
+    "ShapedDecoder",
     "TRAITS",
     "Traits",
     "UnionPlan",
@@ -248,6 +249,23 @@ def received_types(node: Node) -> frozenset[str]:
     types = TRAITS[node.__class__].json_types(node)
     # 3.0 comes as a number and is an integer too.
     return types | _NUMBERS if types & _NUMBERS else types or _EVERY
+
+
+class ShapedDecoder(Value):
+    """The `decode` of a leaf that reads objects whose fields are known."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> ObjectNode | None:
+        """The fields, as far as they are known; None if it reads something else."""
+
+    @abstractmethod
+    def __call__(self, value: Any) -> Any:
+        """Return the instance for a JSON value.
+
+        Raises:
+            ValueError: the value doesn't fit.
+        """
 
 
 def shape_of(node: Node) -> ObjectNode | None:

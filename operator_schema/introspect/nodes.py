@@ -10,7 +10,6 @@ met by the dozen: if a class has a metaclass, `isinstance` takes six times as lo
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -47,7 +46,6 @@ __all__ = [
     "ObjectNode",
     "RefNode",
     "ScalarNode",
-    "ShapedDecoder",
     "Target",
     "TupleNode",
     "UnionNode",
@@ -360,23 +358,6 @@ class ObjectNode(Value):
             self.description = description
             self.__class__ = cls
             return self
-
-
-class ShapedDecoder(Value):
-    """The `decode` of a leaf that reads objects whose fields are known."""
-
-    @property
-    @abstractmethod
-    def shape(self) -> ObjectNode | None:
-        """The fields, as far as they are known; None if it reads something else."""
-
-    @abstractmethod
-    def __call__(self, value: Any) -> Any:
-        """Return the instance for a JSON value.
-
-        Raises:
-            ValueError: the value doesn't fit.
-        """
 
 
 class UnionNode(Value):

@@ -22,7 +22,8 @@ from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
 from ..message_text import excerpt, one_line, quote
 from ..schema.references import describe_reference_fault, resolve
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
-from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, ShapedDecoder, UnionNode
+from .node_kinds import ShapedDecoder
+from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:

@@ -324,8 +324,7 @@ def read_json(text: str | bytes, otherwise: Any = None, **options: Any) -> Any:
 
 def parsed(text: str | bytes | bytearray) -> Any:
     """Return the value of JSON text; None if it isn't valid, or nests too deep."""
-    from ..codec.json_text import check_depth
-    from ..codec.problems import RefusedTextError
+    from ..codec.json_text import RefusedTextError, check_depth
 
     try:
         source = text if isinstance(text, str) else str(text, "utf-8-sig")

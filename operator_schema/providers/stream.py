@@ -8,8 +8,7 @@ from importlib import import_module
 from json import JSONDecoder
 from typing import TYPE_CHECKING, Any
 
-from ..codec.json_text import check_depth
-from ..codec.problems import RefusedTextError
+from ..codec.json_text import RefusedTextError, check_depth
 from ..immutable import Value
 from ..json_values import copy_json, is_object
 from ..message_text import excerpt
