@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, 
 from ..execution import Executor, check_confirm
 from ..immutable import Value
 from ..message_text import nearest, quote, received
-from ..rounds import Registry, Reject
+from ..rounds import CONFIRM, Registry, Reject
 from ..tools import RawCall, Tool, check_is_tool, is_awaitable, register_handed_through, register_injected
-from .conversions import is_agreement
+from .conversions import is_agreement, is_as_written
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -58,6 +58,8 @@ framework itself holds the call back until a person agrees. None: it has no way 
 
 ONLY_ALONE = Reject("a person can be asked about it only if it is the only call: make it again, alone")
 """What a function of `Asks` returns where the answer to one of several calls would do more than it should."""
+
+_OTHER_ARGUMENTS = Reject("the program changed its arguments, and a person agreed to those that you wrote")
 
 
 @contextmanager
@@ -236,7 +238,7 @@ class Adapter(Generic[T]):
             ValueError: the framework can't call it.
         """
         _check_parameters(tool, self._name, self._taken)
-        return self._make(tool, runner.replace(held_back=runner.holds_back(tool)), **native)
+        return self._make(tool, runner.replace(made_of=tool), **native)
 
     def _runner(
         self,
@@ -298,8 +300,8 @@ class Runner(Value):
         own: as `Adapter` takes it, a function or None.
         asks: how the framework asks a person.
         agreed: as `Adapter` takes it.
-        held_back: whether the framework was told to hold back all calls of the tool until a person agrees. A
-            registry may have another tool of that name by now, about which nobody was asked.
+        made_of: the tool that the framework got; None if it asks for the tools at each step. The registry may
+            have another tool of that name by now, about which nobody was asked.
     """
 
     executor: Executor
@@ -308,7 +310,7 @@ class Runner(Value):
     own: Callable[[Any], Mapping[Any, Any]] | None = None
     asks: Asks = None
     agreed: Callable[[Any], bool | None] | None = None
-    held_back: bool = False
+    made_of: Tool[..., Any] | None = None
 
     async def run(
         self,
@@ -341,7 +343,7 @@ class Runner(Value):
         call = RawCall(call_id, name, arguments)
         if context is None:
             context = self.context_of(host, more)
-        asking = self._asking(host, confirm)
+        asking = self._asking(name, host, confirm)
         return await self.executor.run(call, context=context, on_progress=on_progress, confirm=asking)
 
     def run_sync(
@@ -357,7 +359,7 @@ class Runner(Value):
         """Do what `run` does, and wait for it, as `Executor.run_sync` does."""
         call = RawCall(call_id, name, arguments)
         context = self.context_of(host, more)
-        return self.executor.run_sync(call, context=context, confirm=self._asking(host, confirm))
+        return self.executor.run_sync(call, context=context, confirm=self._asking(name, host, confirm))
 
     def context_of(self, host: Any, more: Mapping[Any, Any] | None = None) -> Mapping[Any, Any]:
         """Return what can be injected into a call; the arguments are those of `run`."""
@@ -396,22 +398,36 @@ class Runner(Value):
         call = RawCall(call_id, name, arguments)
         return await self.executor.needs_approval(call, context=self.context_of(host))
 
-    def _asking(self, host: Any, confirm: Confirm | None) -> Confirm | None:
+    def _asking(self, name: str, host: Any, confirm: Confirm | None) -> Confirm | None:
         asks = self.asks
         if self.confirm is not None or confirm is not None or asks is None:
             return self.confirm or confirm
+        if self._is_replaced(name):
+            return None
         if not isinstance(asks, str):
             return None if host is None else _by_own_means(asks, host)
         if self.agreed is not None and host is not None and self.agreed(host):
             return _agreed
         # What the framework held back comes once a person has agreed; with hooks, it asks about each call.
-        is_agreed = self.held_back and (self.agreed is None or not self.executor.has_hooks)
-        return "run" if is_agreed else None
+        has_hooks = self.executor.has_hooks
+        if self.made_of is None or not self.holds_back(self.made_of) or (has_hooks and self.agreed is not None):
+            return None
+        return _agreed_by_tool if has_hooks else "run"
+
+    def _is_replaced(self, name: str) -> bool:
+        """Return whether the framework's tool was made of another one: so a person has read of that one."""
+        made_of, registry = self.made_of, self.executor.registry
+        return made_of is not None and name in registry and registry[name] != made_of
 
 
-async def _agreed(_: ToolCall[Any]) -> bool:
-    """Agree to a call, because a person has agreed to this very one."""
-    return True
+async def _agreed(call: ToolCall[Any]) -> bool | Reject:
+    """Agree to a call, because a person has agreed to this very one, as the model wrote it."""
+    return is_as_written(call) or _OTHER_ARGUMENTS
+
+
+async def _agreed_by_tool(call: ToolCall[Any]) -> bool | Reject | None:
+    """Agree to a call that the framework held back because of its tool, but not to one that a hook defers."""
+    return await _agreed(call) if call.reason == CONFIRM else None
 
 
 def _by_own_means(asks: Callable[[Any, dict[str, Any]], Any], host: Any) -> Confirm:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import MISSING
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..codec.codec import Codec
-from ..errors import DecodeError
+from ..errors import DecodeError, EncodeError, ToolError
 from ..tools import MCP_HINTS, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Unpack
 
+    from ..rounds import ToolCall
     from ..schema.style import StyleOptions
     from ..tools import Tool, ToolDefinition, ToolResult
 
@@ -25,6 +27,7 @@ __all__ = [
     "flat_definition",
     "hints_of",
     "is_agreement",
+    "is_as_written",
     "is_text",
     "output_class",
     "texts_of",
@@ -196,3 +199,21 @@ _ANSWERS = ("approved", "confirmed", "response")
 _YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
 _OTHER_DECISIONS = frozenset({"reject", "rejected", "edit", "ignore", "respond", "decline", "cancel"})
 """Types of a decision that is none for this very call; those of langchain, langgraph and MCP among them."""
+
+
+def is_as_written(call: ToolCall[Any]) -> bool:
+    """Return whether a call would run with the arguments that the model wrote: no hook changed them.
+
+    What a default gives anew each time isn't compared.
+    """
+    tool = call.tool
+    try:
+        runs = call.arguments
+    except (EncodeError, ToolError):  # hooks can't change an input that can't be written
+        return True
+    try:
+        first, second = (tool.encode_input(tool.decode(call.raw.arguments)) for _ in range(2))
+    except (DecodeError, EncodeError, ToolError):
+        return False
+    changed = {name for name in {*first, *runs} if first.get(name, MISSING) != runs.get(name, MISSING)}
+    return all(first.get(name) != second.get(name) for name in changed)

@@ -108,19 +108,34 @@ def _ask(runtime: Any, question: dict[str, Any]) -> Any:
 def _is_beside_others(runtime: Any) -> bool:
     """Return whether one node runs several calls of a message.
 
-    `create_agent` sends each call to a node of its own, and the path of such a node says so.
+    `create_agent` sends each call to a node of its own.
     """
-    path = runtime.config.get("metadata", {}).get("langgraph_path") or ("",)
-    if path[0] == "__pregel_push":
+    given = _sent_to(runtime)
+    given = runtime.state if given is None else given
+    if isinstance(given, dict) and "tool_call" in given:
         return False
-    state = runtime.state
-    values = [state] if isinstance(state, list) else [*_values_of(state)]
+    if isinstance(given, list) and given and isinstance(given[-1], dict):
+        return len(given) > 1
+    values = [given] if isinstance(given, list) else [*_values_of(given)]
     messages = [message for value in values if isinstance(value, list) for message in value]
     for message in reversed(messages):
         calls = getattr(message, "tool_calls", None) or ()
         if any(call["id"] == runtime.tool_call_id for call in calls):
             return len(calls) > 1
     return False
+
+
+def _sent_to(runtime: Any) -> Any:
+    """Return what a `Send` gave to the node of a call; None if there was none, or it can't be read."""
+    config = runtime.config
+    path = config.get("metadata", {}).get("langgraph_path") or ("",)
+    read = config.get("configurable", {}).get("__pregel_read")  # as a ToolNode reads the state
+    if path[0] != "__pregel_push" or read is None:
+        return None
+    try:
+        return read("__pregel_tasks")[path[1]].arg
+    except Exception:  # noqa: BLE001  # another langgraph may keep them elsewhere: then the state says it
+        return None
 
 
 def _values_of(state: Any) -> Any:

@@ -36,6 +36,9 @@ __all__ = ["OperatorTool", "RegistryRetriever", "to_tool", "to_tools"]
 _CONTEXT = "operator_schema_context"
 """Under which an agent gives its context: no parameter of a tool has this name."""
 
+_ANSWERED = "operator_schema_answered"
+"""Key in the store of a run: how many questions a person has answered."""
+
 
 class OperatorTool(FunctionTool):
     """One of our tools as a tool of LlamaIndex; made by `to_tool` and `to_tools`."""
@@ -90,9 +93,33 @@ async def _ask(ctx: Any, question: dict[str, Any]) -> Any:
     """Wait for an answer, which says nothing of the call that it is about: so there must be only one."""
     if await ctx.store.get("num_tool_calls", default=1) > 1:  # an agent's calls of this turn
         return ONLY_ALONE
-    event = InputRequiredEvent(prefix=question["question"], **question)
-    waiting = ctx.wait_for_event(HumanResponseEvent, waiter_event=event, waiter_id=to_json_text(question))
-    return (await waiting).response
+    event, store = InputRequiredEvent(prefix=question["question"], **question), ctx.store
+    text, number = to_json_text(question), await store.get(_ANSWERED, default=0)
+    if number and await _has_answer(ctx, f"{number - 1} {text}"):
+        await _stop(ctx)
+    name = f"{number} {text}"
+    said = await ctx.wait_for_event(HumanResponseEvent, waiter_event=event, waiter_id=name)
+    async with store.edit_state() as state:
+        is_first = state.get(_ANSWERED, 0) == number
+        if is_first:
+            state[_ANSWERED] = number + 1
+    if not is_first:
+        await _stop(ctx)
+    return said.response
+
+
+async def _has_answer(ctx: Any, name: str) -> bool:
+    try:
+        await ctx.wait_for_event(HumanResponseEvent, waiter_id=name)
+    except WaitingForEvent:  # nobody waits under this name
+        return False
+    return True
+
+
+async def _stop(ctx: Any) -> None:
+    """Leave a call that a second answer started once more, while the first one runs: it waits for nothing."""
+    never = {"operator_schema": "never"}
+    await ctx.wait_for_event(HumanResponseEvent, waiter_id="never", requirements=never, timeout=None)
 
 
 _NATIVE = (AudioBlock, DocumentBlock, ImageBlock, TextBlock)

@@ -7,6 +7,7 @@ interrupted before a tool with `confirm=True` runs, and the response "yes" agree
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from .base import Adapter, needing
@@ -18,6 +19,7 @@ with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands.types._events import ToolResultEvent
     from strands.types.tools import AgentTool
 
+from ..json_values import to_json_text
 from ..tools import Image
 
 if TYPE_CHECKING:
@@ -88,7 +90,11 @@ def _image(part: Any) -> Any:
 
 
 def _ask(ctx: Any, question: dict[str, Any]) -> Any:
-    return None if ctx.agent is None else ctx.interrupt(f"confirm {question['tool']}", reason=question)
+    if ctx.agent is None:
+        return None
+    # An answer is found by the name: one about other arguments, which a hook gives now, doesn't count.
+    asked = sha256(to_json_text(question).encode()).hexdigest()[:16]
+    return ctx.interrupt(f"confirm {question['tool']} {asked}", reason=question)
 
 
 _adapter = Adapter[OperatorTool](

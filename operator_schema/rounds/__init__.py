@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .errors import OfferError as OfferError
     from .errors import RoundError as RoundError
     from .errors import StoreError as StoreError
+    from .hooks import CONFIRM as CONFIRM
     from .hooks import Complete as Complete
     from .hooks import Decision as Decision
     from .hooks import Defer as Defer
@@ -50,7 +51,7 @@ else:
         {
             ".stores": "SqliteStore stored_records",
             ".errors": "CommitError OfferError RoundError StoreError",
-            ".hooks": "Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
+            ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
             ".deciding": "answer_codec answer_schema call_text",
             ".registry": "Registry RegistryChange",
