@@ -21,8 +21,10 @@ __all__ = [
     "MAX_PROBLEMS",
     "MAX_TEXT_DEPTH",
     "Original",
+    "RepeatedKeyError",
     "choice_key",
     "copy_json",
+    "distinct_keys",
     "fits_types",
     "has_surrogate",
     "in_order",
@@ -31,6 +33,7 @@ __all__ = [
     "is_object",
     "most_digits",
     "nests_deeper",
+    "repeated_key",
     "to_json_text",
     "type_of",
     "without_surrogates",
@@ -43,6 +46,62 @@ LONGEST_BITS = 2125
 
 JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 """What `type` may be in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""
+
+
+class RepeatedKeyError(ValueError):
+    """An object of a JSON text has a key more than once.
+
+    Attributes:
+        key: the first such key.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+    def __str__(self) -> str:
+        """Write the key."""
+        key = self.key if len(self.key) <= _LONGEST_KEY else f"{self.key[:_LONGEST_KEY]}…"
+        return f"an object has the key {key!r} more than once"
+
+
+_LONGEST_KEY = 100
+
+
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its members: `object_pairs_hook` for JSON text from outside.
+
+    RFC 8259, section 4, leaves it to each reader which of several equal keys counts, so whoever checked the
+    text before may have read another value. RFC 7493 (I-JSON) forbids such keys.
+
+    Raises:
+        RepeatedKeyError: a key occurs more than once.
+    """
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise RepeatedKeyError(key)
+            seen.add(key)
+    return made
+
+
+def repeated_key(text: str | bytes) -> str | None:
+    """Return what is wrong with JSON text that has a key more than once in an object.
+
+    Args:
+        text: that another parser has read or will read; one that isn't JSON has no such key.
+    """
+    from json import loads
+
+    try:
+        loads(text, object_pairs_hook=distinct_keys, parse_int=float)  # an int may have too many digits
+    except RepeatedKeyError as error:
+        return str(error)
+    except (ValueError, RecursionError):
+        pass
+    return None
 
 
 def is_array(value: object) -> TypeGuard[list[Any]]:
