@@ -24,6 +24,7 @@ __all__ = [
     "RepeatedKeyError",
     "choice_key",
     "copy_json",
+    "count_values",
     "distinct_keys",
     "fits_types",
     "has_surrogate",
@@ -85,6 +86,17 @@ def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
                 raise RepeatedKeyError(key)
             seen.add(key)
     return made
+
+
+def count_values(value: Any) -> int:
+    """Count the values in a JSON value, itself included."""
+    number, pending = 0, [value]
+    while pending:
+        item = pending.pop()
+        number += 1
+        if isinstance(item, (dict, list)):
+            pending.extend(item.values() if isinstance(item, dict) else item)
+    return number
 
 
 def repeated_key(text: str | bytes) -> str | None:
