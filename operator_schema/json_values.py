@@ -21,8 +21,11 @@ __all__ = [
     "MAX_PROBLEMS",
     "MAX_TEXT_DEPTH",
     "Original",
+    "RepeatedKeyError",
     "choice_key",
     "copy_json",
+    "count_values",
+    "distinct_keys",
     "fits_types",
     "has_surrogate",
     "has_too_many_digits",
@@ -32,6 +35,7 @@ __all__ = [
     "is_object",
     "most_digits",
     "nests_deeper",
+    "repeated_key",
     "to_json_text",
     "type_of",
     "without_surrogates",
@@ -44,6 +48,73 @@ LONGEST_BITS = 2125
 
 JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 """What `type` may be in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""
+
+
+class RepeatedKeyError(ValueError):
+    """An object of a JSON text has a key more than once.
+
+    Attributes:
+        key: the first such key.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+    def __str__(self) -> str:
+        """Write the key."""
+        key = self.key if len(self.key) <= _LONGEST_KEY else f"{self.key[:_LONGEST_KEY]}…"
+        return f"an object has the key {key!r} more than once"
+
+
+_LONGEST_KEY = 100
+
+
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its members: `object_pairs_hook` for JSON text from outside.
+
+    RFC 8259, section 4, leaves it to each reader which of several equal keys counts, so whoever checked the
+    text before may have read another value. RFC 7493 (I-JSON) forbids such keys.
+
+    Raises:
+        RepeatedKeyError: a key occurs more than once.
+    """
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise RepeatedKeyError(key)
+            seen.add(key)
+    return made
+
+
+def count_values(value: Any) -> int:
+    """Count the values in a JSON value, itself included."""
+    number, pending = 0, [value]
+    while pending:
+        item = pending.pop()
+        number += 1
+        if isinstance(item, (dict, list)):
+            pending.extend(item.values() if isinstance(item, dict) else item)
+    return number
+
+
+def repeated_key(text: str | bytes) -> str | None:
+    """Return what is wrong with JSON text that has a key more than once in an object.
+
+    Args:
+        text: that another parser has read or will read; one that isn't JSON has no such key.
+    """
+    from json import loads
+
+    try:
+        loads(text, object_pairs_hook=distinct_keys, parse_int=float)  # an int may have too many digits
+    except RepeatedKeyError as error:
+        return str(error)
+    except (ValueError, RecursionError):
+        pass
+    return None
 
 
 def is_array(value: object) -> TypeGuard[list[Any]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import uuid
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from dataclasses import dataclass, field, make_dataclass
+from enum import Enum
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -438,3 +439,38 @@ def test_a_registry_keeps_a_definition_for_each_style_and_the_caller_owns_it():
         assert first == wanted
         assert first["input_schema"]["properties"]["pair"]["description"] == "Of what."
         first["input_schema"].clear()
+
+
+@dataclass
+class Large:
+    numbers: tuple[int, ...] = tuple(range(9_000))
+    choice: Any = field(default=None)
+
+
+def copies(of, levels):
+    """Return a class that holds 2 to the power of `levels` copies of another one."""
+    for level in range(levels):
+        of = make_dataclass(f"Level{level}", [("left", of), ("right", of)])
+    return of
+
+
+def test_large_defaults_are_written_often_only_up_to_a_bound():
+    with pytest.raises(SchemaError, match="more than 100,000 values in its defaults") as caught:
+        json_schema(copies(Large, 11), inline=True)
+    assert "Leave inline out, or shorten the defaults" in str(caught.value)
+    assert json_schema(copies(Large, 3), inline=True)["type"] == "object"
+
+
+def test_classes_with_large_defaults_are_shared_beyond_that_bound():
+    shared = json_schema(copies(Large, 5))
+    assert list(shared["$defs"]) == ["Level3", "Level2", "Level1", "Level0", "Large"]
+    assert str(shared).count("8999") == 1
+    assert "$defs" not in json_schema(copies(Large, 3))
+
+
+@pytest.mark.parametrize(
+    "choices", [Literal[tuple(range(9_000))], Enum("E", {f"A{n}": n for n in range(9_000)})]
+)
+def test_large_enums_count_too(choices):
+    with pytest.raises(SchemaError, match="more than 100,000 values in its defaults, examples, literals"):
+        json_schema(copies(make_dataclass("Choice", [("choice", choices)]), 4), inline=True)

@@ -410,7 +410,11 @@ class Runner(Value):
             return _agreed
         # What the framework held back comes once a person has agreed; with hooks, it asks about each call.
         has_hooks = self.executor.has_hooks
-        if self.made_of is None or not self.holds_back(self.made_of) or (has_hooks and self.agreed is not None):
+        if (
+            self.made_of is None
+            or not self.holds_back(self.made_of)
+            or (has_hooks and self.agreed is not None)
+        ):
             return None
         return _agreed_by_tool if has_hooks else "run"
 

@@ -14,6 +14,7 @@ from .mcp.server import server
 
 if TYPE_CHECKING:
     from ..execution import Executor
+    from ..rounds import Registry
     from .base import Context, Tools
 
 __all__ = ["allowed_tools", "to_server"]
@@ -33,7 +34,9 @@ def to_server(
     """Return tools as a server for `mcp_servers` of `ClaudeAgentOptions`; it runs in this process.
 
     Claude Code asks a person about every tool that isn't in its `allowed_tools`, so tools with `confirm=True`
-    run when it calls them. `confirm=True` among the other arguments has the server ask too.
+    run when it calls them. Make server and `allowed_tools` at the same time: if a registry later replaces an
+    allowed tool by one with `confirm=True`, that one doesn't run, as nobody was asked. `confirm=True` among
+    the other arguments has the server ask too.
 
     Args:
         tools: a registry, a toolset, or any iterable of tools. Claude Code lists them once for each query.
@@ -51,6 +54,7 @@ def to_server(
     made = server(
         tools, name=_checked(name), context=context, executor=executor, **{"confirm": False, **native}
     )
+    made.handlers.unasked = frozenset(_without_confirm(made.handlers.executor.registry))
     return McpSdkServerConfig(type="sdk", name=name, instance=made)
 
 
@@ -68,8 +72,11 @@ def allowed_tools(tools: Tools, /, *, name: str = _NAME) -> list[str]:
         TypeError: an argument is of another kind.
         ValueError: the name can't be part of the name of a tool.
     """
-    offered = [tool for tool in registry_of(tools).offered() if not tool.annotations.confirm]
-    return [f"mcp__{_checked(name)}__{tool.name}" for tool in offered]
+    return [f"mcp__{_checked(name)}__{tool}" for tool in _without_confirm(registry_of(tools))]
+
+
+def _without_confirm(registry: Registry) -> list[str]:
+    return [tool.name for tool in registry.offered() if not tool.annotations.confirm]
 
 
 def _checked(name: Any) -> str:

@@ -15,6 +15,7 @@ from ..codec.codec import Codec
 from ..codec.options import UnknownFields
 from ..errors import DecodeError, SchemaError
 from ..files import replacement, resolved
+from ..json_values import RepeatedKeyError, distinct_keys
 from ..lazy import names_meant
 from ..message_text import clip, escape, quote, show_path
 from .lookup import ObjectName, find_factory
@@ -464,31 +465,22 @@ def json_in(text: str, file: str) -> Any:
         WrongUse: it isn't JSON, nests too deep, or has a key twice in one object (RFC 8259, section 4, lets
             a reader take any of them). Of the text, the message has nothing but the key.
     """
-    repeated: list[str] = []
-
-    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            repeated.append(next(name for name in names if names.count(name) > 1))
-        return found
 
     def refuse(word: str) -> Any:
         message = f"{word} isn't a number of JSON"
         raise ValueError(message)
 
     try:
-        found = json.loads(text, object_pairs_hook=made, parse_constant=refuse)
+        return json.loads(text, object_pairs_hook=distinct_keys, parse_constant=refuse)
     except RecursionError:
         message = f"{escape(file)} isn't JSON that can be read: it nests too deep"
+        raise WrongUse(message) from None
+    except RepeatedKeyError as error:
+        message = f"{escape(file)} has {_place_of(error.key, text)} more than once: keep one of them"
         raise WrongUse(message) from None
     except ValueError as error:
         message = f"{escape(file)} isn't JSON: {escape(clip(str(error), _MOST_SHOWN))}"
         raise WrongUse(message) from None
-    if repeated:
-        message = f"{escape(file)} has {_place_of(repeated[0], text)} more than once: keep one of them"
-        raise WrongUse(message)
-    return found
 
 
 def _place_of(key: str, text: str) -> str:

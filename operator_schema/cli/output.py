@@ -12,9 +12,11 @@ from difflib import unified_diff
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+import click
+
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
-from ..json_values import type_of
+from ..json_values import RepeatedKeyError, distinct_keys, type_of
 from ..message_text import escape, show_place
 
 if TYPE_CHECKING:
@@ -318,9 +320,18 @@ def json_types(tool: Tool[..., Any]) -> dict[str, Collection[str]]:
 
 
 def value_of(text: str, types: Collection[str]) -> Any:
-    """Read a value as JSON, unless the parameter takes text and no value of this JSON type."""
-    with suppress(ValueError):
-        value = json.loads(text)
-        if "string" not in types or type_of(value) in types:
-            return value
-    return text
+    """Read a value as JSON, unless the parameter takes text and no value of this JSON type.
+
+    Raises:
+        click.UsageError: the parameter takes no text, and this has a key more than once in an object.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=distinct_keys)
+    except RepeatedKeyError as error:
+        if "string" in types:
+            return text
+        message = f"{error}: keep one of them"
+        raise click.UsageError(message) from None
+    except ValueError:
+        return text
+    return value if "string" not in types or type_of(value) in types else text

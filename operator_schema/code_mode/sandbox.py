@@ -149,6 +149,9 @@ class Monty:
 
 
 _LONGEST_ERROR = 4_000
+_LONGEST_PROGRAM = 200_000
+"""Characters; one expression of more than twice as many overflows the stack of Monty's process."""
+
 _UNFINISHED = "<coroutine external_future("
 """How Monty writes a result that isn't there yet."""
 
@@ -185,6 +188,8 @@ class _MontyProgram:
         monty = self._monty
         try:
             if answer is None:
+                if len(self._code) > _LONGEST_PROGRAM:
+                    return Ended(None, _too_long(len(self._code)))
                 self._snapshot = self._session.feed_start(self._code, print_callback=self._output)
             elif answer.error is None:
                 self._snapshot = self._snapshot.resume({"return_value": answer.value})
@@ -285,6 +290,13 @@ def _clean(text: str | None) -> str | None:
 
 def _escaped_lines(text: str) -> str:
     return "\n".join([escape(line) for line in clip(text, _LONGEST_ERROR).splitlines()])
+
+
+def _too_long(length: int) -> str:
+    return (
+        f"the program has {length:,} characters, at most {_LONGEST_PROGRAM:,} are run: "
+        "write it shorter, or get large data by calling a tool"
+    )
 
 
 def _too_slow(limits: Limits) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from .. import rounds
 from ..codec.codec import codec_of
-from ..json_values import is_array, is_object
+from ..json_values import RepeatedKeyError, distinct_keys, is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -473,11 +473,13 @@ def _lines(stream: BinaryIO, number: int, left: int) -> Iterator[Record]:
 
 def _record(text: bytes, number: int) -> Any:
     try:
-        return json.loads(text.rstrip(b"\r\n"))
+        return json.loads(text.rstrip(b"\r\n"), object_pairs_hook=distinct_keys)
     except json.JSONDecodeError as error:
         # Who reads the number of the line beside it needs no "line 1".
         where = f"column {error.colno}" if number else f"line {error.lineno} column {error.colno}"
         return Unreadable(number, f"it isn't JSON: {error.msg}: {where}")
+    except RepeatedKeyError as error:
+        return Unreadable(number, str(error))
     except (ValueError, RecursionError) as error:
         return Unreadable(number, f"it isn't JSON: {error}")
 
@@ -487,12 +489,31 @@ def _rows(part: Part) -> Iterator[Record]:
     try:
         with _parquet_file(part.path) as file:
             for batch in file.iter_batches(_ROWS, row_groups=[part.start]):
-                for row in batch.to_pylist(maps_as_pydicts="lossy"):
-                    yield Record(number, 0, json_of(row))
+                for row in _values_of(batch):
+                    value = Unreadable(number, _MAP_REPEATS) if row is None else json_of(row)
+                    yield Record(number, 0, value)
                     number += 1
     except (_BrokenFileError, OSError) as error:
         what = f"the rows from here on in this row group can't be read: {error}"
         yield Record(number, 0, Unreadable(number, what))
+
+
+_MAP_REPEATS = "a map has a key more than once"
+
+
+def _values_of(batch: Any) -> Iterator[Any]:
+    """Yield the rows of a batch; None for each that has a map with a key more than once."""
+    try:
+        rows = batch.to_pylist(maps_as_pydicts="strict")
+    except KeyError:
+        if batch.num_rows == 1:
+            yield None
+        else:
+            half = batch.num_rows // 2
+            yield from _values_of(batch.slice(0, half))
+            yield from _values_of(batch.slice(half))
+    else:
+        yield from rows
 
 
 def json_of(value: Any) -> Any:

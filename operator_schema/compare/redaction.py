@@ -8,7 +8,7 @@ from json import loads
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..immutable import Value
-from ..json_values import is_array, is_object, to_json_text
+from ..json_values import RepeatedKeyError, distinct_keys, is_array, is_object, to_json_text
 from ..message_text import fold, listed, nearest, quote, received
 from ..providers.answer import parsed_arguments
 from ..schema.references import subschemas
@@ -146,7 +146,9 @@ def _text_replaced(text: str, hidden: Hidden, secrets: list[str]) -> str:
     if not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        written: Any = loads(text)
+        written: Any = loads(text, object_pairs_hook=distinct_keys)
+    except RepeatedKeyError:  # a reader of the other value would see what is hidden in this one
+        return REDACTED
     except (ValueError, RecursionError):
         return text
     replaced = _replaced(written, hidden, secrets)

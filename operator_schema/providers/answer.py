@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..immutable import Value
-from ..json_values import MAX_TEXT_DEPTH, copy_json, is_finite, is_object, nests_deeper
+from ..json_values import (
+    MAX_TEXT_DEPTH,
+    copy_json,
+    distinct_keys,
+    is_finite,
+    is_object,
+    nests_deeper,
+    repeated_key,
+)
 from ..message_text import excerpt, one_line, quote, received
 
 if TYPE_CHECKING:
@@ -230,7 +238,7 @@ def _is_cut(call: RawCall) -> bool:
 
 def _is_whole(arguments: Any) -> bool:
     """Return whether arguments are the text of a JSON object, which ends where it ends."""
-    return isinstance(arguments, str) and isinstance(read_json(arguments), dict)
+    return isinstance(arguments, str) and isinstance(read_json(arguments, may_repeat=True), dict)
 
 
 _WHY = {
@@ -306,24 +314,24 @@ def _plain(response: Any) -> Any:
     return kind.model_dump(response, mode="json", by_alias=True, exclude_none=True, warnings=False)
 
 
-def read_json(text: str | bytes, otherwise: Any = None, **options: Any) -> Any:
+def read_json(text: str | bytes, otherwise: Any = None, *, may_repeat: bool = False) -> Any:
     """Return the value of JSON text, or something else if it isn't valid, or nests too deep for Python.
 
     Args:
         text: maybe JSON.
-        otherwise: the value for a text that isn't.
-        options: of `json.loads`.
+        otherwise: the value for a text that isn't, or that has a key more than once in an object.
+        may_repeat: whether the last of several equal keys is taken.
     """
     from json import loads
 
     try:
-        return loads(text, **options)
+        return loads(text, object_pairs_hook=None if may_repeat else distinct_keys)
     except (ValueError, RecursionError):
         return otherwise
 
 
 def parsed(text: str | bytes | bytearray) -> Any:
-    """Return the value of JSON text; None if it isn't valid, or nests too deep."""
+    """Return the value of JSON text; None if it isn't valid, has a key twice, or nests too deep."""
     from ..codec.json_text import RefusedTextError, check_depth
 
     try:
@@ -343,6 +351,9 @@ def what_came(value: object) -> str:
 
 
 def _meant(value: Any) -> str:
+    if isinstance(value, (str, bytes)):
+        repeated = repeated_key(value)
+        return "" if repeated is None else f": {repeated}"
     kind: Any = cast("Any", type(value))
     if hasattr(kind, "__await__"):
         return ": await it first"
@@ -440,15 +451,7 @@ def parsed_arguments(call: RawCall) -> Any:
     text = call.arguments
     if not isinstance(text, str):
         return text
-    return read_json(text, text, object_pairs_hook=_distinct_keys) if text.strip() else {}
-
-
-def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        message = "a key occurs more than once"
-        raise ValueError(message)
-    return found
+    return read_json(text, text) if text.strip() else {}
 
 
 _FORMS = {

@@ -346,7 +346,8 @@ def _value_of(text: str) -> Any:
     """Return the arguments of a call as the JSON value that the unstreamed response has.
 
     Returns:
-        An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end.
+        An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end,
+        or has a key twice: decoding says so.
     """
     return read_json(text, text) if text.strip() else {}
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..codec.json_text import RefusedTextError, check_depth
 from ..immutable import Value
-from ..json_values import copy_json, is_object
+from ..json_values import copy_json, is_object, repeated_key
 from ..message_text import excerpt
 from .answer import Answer, ResponseError, json_of, message_of, parsed, what_came
 from .wire_format import failed_calls
@@ -473,7 +473,8 @@ class Stream:
         if kind == "error" and not is_object(event):
             raise self._told(data)
         if event is None:
-            raise ResponseError(self._provider, f"an event isn't valid JSON: {excerpt(data, 200)}")
+            what = repeated_key(data) or "an event isn't valid JSON"
+            raise ResponseError(self._provider, f"{what}: {excerpt(data, 200)}")
         self._take(event, event)
 
     def _take(self, event: Any, piece: object) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..findings import Finding
-from ..json_values import is_object
+from ..json_values import distinct_keys, is_object
 from ..message_text import fault_list, nearest_names, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
 from .commit import Settlement
@@ -146,7 +146,7 @@ def _read(text: str | bytes) -> Any:
     """
     try:
         # Our own reader refuses lone surrogates, which the model may have written into its arguments.
-        return loads(text)
+        return loads(text, object_pairs_hook=distinct_keys)
     except (ValueError, RecursionError):
         return _TEXTS.decode_json(text)  # its message says better what is wrong
 

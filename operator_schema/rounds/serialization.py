@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
 from ..errors import EncodeError, ToolError
-from ..json_values import copy_json, has_surrogate, to_json_text
+from ..json_values import copy_json, distinct_keys, has_surrogate, to_json_text
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.content import Audio, File, Image, Resource, Text
 from .input_copies import (
@@ -195,7 +195,7 @@ def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, An
             message = "it has a text that isn't known"
             raise ValueError(message)
         text: Any = saved.get(name)
-        rest[name] = own_json(loads(text), DEPTH)
+        rest[name] = own_json(loads(text, object_pairs_hook=distinct_keys), DEPTH)
     return rest
 
 

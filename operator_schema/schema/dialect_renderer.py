@@ -132,7 +132,7 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
     document = codec.json_schema_by(make, inline=not dialect.takes_references)
     if found.renderer is not None and found.renderer.left < 0:
         message = f"its schema is too large without references, which {provider} doesn't take"
-        found.complain((), message, "Use fewer types inside each other")
+        found.complain((), message, "Use fewer types inside each other, or shorter defaults")
     if found.complaints:
         return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
     if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):

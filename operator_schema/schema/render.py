@@ -22,7 +22,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import copy_json
+from ..json_values import copy_json, count_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
@@ -35,13 +35,16 @@ if TYPE_CHECKING:
     Names = Mapping[Target, str]
     MakeRenderer = Callable[[Names, Mapping[Hashable, str], EncodeValue, int], "Renderer"]
 
-__all__ = ["MAX_INLINED", "MAX_WITHOUT_REFERENCES", "Renderer", "render", "write"]
+__all__ = ["MAX_INLINED", "MAX_VALUES", "MAX_WITHOUT_REFERENCES", "Renderer", "render", "write"]
 
 MAX_INLINED = 1000
 """Schemas in a document, past which what is used more than once shares a definition."""
 
 MAX_WITHOUT_REFERENCES = 10_000
 """Schemas in a document that writes out each type wherever it is used."""
+
+MAX_VALUES = 100_000
+"""Values of defaults, examples, literals and enums in a document that writes a class more than once."""
 
 
 def render(
@@ -54,13 +57,14 @@ def render(
         encode_value: turns a Python value of a node into its JSON value, for defaults and examples.
         make: makes the renderer of a dialect; takes what `Renderer` takes.
         inline: whether what is used more than once is written out each time. `left` of the renderer is below
-            zero if the document would then hold more than `MAX_WITHOUT_REFERENCES` schemas, and lacks some.
+            zero if the document would then hold more than `MAX_WITHOUT_REFERENCES` schemas or `MAX_VALUES`
+            values, and lacks some.
 
     Returns:
         A fresh document: the root inline, so that it says `"type": "object"` for a dataclass;
         recursive types under `$defs`; everything else inlined where it is used, unless the document
-        would then hold more than `MAX_INLINED` schemas: classes and aliases that are used more than
-        once are under `$defs` too.
+        would then hold more than `MAX_INLINED` schemas or `MAX_VALUES` values: classes and aliases
+        that are used more than once are under `$defs` too.
     """
     make = make or Renderer
     definitions = graph.definitions
@@ -123,10 +127,11 @@ class Renderer:
     Attributes:
         names: of the definitions.
         left: schemas that may follow; below zero where there were too many, and the document lacks some.
+        values_left: the same for values of defaults, examples, literals and enums: below zero, so is `left`.
         hoisted: the definitions of leaves, None while there are none.
     """
 
-    __slots__ = ("_arms", "_shared", "encode_value", "hoisted", "left", "names")
+    __slots__ = ("_arms", "_shared", "encode_value", "hoisted", "left", "names", "values_left")
 
     ARMS: ClassVar[Mapping[type[Any], str]] = {
         ScalarNode: "scalar",
@@ -154,6 +159,7 @@ class Renderer:
     ) -> None:
         self.names = names
         self.left: int = most
+        self.values_left: int = sys.maxsize if most == sys.maxsize else MAX_VALUES
         self.hoisted: HoistedDefinitions | None = None
         self._shared = shared
         self._arms = self._methods  # an attribute of the class takes longer to find
@@ -208,10 +214,12 @@ class Renderer:
 
     def literal(self, node: LiteralNode) -> dict[str, Any]:
         """Render a fixed set of values."""
+        self._take(len(node.values))
         return _choice(node.values)
 
     def enum(self, node: EnumNode) -> dict[str, Any]:
         """Render the values of an Enum."""
+        self._take(len(node.values))
         document = _choice(node.values)
         return document if node.doc is None else _described(document, node.doc)
 
@@ -296,10 +304,24 @@ class Renderer:
         elif description is not None:
             document = _described(document, description)
         if default is not MISSING and default is not None:
-            document["default"] = self.encode_value(field.node, default)
+            document["default"] = self._value(field.node, default)
         if field.examples:
-            document["examples"] = [self.encode_value(field.node, example) for example in field.examples]
+            document["examples"] = [self._value(field.node, example) for example in field.examples]
         return document
+
+    def _value(self, node: Node, value: Any) -> Any:
+        """Encode a default or an example; None where there were too many."""
+        if self.values_left < 0:
+            return None
+        written = self.encode_value(node, value)
+        if written.__class__ is dict or written.__class__ is list:
+            self._take(count_values(written))
+        return written
+
+    def _take(self, number: int) -> None:
+        self.values_left -= number
+        if self.values_left < 0:
+            self.left = -1
 
 
 Renderer.__init_subclass__()  # the class renders nodes itself, too

@@ -10,7 +10,7 @@ from ..json_values import copy_json
 from ..message_text import as_written, nearest
 from .keywords import KEYWORDS
 from .references import mapped, with_references_inlined
-from .render import MAX_WITHOUT_REFERENCES, Renderer, render, write
+from .render import MAX_VALUES, MAX_WITHOUT_REFERENCES, Renderer, render, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -156,7 +156,8 @@ def render_in_style(
         name: of the type, for the error.
 
     Raises:
-        SchemaError: without `$defs` it would hold more than `MAX_WITHOUT_REFERENCES` schemas.
+        SchemaError: without `$defs` it would hold more than `MAX_WITHOUT_REFERENCES` schemas or
+            `MAX_VALUES` values.
     """
     make = partial(_StyledRenderer, style)
     if not style.inline:
@@ -166,8 +167,15 @@ def render_in_style(
         from ..errors import SchemaError
         from ..findings import about_type
 
-        message = f"without references, its schema has more than {MAX_WITHOUT_REFERENCES:,} schemas"
-        remedy = "Leave inline out, or use fewer types inside each other"
+        has_many_values = renderer.values_left < 0
+        most = (
+            f"{MAX_VALUES:,} values in its defaults, examples, literals and enums"
+            if has_many_values
+            else f"{MAX_WITHOUT_REFERENCES:,} schemas"
+        )
+        message = f"without references, its schema has more than {most}"
+        fewer = "shorten the defaults" if has_many_values else "use fewer types inside each other"
+        remedy = f"Leave inline out, or {fewer}"
         raise SchemaError(name, [about_type((), "unsupported", name, message, remedy)])
     return document
 

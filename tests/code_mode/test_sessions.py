@@ -455,6 +455,9 @@ WRONG = [
 """What any sandbox stops."""
 
 HOSTILE_TO_MONTY = [
+    ("+".join(["1"] * 500_000), "the program has 999,999 characters, at most 200,000 are run"),
+    ("+".join(["1"] * 100_000), "Traceback"),
+    ("f" + "()" * 99_999, "Traceback"),
     (
         "while True:\n    try:\n        nothing()\n    except NameError:\n        pass",
         "more than 50 calls",

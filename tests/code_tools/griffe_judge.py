@@ -26,8 +26,8 @@ REASONS = {
     "imported too": "griffe keeps the import of a name that is bound elsewhere as well",
     "set by a method": "griffe gives an attribute of a class the value that a method sets",
     "several names": "one statement binds several names: griffe skips them, or gives each all of it",
-    "type variable": "griffe calls a type variable an attribute, we a type",
-    "as written": "a docstring with backslashes or tabs: griffe shows what it means, we what is written",
+    "type variable": "griffe calls a type variable an attribute, we call it a type",
+    "as written": "a docstring with backslashes or tabs: griffe shows its value, we show its source",
     "griffe can't read": "griffe gives up on the file, or on a value",
     "the grammar can't read": "tree-sitter gives up on a statement of the file, which is then not compared",
 }

@@ -12,10 +12,13 @@ from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import PARSE_ERROR
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...immutable import Value
+from ...json_values import repeated_key
 from ..http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender, uvicorn_server
 
 if TYPE_CHECKING:
@@ -125,6 +128,11 @@ class Guard:
             await refuse(
                 scope, _asking_for_a_token(send) if status == _UNKNOWN else send, status, _REASONS[status]
             )
+            return
+        repeated = repeated_key(body) if body else None
+        if repeated is not None:
+            error = {"code": PARSE_ERROR, "message": repeated}
+            await JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)(scope, receive, send)
             return
         await self._app(scope, replayed(receive, body), send)
 

@@ -80,11 +80,13 @@ class Handlers:
         documents: the resources and prompts; None if there are none.
         log: sends log records, or None.
         page_size: how many items of a list a client gets with one request; None for all.
+        unasked: names of tools that the client runs without asking a person, as they had no `confirm=True`
+            when it got their names. If one has it by now, the server asks, also with `confirm=False`.
     """
 
     __slots__ = (
         *("__weakref__", "_confirmation", "_found", "_listen", "_native", "_outputs", "_runner", "_stop"),
-        *("_structured", "changes", "documents", "log", "page_size"),
+        *("_structured", "changes", "documents", "log", "page_size", "unasked"),
     )
 
     def __init__(
@@ -94,6 +96,7 @@ class Handlers:
         self._structured: Structured = structured
         self._confirmation = Confirmation()
         self.page_size = page_size
+        self.unasked: frozenset[str] = frozenset()
         changes = self.changes = ChangeBus()
         self.documents: Documents | None = None
         self._listen = ListenHandler(changes)
@@ -205,6 +208,8 @@ class Handlers:
         host: Ctx,
         context: Mapping[Any, Any],
     ) -> ToolResult | types.InputRequiredResult:
+        if tool is not None and tool.name in self.unasked and runner.confirm == "run":
+            runner = runner.replace(confirm=None)
         return await call(
             runner,
             tool,

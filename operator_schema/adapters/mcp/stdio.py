@@ -21,6 +21,7 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from ...json_values import repeated_key
 from ...tools import WARNING, write_log
 from .server import server
 
@@ -236,6 +237,9 @@ def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
         if value is None and not is_json:
             value = _begun(line)
         return _unread(value, None if is_json else first["msg"])
+    repeated = repeated_key(line)
+    if repeated is not None:
+        return _unread(_loaded(line), repeated)
     if isinstance(message, types.JSONRPCNotification) and "id" in (_loaded(line) or {}):
         return Unreadable(types.INVALID_REQUEST, f"its id can't be answered: {_SHAPE}")
     return message
@@ -246,7 +250,7 @@ def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadabl
 
     Args:
         value: what was sent, as far as Python can read it.
-        trouble: why it isn't JSON; None if it is JSON.
+        trouble: why it isn't JSON with distinct keys; None if it is.
     """
     if isinstance(value, list) and trouble is None:
         reason = "batches aren't part of this protocol: send each message in a line of its own"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from claude_agent_sdk import (
     ClaudeAgentOptions,
     ClaudeSDKClient,
+    PermissionResultAllow,
     ResultMessage,
     ToolResultBlock,
     UserMessage,
@@ -201,6 +203,55 @@ def test_tools_that_are_off_are_not_there(talk):
     names = {one["name"] for one in requests[0]["tools"]}
     assert "mcp__tools__add" in names
     assert "mcp__tools__book" not in names
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_tool_that_is_replaced_by_one_that_needs_a_person_doesnt_run_unasked(options, when):
+    """Claude Code got the list of allowed names before; what it asks about by itself runs as ever."""
+    ran = []
+
+    @tool
+    async def pay(amount: int) -> int:
+        """Pay."""
+        ran.append(amount)
+        return amount
+
+    async def agree(_name, arguments, _context):
+        return PermissionResultAllow(updated_input=arguments)
+
+    registry = Registry([pay])
+
+    def give_another():
+        registry.unregister("pay")
+        registry.register(pay.with_(confirm=True))
+
+    if when == "before":
+        give_another()
+
+    async def main(address):
+        chosen = options(address, registry)
+        if when == "before":
+            chosen = replace(chosen, can_use_tool=agree)
+        else:
+            give_another()
+        async with ClaudeSDKClient(chosen) as client:
+            await client.query("go")
+            return [
+                block
+                for message in await _read(client)
+                if isinstance(message, UserMessage)
+                for block in message.content
+                if isinstance(block, ToolResultBlock)
+            ]
+
+    with serving(asked([Call("pay", {"amount": 5})]), DONE) as (address, _):
+        (found,) = asyncio.run(asyncio.wait_for(main(address), LONGEST_WAIT))
+    if when == "before":
+        assert ran == [5]
+    else:
+        assert ran == []
+        assert found.is_error
+        assert "a person has to agree" in _text(found.content)
 
 
 def test_an_executor_of_ones_own(talk):
