@@ -91,9 +91,10 @@ def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def count_values(value: Any) -> int:
     """Count the values in a JSON value, itself included."""
-    number, pending = 0, [value]
+    number = 0
+    pending: list[Any] = [value]
     while pending:
-        item = pending.pop()
+        item: Any = pending.pop()
         number += 1
         if isinstance(item, (dict, list)):
             pending.extend(item.values() if isinstance(item, dict) else item)
