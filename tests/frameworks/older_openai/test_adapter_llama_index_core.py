@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.base.llms.types import TextBlock
 from llama_index.core.tools import FunctionTool
@@ -65,11 +65,12 @@ def turn_of(tools, calls, _is_async, **options):
     return [answer._replace(is_error=by_text[answer.text]) for answer in found]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     async def main(address):
         run = agent_of(address, tools=to_tools(tools)).run("go")
         async for event in run.stream_events():
             if isinstance(event, InputRequiredEvent):
+                meanwhile()
                 run.ctx.send_event(HumanResponseEvent(response="yes" if agrees else "no"))
         assert str(await run) == "done"
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pytest
 import strands
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from patience import cancelled_once, until
 from strands import Agent, ToolContext
 from strands.models.model import Model
@@ -93,9 +93,10 @@ def turn_of(tools, calls, _is_async, **options):
     return [answer_of(one) for one in results_of(to_tools(tools, **options), calls)]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     agent = Agent(model=Scripted(*CALLS["approval"]), tools=to_tools(tools), callback_handler=None)
     (interrupt,) = agent("go").interrupts
+    meanwhile()
     agent([{"interruptResponse": {"interruptId": interrupt.id, "response": agrees}}])
     blocks = [block for message in agent.messages for block in message["content"]]
     return [answer_of(block["toolResult"]) for block in blocks if "toolResult" in block]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from fastmcp import Client, Context, FastMCP
 from fastmcp.client.elicitation import ElicitResult
 from fastmcp.exceptions import ToolError
@@ -65,8 +65,9 @@ def turn_of(tools, calls, _is_async, **options):
     return ask(app_of(tools, **options), calls)
 
 
-def ask_a_person(tools, agrees):
+def ask_a_person(tools, agrees, meanwhile=nothing):
     async def elicit(*_):
+        meanwhile()
         return ElicitResult(action="accept" if agrees else "decline", content={} if agrees else None)
 
     async def main():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
@@ -67,9 +67,10 @@ def talk(tools, calls, *, is_async=True):
     ]
 
 
-def ask_in_graph(tools, agrees):
+def ask_in_graph(tools, agrees, meanwhile=nothing):
     graph = graph_of(to_tools(tools), CALLS["approval"], InMemorySaver())
     assert graph.invoke(GO, THREAD)["__interrupt__"]
+    meanwhile()
     end = graph.invoke(Command(resume=agrees), THREAD)
     return [Answer(end["messages"][-2].text)]
 
