@@ -50,8 +50,8 @@ Tools: TypeAlias = "Executor | Registry | Toolset[Any] | Iterable[Tool[..., Any]
 Asks: TypeAlias = "Callable[[Any, dict[str, Any], str], Any] | str | None"
 """How a framework asks a person about a call of a tool with `confirm=True`.
 
-A function takes the framework's own context of the call, the question, and a key that is another one as soon as
-the tool or the arguments change; it returns the person's answer, in whatever form the framework gives it, or
+A function takes the framework's own context of the call, the question, and a key that is another one as soon
+as the tool or the arguments change; it returns the person's answer, in whatever form the framework gives it, or
 something to await; None if nobody can be asked; `Reject` with what the model reads instead of a question to a
 person. `"before"`: the
 framework itself holds the call back until a person agrees. None: it has no way to ask.
@@ -411,7 +411,11 @@ class Runner(Value):
             return _agreed
         # What the framework held back comes once a person has agreed; with hooks, it asks about each call.
         has_hooks = self.executor.has_hooks
-        if self.made_of is None or not self.holds_back(self.made_of) or (has_hooks and self.agreed is not None):
+        if (
+            self.made_of is None
+            or not self.holds_back(self.made_of)
+            or (has_hooks and self.agreed is not None)
+        ):
             return None
         return _agreed_by_tool if has_hooks else "run"
 

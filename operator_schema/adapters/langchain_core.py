@@ -128,7 +128,7 @@ def _is_beside_others(runtime: Any) -> bool:
 def _sent_to(runtime: Any) -> Any:
     """Return what a `Send` gave to the node of a call; None if there was none, or it can't be read."""
     config = runtime.config
-    path = config.get("metadata", {}).get("langgraph_path") or ("",)
+    path: Any = config.get("metadata", {}).get("langgraph_path") or ("",)
     read = config.get("configurable", {}).get("__pregel_read")  # as a ToolNode reads the state
     if path[0] != "__pregel_push" or read is None:
         return None

@@ -69,7 +69,7 @@ class Driver:
         native: makes a result of the framework's own class, whose text is "all"; None if it has none with a
             text.
         ask: runs one call of `wipe` where a person answers by the framework's own means; takes the tools of
-            ours, whether the person agrees, and what happens between question and answer, and returns what the
+            ours, whether the person agrees, and what happens between question and answer. Returns what the
             model reads. None if it can't ask.
     """
 

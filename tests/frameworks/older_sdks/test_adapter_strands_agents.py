@@ -15,9 +15,9 @@ from patience import cancelled_once, until
 from strands import Agent, ToolContext
 from strands.models.model import Model
 from turn_table import run_section
-from turns import CALLS, OURS, PNG, TOOLS, Answer, Call, check_schemas
+from turns import CALLS, OURS, PNG, TOOLS, Answer, Call, check_schemas, wipe
 
-from operator_schema import skip, tool
+from operator_schema import Executor, RunNormally, skip, tool
 from operator_schema.adapters import strands_agents as adapter
 from operator_schema.adapters.strands_agents import to_tool, to_tools
 from operator_schema.content import File
@@ -279,3 +279,16 @@ def test_a_tool_that_needs_a_person_interrupts_the_agent(answer, is_agreed):
     assert ran == []
     agent([{"interruptResponse": {"interruptId": interrupt.id, "response": answer}}])
     assert ran == (["a"] if is_agreed else [])
+
+
+def test_an_answer_about_other_arguments_doesnt_count(wiped):
+    paths = ["b", "c", "c"]  # what a hook makes of the arguments, each time that the call comes
+    executor = Executor([wipe], hooks=lambda call: RunNormally(call.tool.decode({"path": paths.pop(0)})))
+    agent = Agent(model=Scripted(*CALLS["approval"]), tools=to_tools(executor), callback_handler=None)
+    end, read = agent("go"), []
+    while end.stop_reason == "interrupt":
+        (interrupt,) = end.interrupts
+        read.append(interrupt.reason["arguments"])
+        end = agent([{"interruptResponse": {"interruptId": interrupt.id, "response": "yes"}}])
+    assert read == [{"path": "b"}, {"path": "c"}]
+    assert wiped == ["c"]

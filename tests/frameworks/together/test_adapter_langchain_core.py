@@ -217,6 +217,32 @@ def test_a_node_with_several_calls_asks_about_none_because_it_would_run_the_othe
     assert ran == []
 
 
+@pytest.mark.parametrize("given", ["calls", "state"])
+def test_a_node_that_is_sent_several_calls_asks_about_none(given):
+    ran = []
+    made = [ToolCall(name="delete", args={"path": "a"}, id="a"), ToolCall(name="add", args={"a": 1}, id="b")]
+    answers = iter([AIMessage("", tool_calls=made), AIMessage("done")])
+
+    def send(state):
+        message = state["messages"][-1]
+        calls = [{**call, "type": "tool_call"} for call in message.tool_calls]
+        return [Send("tools", calls if given == "calls" else {"messages": [message]})] if calls else "__end__"
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("model", lambda state: {"messages": [next(answers)]})
+    builder.add_node("tools", ToolNode(to_tools([delete_tool(ran), add])))
+    builder.add_edge(START, "model")
+    builder.add_conditional_edges("model", send)
+    builder.add_edge("tools", "model")
+    end = builder.compile(checkpointer=InMemorySaver()).invoke(GO, THREAD)
+    told = {
+        message.tool_call_id: message.text for message in end["messages"] if isinstance(message, ToolMessage)
+    }
+    assert told["a"].endswith("it is the only call: make it again, alone")
+    assert told["b"] == "1"
+    assert ran == []
+
+
 class Bound(FakeMessagesListChatModel):
     """A model that takes tools."""
 
