@@ -51,9 +51,9 @@ Asks: TypeAlias = "Callable[[Any, dict[str, Any], str], Any] | str | None"
 """How a framework asks a person about a call of a tool with `confirm=True`.
 
 A function takes the framework's own context of the call, the question, and a key that is another one as soon
-as the tool or the arguments change; it returns the person's answer, in whatever form the framework gives it, or
-something to await; None if nobody can be asked; `Reject` with what the model reads instead of a question to a
-person. `"before"`: the
+as the tool or the arguments change. It returns the person's answer, in whatever form the framework gives it,
+or something to await; None if nobody can be asked; `Reject` with what the model reads instead of a question
+to a person. `"before"`: the
 framework itself holds the call back until a person agrees. None: it has no way to ask.
 """
 
