@@ -12,7 +12,7 @@ from ..immutable import Value
 from ..message_text import nearest, quote, received
 from ..rounds import CONFIRM, Registry, Reject
 from ..tools import RawCall, Tool, check_is_tool, is_awaitable, register_handed_through, register_injected
-from .conversions import is_agreement, is_as_written
+from .conversions import is_agreement, is_as_written, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -47,12 +47,13 @@ Context: TypeAlias = Mapping[Any, Any] | Callable[[Any], Mapping[Any, Any]]
 Tools: TypeAlias = "Executor | Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
 """Everything that is several tools, or what runs their calls."""
 
-Asks: TypeAlias = "Callable[[Any, dict[str, Any]], Any] | str | None"
+Asks: TypeAlias = "Callable[[Any, dict[str, Any], str], Any] | str | None"
 """How a framework asks a person about a call of a tool with `confirm=True`.
 
-A function takes the framework's own context of the call and the question, and returns the person's answer, in
-whatever form the framework gives it, or something to await; None if nobody can be asked; `Reject` with what
-the model reads instead of a question to a person. `"before"`: the
+A function takes the framework's own context of the call, the question, and a key that is another one as soon
+as the tool or the arguments change. It returns the person's answer, in whatever form the framework gives it,
+or something to await; None if nobody can be asked; `Reject` with what the model reads instead of a question
+to a person. `"before"`: the
 framework itself holds the call back until a person agrees. None: it has no way to ask.
 """
 
@@ -434,10 +435,10 @@ async def _agreed_by_tool(call: ToolCall[Any]) -> bool | Reject | None:
     return await _agreed(call) if call.reason == CONFIRM else None
 
 
-def _by_own_means(asks: Callable[[Any, dict[str, Any]], Any], host: Any) -> Confirm:
+def _by_own_means(asks: Callable[[Any, dict[str, Any], str], Any], host: Any) -> Confirm:
     async def ask(call: ToolCall[Any]) -> bool | Reject | None:
         question = {"question": f"Run {call.name}?", "tool": call.name, "arguments": call.arguments}
-        answer = asks(host, question)
+        answer = asks(host, question, key_of(call))
         if is_awaitable(answer):
             answer = await answer
         return answer if answer is None or isinstance(answer, Reject) else is_agreement(answer)

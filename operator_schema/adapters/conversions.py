@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError, EncodeError, ToolError
+from ..json_values import to_json_text
 from ..tools import MCP_HINTS, Text
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "is_agreement",
     "is_as_written",
     "is_text",
+    "key_of",
     "output_class",
     "texts_of",
 ]
@@ -206,14 +208,30 @@ def is_as_written(call: ToolCall[Any]) -> bool:
 
     What a default gives anew each time isn't compared.
     """
-    tool = call.tool
     try:
         runs = call.arguments
     except (EncodeError, ToolError):  # hooks can't change an input that can't be written
         return True
+    written = _lasting(call)
+    return all(runs.get(name, MISSING) == value for name, value in written.items())
+
+
+def key_of(call: ToolCall[Any]) -> str:
+    """Return what is the same each time that a call comes, as long as its tool and arguments are the same.
+
+    What a default gives anew each time isn't in it.
+    """
     try:
-        first, second = (tool.encode_input(tool.decode(call.raw.arguments)) for _ in range(2))
-    except (DecodeError, EncodeError, ToolError):
-        return False
-    changed = {name for name in {*first, *runs} if first.get(name, MISSING) != runs.get(name, MISSING)}
-    return all(first.get(name) != second.get(name) for name in changed)
+        runs, lasting = call.arguments, _lasting(call)
+        shown = {name: value for name, value in runs.items() if name in lasting}
+    except (EncodeError, ToolError):  # as above
+        shown = call.raw.arguments
+    told = [call.tool.definition(), shown]
+    return sha256(to_json_text(told).encode()).hexdigest()[:32]
+
+
+def _lasting(call: ToolCall[Any]) -> dict[str, Any]:
+    """Return the arguments that the model wrote, and what defaults always give."""
+    tool, wrote = call.tool, call.raw.arguments
+    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))
+    return {name: value for name, value in first.items() if second.get(name, MISSING) == value}

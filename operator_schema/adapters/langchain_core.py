@@ -98,7 +98,7 @@ def _block(part: Any) -> Any:
 _BLOCKS: Any = dict.fromkeys((Image, Audio, File), _block)
 
 
-def _ask(runtime: Any, question: dict[str, Any]) -> Any:
+def _ask(runtime: Any, question: dict[str, Any], _key: str) -> Any:
     """Ask by an interrupt: the graph runs the node again with the answer, and so all calls in it."""
     if _is_beside_others(runtime):  # those that have run would run a second time
         return ONLY_ALONE

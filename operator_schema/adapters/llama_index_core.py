@@ -19,7 +19,6 @@ with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-
     from llama_index.core.workflow import Context as WorkflowContext
     from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
 
-from ..json_values import to_json_text
 from ..tools import Audio, File, Image
 
 try:  # by which `ctx.wait_for_event` ends a call that waits for a person
@@ -89,15 +88,15 @@ def _text(text: str) -> Any:
     return TextBlock(text=text)
 
 
-async def _ask(ctx: Any, question: dict[str, Any]) -> Any:
+async def _ask(ctx: Any, question: dict[str, Any], key: str) -> Any:
     """Wait for an answer, which says nothing of the call that it is about: so there must be only one."""
     if await ctx.store.get("num_tool_calls", default=1) > 1:  # an agent's calls of this turn
         return ONLY_ALONE
     event, store = InputRequiredEvent(prefix=question["question"], **question), ctx.store
-    text, number = to_json_text(question), await store.get(_ANSWERED, default=0)
-    if number and await _has_answer(ctx, f"{number - 1} {text}"):
+    number = await store.get(_ANSWERED, default=0)
+    if number and await _has_answer(ctx, f"{number - 1} {key}"):
         await _stop(ctx)
-    name = f"{number} {text}"
+    name = f"{number} {key}"
     said = await ctx.wait_for_event(HumanResponseEvent, waiter_event=event, waiter_id=name)
     async with store.edit_state() as state:
         is_first = state.get(_ANSWERED, 0) == number

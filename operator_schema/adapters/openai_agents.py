@@ -89,7 +89,8 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
         return _output(result)
 
     def is_enabled(ctx: Any, _agent: Any) -> bool:
-        return runner.executor.registry.is_offered(name, context=runner.context_of(ctx))
+        registry = runner.executor.registry
+        return name in registry and registry.is_offered(name, context=runner.context_of(ctx))
 
     async def needs_approval(ctx: Any, arguments: dict[str, Any], call_id: str) -> bool:
         return await runner.needs_person(name, arguments, ctx, call_id=call_id)

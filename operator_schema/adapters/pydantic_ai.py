@@ -131,7 +131,7 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     return Toolset.of(runner, native).filtered(lambda _ctx, one: one.name == tool.name)
 
 
-def _ask(ctx: Any, question: dict[str, Any]) -> bool:
+def _ask(ctx: Any, question: dict[str, Any], _key: str) -> bool:
     """Return that a person has agreed, or hold the call back: hooks were asked, and the arguments fit."""
     if not ctx.tool_call_approved:
         raise ApprovalRequired(metadata=question)  # with the arguments that hooks have made of the model's

@@ -7,7 +7,6 @@ interrupted before a tool with `confirm=True` runs, and the response "yes" agree
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from .base import Adapter, needing
@@ -19,7 +18,6 @@ with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands.types._events import ToolResultEvent
     from strands.types.tools import AgentTool
 
-from ..json_values import to_json_text
 from ..tools import Image
 
 if TYPE_CHECKING:
@@ -89,12 +87,11 @@ def _image(part: Any) -> Any:
     return block if kind in {"png", "jpeg", "gif", "webp"} else None
 
 
-def _ask(ctx: Any, question: dict[str, Any]) -> Any:
+def _ask(ctx: Any, question: dict[str, Any], key: str) -> Any:
     if ctx.agent is None:
         return None
-    # An answer is found by the name: one about other arguments, which a hook gives now, doesn't count.
-    asked = sha256(to_json_text(question).encode()).hexdigest()[:16]
-    return ctx.interrupt(f"confirm {question['tool']} {asked}", reason=question)
+    # Strands finds an answer by this name: one about other arguments, which a hook gives now, doesn't count.
+    return ctx.interrupt(f"confirm {question['tool']} {key}", reason=question)
 
 
 _adapter = Adapter[OperatorTool](

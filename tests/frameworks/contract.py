@@ -10,8 +10,9 @@ import asyncio
 import copy
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 import turns as shared
@@ -47,6 +48,10 @@ SAYS_BEFORE = {"agent_framework", "agno"}
 """These take only a boolean for each tool, so hooks can't be asked before a person is."""
 
 
+def nothing():
+    """Happen between the question to a person and the answer."""
+
+
 @dataclass(frozen=True)
 class Driver:
     """How one framework runs a turn.
@@ -64,7 +69,8 @@ class Driver:
         native: makes a result of the framework's own class, whose text is "all"; None if it has none with a
             text.
         ask: runs one call of `wipe` where a person answers by the framework's own means; takes the tools of
-            ours, whether the person agrees, and returns what the model reads. None if it can't ask.
+            ours, whether the person agrees, and what happens between question and answer. Returns what the
+            model reads. None if it can't ask.
     """
 
     adapter: Any
@@ -76,7 +82,7 @@ class Driver:
     live: Any = None
     live_names: Callable[[Any], Any] | None = None
     native: Callable[[], Any] | None = None
-    ask: Callable[[list[Any], bool], list[Answer]] | None = None
+    ask: Callable[..., list[Answer]] | None = None
 
     @property
     def name(self) -> str:
@@ -249,6 +255,84 @@ def test_a_person_is_asked_about_what_a_hook_defers(driver, tested, agrees, wipe
     answers = driver.ask(Executor([tested], hooks=lambda call: Defer("it is a lot")), agrees)
     assert wiped == (["a"] if agrees else [])
     assert [answer.text for answer in answers if "wiped a" in answer.text] == (["wiped a"] if agrees else [])
+
+
+SHOWS_WHAT_THE_MODEL_WROTE = {"agent_framework", "agno", "google_adk", "openai_agents"}
+"""These themselves show a person the call, with the arguments as they were before the hooks."""
+
+
+@needs("ask")
+def test_a_person_agrees_to_the_arguments_that_run(driver, wiped):
+    hooks = [lambda call: RunNormally(call.tool.decode({"path": "b"}))]
+    answers = driver.ask(Executor([wipe], hooks=hooks), True)
+    shows_others = driver.name in SHOWS_WHAT_THE_MODEL_WROTE
+    said = "a person agreed to those that you wrote" if shows_others else "wiped b"
+    assert said in answers[-1].text
+    assert wiped == ([] if shows_others else ["b"])
+
+
+@dataclass
+class Folder:
+    path: str
+    key: UUID = field(default_factory=uuid4)
+
+
+@needs("ask")
+def test_what_a_default_gives_anew_each_time_is_no_change_of_a_hook(driver, wiped):
+    @tool(name="wipe", confirm=True)
+    def wipe_once(folder: Folder) -> str:
+        """Wipe a folder."""
+        wiped.append(folder.path)
+        return "gone"
+
+    driver.ask(Executor([wipe_once], hooks=lambda call: RunNormally(call.input)), True)
+    assert wiped == ["a"]
+
+
+@needs("ask")
+@pytest.mark.parametrize("what", ["off", "gone", "another"])
+def test_an_answer_doesnt_agree_to_a_tool_that_changed_meanwhile(driver, what, wiped):
+    if driver.name == "pydantic_ai" and what == "another":
+        pytest.skip("it keeps the name and the arguments of a call, and asks for the tools at each step")
+    registry = Registry([wipe, add])
+
+    @tool(name="wipe", confirm=True)
+    def another(path: str) -> str:
+        """Wipe more."""
+        wiped.append(f"more than {path}")
+        return "wiped more"
+
+    asked = []
+
+    def change():
+        asked.append(what)
+        if what == "off":
+            registry.switch("wipe", enabled=False)
+        elif len(asked) == 1:
+            registry.unregister("wipe")
+            if what == "another":
+                registry.register(another)
+
+    try:
+        answers = driver.ask(registry, True, change)
+    except Exception as error:
+        if "Tool wipe not found" not in str(error):  # so openai-agents ends the run
+            raise
+        answers = []
+    is_asked_again = len(asked) == 2  # about the other tool
+    assert not is_asked_again or what == "another"
+    assert wiped == (["more than a"] if is_asked_again else [])
+    assert any("wiped" in answer.text for answer in answers) == is_asked_again
+
+
+def test_a_function_that_fails_agrees_to_nothing(driver, is_async, wiped):
+    def ask(call):
+        raise KeyError("a secret")
+
+    (answer,) = driver.talk([wipe], CALLS["approval"], is_async, confirm=ask)
+    assert "wipe was not run" in answer.text
+    assert "a secret" not in answer.text
+    assert wiped == []
 
 
 def refuse(call):

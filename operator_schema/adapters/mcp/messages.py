@@ -23,6 +23,7 @@ from ...execution import current_backend, person_answers
 from ...json_values import without_surrogates
 from ...message_text import received
 from ...rounds import call_text
+from ..conversions import key_of
 from .changes import PerClient
 from .content import is_modern
 
@@ -334,16 +335,25 @@ class Confirmation:
         self._open: dict[str, None] = {}  # seals that wait for their answer, the oldest first
 
     def asked(
-        self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams, tool: Tool[..., Any]
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        params: types.CallToolRequestParams,
+        tool: Tool[..., Any],
+        *,
+        has_hooks: bool,
     ) -> Asked | None:
         """Return an object that asks about a call with `confirm=True`; None if the client can't ask."""
-        return Asked(self, ctx, params, tool) if _can_ask(ctx) else None
+        return Asked(self, ctx, params, tool, has_hooks=has_hooks) if _can_ask(ctx) else None
 
     def question(
-        self, params: types.CallToolRequestParams, tool: Tool[..., Any], asked: types.ElicitRequestFormParams
+        self,
+        params: types.CallToolRequestParams,
+        tool: Tool[..., Any],
+        key: str,
+        asked: types.ElicitRequestFormParams,
     ) -> types.InputRequiredResult:
         """Answer a call with a question, which is open from now on."""
-        seal = self._seal(params, tool, urandom(16).hex())
+        seal = self._seal(params, tool, key, urandom(16).hex())
         while len(self._open) >= _MOST_OPEN:
             del self._open[next(iter(self._open))]  # its answer comes too late, and gives a new question
         self._open[seal] = None
@@ -351,19 +361,26 @@ class Confirmation:
             input_requests={_KEY: types.ElicitRequest(params=asked)}, request_state=seal
         )
 
-    def takes_seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any]) -> bool:
-        """Return whether a call has an open seal of its own; this uses it up."""
+    def takes_seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any], key: str) -> bool:
+        """Return whether a call has an open seal of its own; this uses it up.
+
+        Args:
+            params: of the call.
+            tool: the called tool.
+            key: of what a person is asked about, with the changes of hooks.
+        """
         state = params.request_state or ""
         if state not in self._open:
             return False
-        is_own = hmac.compare_digest(state, self._seal(params, tool, state.partition(".")[0]))
+        is_own = hmac.compare_digest(state, self._seal(params, tool, key, state.partition(".")[0]))
         if is_own:
             del self._open[state]
         return is_own
 
-    def _seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any], nonce: str) -> str:
+    def _seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any], key: str, nonce: str) -> str:
         # With the definition of the tool: defaults that have changed meanwhile give a new question.
-        called = json.dumps([nonce, params.name, params.arguments or {}, tool.definition()], sort_keys=True)
+        given = [nonce, params.name, params.arguments or {}, tool.definition(), key]
+        called = json.dumps(given, sort_keys=True)
         return f"{nonce}.{hmac.digest(self._secret, called.encode(), sha256().name).hex()}"
 
 
@@ -375,7 +392,7 @@ class Asked:
             comes with the same call, sent again.
     """
 
-    __slots__ = ("_confirmation", "_ctx", "_params", "_tool", "question")
+    __slots__ = ("_confirmation", "_ctx", "_has_hooks", "_params", "_tool", "question")
 
     def __init__(
         self,
@@ -383,7 +400,10 @@ class Asked:
         ctx: ServerRequestContext[Any, Any],
         params: types.CallToolRequestParams,
         tool: Tool[..., Any],
+        *,
+        has_hooks: bool,
     ) -> None:
+        self._has_hooks = has_hooks  # which may change arguments
         self._confirmation = confirmation
         self._ctx = ctx
         self._params = params
@@ -398,11 +418,11 @@ class Asked:
         )
         if not is_modern(ctx.protocol_version):
             return await _elicited(ctx, question)
-        given = (params.input_responses or {}).get(_KEY)
-        if given is not None and self._confirmation.takes_seal(params, self._tool):
+        given, key = (params.input_responses or {}).get(_KEY), key_of(call) if self._has_hooks else ""
+        if given is not None and self._confirmation.takes_seal(params, self._tool, key):
             answered_request.set(ctx)
             return _decision(given)
-        self.question = self._confirmation.question(params, self._tool, question)
+        self.question = self._confirmation.question(params, self._tool, key, question)
         return None
 
 

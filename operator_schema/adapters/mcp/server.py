@@ -444,7 +444,10 @@ async def call(
     """
     call_id = None if request is None else str(request.request_id)
     is_asked = tool is not None and runner.may_wait(tool)
-    asked = confirmation.asked(request, params, tool) if is_asked and request is not None and tool else None
+    asked = None
+    if is_asked and request is not None and tool:
+        has_hooks = runner.executor.has_hooks
+        asked = confirmation.asked(request, params, tool, has_hooks=has_hooks)
 
     def run(on_progress: OnProgress | None) -> Awaitable[ToolResult]:
         confirm = None if asked is None else asked.confirm

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.base.llms.types import TextBlock
 from llama_index.core.tools import FunctionTool
@@ -17,7 +17,7 @@ from llama_index.llms.openai import OpenAI
 from local_server import serving
 from patience import cancelled_once, until
 from turn_table import run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, book, check_schemas, count, look
+from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, book, check_schemas, count, look, wipe
 
 from operator_schema import Executor, Registry, tool
 from operator_schema.adapters import llama_index_core as adapter
@@ -65,11 +65,12 @@ def turn_of(tools, calls, _is_async, **options):
     return [answer._replace(is_error=by_text[answer.text]) for answer in found]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     async def main(address):
         run = agent_of(address, tools=to_tools(tools)).run("go")
         async for event in run.stream_events():
             if isinstance(event, InputRequiredEvent):
+                meanwhile()
                 run.ctx.send_event(HumanResponseEvent(response="yes" if agrees else "no"))
         assert str(await run) == "done"
 
@@ -203,6 +204,27 @@ def test_an_answer_of_a_person_is_about_one_call(others):
     alone = "a person can be asked about it only if it is the only call: make it again, alone"
     assert answers(requests[1])[0].text == f"This call was rejected: {alone}"
     assert (asked_about, ran) == ([{"path": "c"}], ["c"])
+
+
+@pytest.mark.parametrize("said", [["no", "yes"], ["yes", "yes"]])
+def test_a_second_answer_runs_nothing(said, wiped):
+    """The workflow starts the call once more for each answer that comes while it runs."""
+    asked_about = []
+
+    async def main(address):
+        run = agent_of(address, tools=to_tools([wipe])).run("go")
+        async for event in run.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                asked_about.append(event.get("arguments"))
+                for answer in said if len(asked_about) == 1 else ["no"]:
+                    run.ctx.send_event(HumanResponseEvent(response=answer))
+        assert str(await run) == "done"
+
+    again = asked(CALLS["approval"])
+    with serving(again, again, DONE) as (address, _):
+        asyncio.run(main(address))
+    assert asked_about == [{"path": "a"}, {"path": "a"}]  # the same call again is another question
+    assert wiped == (["a"] if said[0] == "yes" else [])
 
 
 def test_a_registry_is_followed_at_every_step():

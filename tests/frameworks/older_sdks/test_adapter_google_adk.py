@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from google.adk.agents import LlmAgent
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
@@ -89,7 +89,7 @@ def turn_of(tools, calls, _is_async, **options):
     return [answer_of(one) for one in got]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     async def main():
         agent = LlmAgent(name="agent", model=Scripted.of(CALLS["approval"]), tools=to_tools(tools))
         runner = InMemoryRunner(agent=agent, app_name="app")
@@ -102,6 +102,7 @@ def ask(tools, agrees):
 
         calls = [call for event in await say(types.Part(text="go")) for call in event.get_function_calls()]
         (waiting,) = [call for call in calls if call.name == "adk_request_confirmation"]
+        meanwhile()
         response = types.FunctionResponse(id=waiting.id, name=waiting.name, response={"confirmed": agrees})
         events = await say(types.Part(function_response=response))
         return [one for event in events for one in event.get_function_responses()]

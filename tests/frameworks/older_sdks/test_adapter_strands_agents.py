@@ -10,14 +10,14 @@ from typing import Annotated, Any
 import pytest
 import strands
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from patience import cancelled_once, until
 from strands import Agent, ToolContext
 from strands.models.model import Model
 from turn_table import run_section
-from turns import CALLS, OURS, PNG, TOOLS, Answer, Call, check_schemas
+from turns import CALLS, OURS, PNG, TOOLS, Answer, Call, check_schemas, wipe
 
-from operator_schema import skip, tool
+from operator_schema import Executor, RunNormally, skip, tool
 from operator_schema.adapters import strands_agents as adapter
 from operator_schema.adapters.strands_agents import to_tool, to_tools
 from operator_schema.content import File
@@ -93,9 +93,10 @@ def turn_of(tools, calls, _is_async, **options):
     return [answer_of(one) for one in results_of(to_tools(tools, **options), calls)]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     agent = Agent(model=Scripted(*CALLS["approval"]), tools=to_tools(tools), callback_handler=None)
     (interrupt,) = agent("go").interrupts
+    meanwhile()
     agent([{"interruptResponse": {"interruptId": interrupt.id, "response": agrees}}])
     blocks = [block for message in agent.messages for block in message["content"]]
     return [answer_of(block["toolResult"]) for block in blocks if "toolResult" in block]
@@ -278,3 +279,16 @@ def test_a_tool_that_needs_a_person_interrupts_the_agent(answer, is_agreed):
     assert ran == []
     agent([{"interruptResponse": {"interruptId": interrupt.id, "response": answer}}])
     assert ran == (["a"] if is_agreed else [])
+
+
+def test_an_answer_about_other_arguments_doesnt_count(wiped):
+    paths = ["b", "c", "c"]  # what a hook makes of the arguments, each time that the call comes
+    executor = Executor([wipe], hooks=lambda call: RunNormally(call.tool.decode({"path": paths.pop(0)})))
+    agent = Agent(model=Scripted(*CALLS["approval"]), tools=to_tools(executor), callback_handler=None)
+    end, read = agent("go"), []
+    while end.stop_reason == "interrupt":
+        (interrupt,) = end.interrupts
+        read.append(interrupt.reason["arguments"])
+        end = agent([{"interruptResponse": {"interruptId": interrupt.id, "response": "yes"}}])
+    assert read == [{"path": "b"}, {"path": "c"}]
+    assert wiped == ["c"]

@@ -9,7 +9,7 @@ from agent_framework import Agent, AgentSession, Content, FunctionInvocationCont
 from agent_framework.openai import OpenAIChatCompletionClient
 from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from local_server import serving
 from patience import cancelled_once
 from turn_table import run_section
@@ -49,11 +49,12 @@ def talk(tools, calls, **options):
     return answers(requests[1]), requests[0]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     async def main(address):
         agent = agent_of(address, to_tools(tools))
         session = agent.create_session()
         (request,) = (await agent.run("go", session=session)).user_input_requests
+        meanwhile()
         said = Message(role="user", contents=[request.to_function_approval_response(approved=agrees)])
         assert (await agent.run(said, session=session)).text == "done"
 

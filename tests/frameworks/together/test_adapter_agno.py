@@ -15,7 +15,7 @@ from agno.tools.function import Function, FunctionCall
 from agno.tools.function import ToolResult as TheirResult
 from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from local_server import serving
 from patience import cancelled_once
 from pydantic import PydanticUserError
@@ -56,13 +56,14 @@ def turn_of(tools, calls, is_async, **options):
     return talk([Toolkit(tools, **options)], calls, is_async=is_async)[0]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     with serving(asked(CALLS["approval"]), DONE) as (address, requests):
         model = OpenAIChat(id="gpt-4o", api_key="x", base_url=address)
         agent = Agent(model=model, tools=to_tools(tools), telemetry=False)
         paused = agent.run("go")
         (asked_for,) = paused.active_requirements
         assert paused.is_paused
+        meanwhile()
         asked_for.confirm() if agrees else asked_for.reject()
         end = agent.continue_run(run_response=paused, requirements=paused.requirements)
         assert end.content == "done"

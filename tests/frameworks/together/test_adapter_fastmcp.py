@@ -9,16 +9,16 @@ from typing import Annotated, Any
 
 import pytest
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from fastmcp import Client, Context, FastMCP
 from fastmcp.client.elicitation import ElicitResult
 from fastmcp.exceptions import ToolError
 from fastmcp.utilities.types import Image as TheirImage
 from mcp_types import InputRequiredResult, TextContent
 from turn_table import run_section
-from turns import CALLS, OURS, PNG, TOOLS, Answer, check_schemas
+from turns import CALLS, OURS, PNG, TOOLS, Answer, check_schemas, wipe
 
-from operator_schema import Executor, Registry, skip, tool
+from operator_schema import Executor, Registry, RunNormally, skip, tool
 from operator_schema.adapters import fastmcp as adapter
 from operator_schema.adapters.fastmcp import RegistryProvider, to_tool, to_tools
 from operator_schema.content import Image
@@ -65,8 +65,9 @@ def turn_of(tools, calls, _is_async, **options):
     return ask(app_of(tools, **options), calls)
 
 
-def ask_a_person(tools, agrees):
+def ask_a_person(tools, agrees, meanwhile=nothing):
     async def elicit(*_):
+        meanwhile()
         return ElicitResult(action="accept" if agrees else "decline", content={} if agrees else None)
 
     async def main():
@@ -416,3 +417,24 @@ def test_a_person_is_asked_by_an_elicitation(answer, said, mode):
     assert found.is_error == (answer != "accept")
     assert ran == (["a"] if answer == "accept" else [])
     assert questions == ([] if answer is None else ['Run delete?\npath: "a"'])
+
+
+def test_an_answer_about_other_arguments_gives_a_new_question(wiped):
+    paths, questions = (
+        ["b", "c", "c"],
+        [],
+    )  # what a hook makes of the arguments, each time that the call comes
+
+    async def elicit(message, *_):
+        questions.append(message)
+        return ElicitResult(action="accept", content={})
+
+    executor = Executor([wipe], hooks=lambda call: RunNormally(call.tool.decode({"path": paths.pop(0)})))
+
+    async def main():
+        async with Client(app_of(executor), mode="2026-07-28", elicitation_handler=elicit) as client:
+            return await client.call_tool("wipe", {"path": "a"}, raise_on_error=False)
+
+    assert not asyncio.run(main()).is_error
+    assert questions == ['Run wipe?\npath: "b"', 'Run wipe?\npath: "c"']
+    assert wiped == ["c"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
@@ -67,9 +67,10 @@ def talk(tools, calls, *, is_async=True):
     ]
 
 
-def ask_in_graph(tools, agrees):
+def ask_in_graph(tools, agrees, meanwhile=nothing):
     graph = graph_of(to_tools(tools), CALLS["approval"], InMemorySaver())
     assert graph.invoke(GO, THREAD)["__interrupt__"]
+    meanwhile()
     end = graph.invoke(Command(resume=agrees), THREAD)
     return [Answer(end["messages"][-2].text)]
 
@@ -213,6 +214,32 @@ def test_a_node_with_several_calls_asks_about_none_because_it_would_run_the_othe
     told = [message.text for message in end["messages"] if isinstance(message, ToolMessage)]
     alone = "a person can be asked about it only if it is the only call: make it again, alone"
     assert told[0] == f"This call was rejected: {alone}"
+    assert ran == []
+
+
+@pytest.mark.parametrize("given", ["calls", "state"])
+def test_a_node_that_is_sent_several_calls_asks_about_none(given):
+    ran = []
+    made = [ToolCall(name="delete", args={"path": "a"}, id="a"), ToolCall(name="add", args={"a": 1}, id="b")]
+    answers = iter([AIMessage("", tool_calls=made), AIMessage("done")])
+
+    def send(state):
+        message = state["messages"][-1]
+        calls = [{**call, "type": "tool_call"} for call in message.tool_calls]
+        return [Send("tools", calls if given == "calls" else {"messages": [message]})] if calls else "__end__"
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("model", lambda state: {"messages": [next(answers)]})
+    builder.add_node("tools", ToolNode(to_tools([delete_tool(ran), add])))
+    builder.add_edge(START, "model")
+    builder.add_conditional_edges("model", send)
+    builder.add_edge("tools", "model")
+    end = builder.compile(checkpointer=InMemorySaver()).invoke(GO, THREAD)
+    told = {
+        message.tool_call_id: message.text for message in end["messages"] if isinstance(message, ToolMessage)
+    }
+    assert told["a"].endswith("it is the only call: make it again, alone")
+    assert told["b"] == "1"
     assert ran == []
 
 

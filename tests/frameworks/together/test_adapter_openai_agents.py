@@ -19,7 +19,7 @@ from agents.exceptions import ModelBehaviorError
 from agents.tracing import FunctionSpanData, TracingProcessor, set_trace_processors, set_tracing_disabled
 from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from local_server import serving
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
@@ -64,7 +64,7 @@ def talk(calls, tools=TOOLS, options=None, **config):
     return answers(requests[1]), requests[0]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     async def main(address):
         model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
         agent = Agent(name="a", model=model, tools=to_tools(tools))
@@ -72,6 +72,7 @@ def ask(tools, agrees):
         paused = await Runner.run(agent, "go", run_config=config)
         state = paused.to_state()
         (waiting,) = paused.interruptions
+        meanwhile()
         state.approve(waiting) if agrees else state.reject(waiting)
         assert (await Runner.run(agent, state, run_config=config)).final_output == "done"
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
-from contract import Driver
+from contract import Driver, nothing
 from local_server import serving
 from openai import AsyncOpenAI
 from patience import cancelled_once
@@ -59,7 +59,7 @@ def turn_of(tools, calls, _is_async, **options):
     return talk(Toolset(tools, **options), calls)[0]
 
 
-def ask(tools, agrees):
+def ask(tools, agrees, meanwhile=nothing):
     with serving(asked(CALLS["approval"]), DONE) as (address, requests):
         provider = OpenAIProvider(openai_client=AsyncOpenAI(base_url=address, api_key="x"))
         kinds = [str, DeferredToolRequests]
@@ -68,6 +68,7 @@ def ask(tools, agrees):
         )
         paused = asyncio.run(agent.run("go"))
         (call,) = paused.output.approvals
+        meanwhile()
         results = DeferredToolResults(approvals={call.tool_call_id: agrees})
         end = agent.run(message_history=paused.all_messages(), deferred_tool_results=results)
         assert asyncio.run(end).output == "done"
