@@ -131,7 +131,7 @@ class Finding(Value):
         ) -> Self:
             """Make a finding."""
             self = cls._draft()
-            self.path = path
+            self.path = tuple(path) if path.__class__ is list else path
             self.code = code
             self.message = message
             self.expected = expected
@@ -285,7 +285,7 @@ class DecodeReport(Value, Generic[T]):
             """Make a report."""
             self = cls._draft()
             self.instance = instance
-            self.findings = findings
+            self.findings = tuple(findings) if findings.__class__ is list else findings
             self.__class__ = cls
             return self
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, dataclass_transform
 from .json_values import is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import ClassVar, Self
 
 __all__ = [
@@ -51,6 +51,8 @@ def refuse_deletion(self: object, name: str) -> NoReturn:
 class ValueType(type):
     """Make slots, defaults and a constructor of what a class annotates.
 
+    The constructor takes a list for a `tuple[…]`, too, and keeps a tuple of it.
+
     A class that registration makes by the dozen writes a `__new__` of its own, without defaults: it
     takes `cls._draft()`, assigns the attributes and sets `__class__`, in a third of the time that the
     shared constructor takes.
@@ -77,7 +79,8 @@ class ValueType(type):
             namespace["_draft"] = type.__new__(cls, f"{name}Draft", bases, draft)
         made = type.__new__(cls, name, bases, namespace)
         if own is None:
-            made.__setters__ = tuple([vars(made)[name].__set__ for name in names])
+            texts = namespace.get("__annotations__", {})
+            made.__setters__ = tuple([_setter(vars(made)[name].__set__, texts[name]) for name in names])
         return made
 
     @property
@@ -92,6 +95,17 @@ class ValueType(type):
         return Signature(
             [Parameter(name, kind, default=default, annotation=text) for name, default, text in given]
         )
+
+
+def _setter(store: Callable[[Any, Any], None], annotation: object) -> Callable[[Any, Any], None]:
+    """Return what stores an attribute: a tuple in place of a list, which could be changed afterwards."""
+    if not str(annotation).startswith("tuple["):
+        return store
+
+    def store_tuple(value: Any, given: Any) -> None:
+        store(value, tuple(given) if given.__class__ is list else given)
+
+    return store_tuple
 
 
 if TYPE_CHECKING:

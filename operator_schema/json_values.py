@@ -96,8 +96,10 @@ def count_values(value: Any) -> int:
     while pending:
         item: Any = pending.pop()
         number += 1
-        if isinstance(item, (dict, list)):
-            pending.extend(item.values() if isinstance(item, dict) else item)
+        if is_object(item):
+            pending.extend(item.values())
+        elif is_array(item):
+            pending.extend(item)
     return number
 
 

@@ -18,6 +18,7 @@ from operator_schema import Codec, SchemaLeaf
 from operator_schema.findings import DecodeReport
 from operator_schema.immutable import Value, content_of
 from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, Graph, ScalarNode
+from operator_schema.tools.metadata import ToolAnnotations
 
 
 def test_nodes_are_values():
@@ -162,3 +163,45 @@ def test_so_are_subclasses_of_a_codec():
         pass
 
     assert Mine[int](int).decode(3) == Ints(int).decode(3) == 3
+
+
+INTERNAL = {"operator_schema.introspect.nodes", "operator_schema.tools.metadata"}
+"""Only registration makes their values, by the dozen, and gives them tuples."""
+
+WITH_TUPLES = [
+    cls
+    for cls in VALUES
+    if cls.__module__ not in INTERNAL
+    and vars(cls).get("__init__") in {None, object.__init__}
+    and any(str(text).startswith("tuple[") and name[0] != "_" for name, text in cls.__annotations__.items())
+]
+
+
+@pytest.mark.parametrize("cls", WITH_TUPLES)
+def test_a_list_in_place_of_a_tuple_is_copied_to_one(cls):
+    kinds = {name: str(text) for name, text in cls.__annotations__.items()}
+    names = [name for name, text in kinds.items() if text.startswith("tuple[") and name[0] != "_"]
+    lists = {name: ["x"] for name in names}
+    given = [lists.get(name) for name in kinds]
+    made = cls(*given)
+    same = cls(*[tuple(one) if isinstance(one, list) else one for one in given])
+    for one in lists.values():
+        one.append("y")
+    assert [getattr(made, name) for name in names] == [("x",)] * len(names)
+    if cls.__eq__ is Value.__eq__:
+        assert made == same
+        assert cls.__hash__ is None or hash(made) == hash(same)
+
+
+def test_there_are_values_with_tuples_of_each_way_to_be_made():
+    assert {"ToolResult", "Answer", "Finding", "Turn", "Change"} <= {cls.__name__ for cls in WITH_TUPLES}
+
+
+def test_own_constructors_keep_nothing_that_can_be_changed():
+    schema, meta = {"type": "string"}, {"a": {"b": 1}}
+    leaf = SchemaLeaf(str, json_schema=schema, decode=str, encode=str, placeholder="x")
+    annotations = ToolAnnotations(meta=meta)
+    schema["type"] = "integer"
+    meta["a"]["b"] = 2
+    assert leaf.json_schema == {"type": "string"}
+    assert annotations.meta == {"a": {"b": 1}}

@@ -132,50 +132,88 @@ async def run_call(
         tell: gets each `progress` and each `record` as it comes, maybe in another thread.
 
     Returns:
-        `question`, what a person has to agree to first, and nothing else; or the `result`, the `seconds`,
-        the `progress` and the `records` that the tool logged.
+        `problem` alone, a text, if an answer doesn't fit the tool: nothing has run. `question` alone, a text,
+        what a person has to agree to first. Or else the `result`, the `seconds`, the `progress` and the
+        `records` that the tool logged; and `asks`, the tool's question, or `missing`, a text that says what
+        the tool lacks or why its question can't be shown.
     """
-    raw = RawCall(None, tool.name, arguments)
     try:
         given = _decoded_answers(tool, answers or {})
     except (DecodeError, SchemaError, ToolError) as error:
         return {"problem": str(error)}
     context = _with_answers(subject, given) if given else subject.context
-    updates: list[dict[str, Any]] = []
-    questions: list[str] = []
+    trial = _Trial(subject, RawCall(None, tool.name, arguments), context, agreed, tell or _to_nobody)
+    with _records(trial.tell) as records:
+        start = time.perf_counter()
+        result = await trial.run(tool)
+        seconds = time.perf_counter() - start
+    if result is None:
+        return {"question": trial.question}
+    about = {"seconds": seconds, "progress": trial.updates, "records": records}
+    return {"result": result_as_dict(result), **about, **_asked(tool, result)}
 
-    def on_progress(_: RawCall, update: ProgressUpdate) -> None:
-        if len(updates) < _MOST_UPDATES:
-            about = {"done": update.done, "total": update.total, "message": update.message}
-            updates.append(about)
-            say({"progress": about})
 
-    async def ask(call: ToolCall[Any]) -> bool | None:
-        text = call_text(call)
-        if agreed(text):
-            return True
-        questions.append(text)
-        return None  # so the page asks, rather than whoever the executor would ask
+class _Trial:
+    """One call that a person tries out, and what it says meanwhile.
 
-    async def run(hooks: Any) -> ToolResult:
-        return await subject.executor.run(
-            raw, context=context, confirm=ask, hooks=hooks, on_progress=on_progress
+    Args:
+        subject: runs it.
+        raw: the call.
+        context: what is injected.
+        agreed: as for `run_call`.
+        tell: the same.
+
+    Attributes:
+        tell: the same.
+        updates: what the tool has said of its progress.
+        question: what a person has to agree to, the last one; None if nothing was asked.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        raw: RawCall,
+        context: Any,
+        agreed: Callable[[str], bool],
+        tell: Callable[[dict[str, Any]], object],
+    ) -> None:
+        self._subject, self._raw, self._context, self._agreed = subject, raw, context, agreed
+        self.tell = tell
+        self.updates: list[dict[str, Any]] = []
+        self.question: str | None = None
+
+    async def run(self, tool: Tool[..., Any]) -> ToolResult | None:
+        """Return the result; None if a person has to agree first."""
+        if needs_agreement(self._subject, tool):
+            result = await self._run(_hold_back)
+            if rejection_reason(result) != _AGREED_BY_A_HOOK:
+                return self._unless_asked(result)
+            text = _text_of(tool, self._raw)
+            if not self._agreed(text):
+                self.question = text
+                return None
+        return self._unless_asked(await self._run(None))
+
+    async def _run(self, hooks: Any) -> ToolResult:
+        return await self._subject.executor.run(
+            self._raw, context=self._context, confirm=self._ask, hooks=hooks, on_progress=self._progress
         )
 
-    say = _to_nobody if tell is None else tell
-    with _records(say) as records:
-        start = time.perf_counter()
-        result = await run(_hold_back if needs_agreement(subject, tool) else None)
-        if rejection_reason(result) == _AGREED_BY_A_HOOK:
-            text = _text_of(tool, raw)
-            if not agreed(text):
-                return {"question": text}
-            result = await run(None)
-        seconds = time.perf_counter() - start
-    if result.code == "needs_approval" and questions:
-        return {"question": questions[-1]}
-    about = {"seconds": seconds, "progress": updates, "records": records}
-    return {"result": result_as_dict(result), **about, **_asked(tool, result)}
+    def _unless_asked(self, result: ToolResult) -> ToolResult | None:
+        return None if result.code == "needs_approval" and self.question is not None else result
+
+    async def _ask(self, call: ToolCall[Any]) -> bool | None:
+        text = call_text(call)
+        if self._agreed(text):
+            return True
+        self.question = text
+        return None  # so the page asks, rather than whoever the executor would ask
+
+    def _progress(self, _: RawCall, update: ProgressUpdate) -> None:
+        if len(self.updates) < _MOST_UPDATES:
+            about = {"done": update.done, "total": update.total, "message": update.message}
+            self.updates.append(about)
+            self.tell({"progress": about})
 
 
 _AGREED_BY_A_HOOK: Final = "a hook has agreed to it, but the page asks nevertheless"

@@ -130,7 +130,7 @@ class Answer(Value):
         ) -> Self:
             """Make an answer."""
             self = cls._draft()
-            self.calls = calls
+            self.calls = tuple(calls) if calls.__class__ is list else calls
             self.text = text
             self.refusal = refusal
             self.stop = stop

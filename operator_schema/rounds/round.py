@@ -75,8 +75,8 @@ class Round(Value, Generic[Input]):
         def __new__(cls, toolset, offered, calls, _assistant, _settlement, _revision):
             self = cls._draft()
             self.toolset = toolset
-            self.offered = offered
-            self.calls = calls
+            self.offered = tuple(offered) if offered.__class__ is list else offered
+            self.calls = tuple(calls) if calls.__class__ is list else calls
             self._assistant = _assistant
             self._settlement = _settlement
             self._revision = _revision

@@ -252,7 +252,7 @@ class ToolResult(Value):
             self.code = code
             self.details = details
             if parts:
-                self.parts = parts
+                self.parts = tuple(parts) if parts.__class__ is list else parts
             self.json = json
             self.value = value
             if _index is not None:

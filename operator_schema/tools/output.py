@@ -70,8 +70,8 @@ class WrittenOutput(Value):
             self = cls._draft()
             self.text = text
             self.json = json
-            self.notes = notes
-            self.parts = parts
+            self.notes = tuple(notes) if notes.__class__ is list else notes
+            self.parts = tuple(parts) if parts.__class__ is list else parts
             self.__class__ = cls
             return self
 
