@@ -102,8 +102,10 @@ class CLanguage(BraceLanguage):
         )
         known = {one.name for one in inner.declarations}
         value: Kind = "type" if kind == "type_definition" else "const" if _is_constant(node) else "var"
+        # Once for all: the parser goes through all parts of the statement to find it.
+        default = node.child_by_field_name("default_value")
         each = [
-            _value_or_function(node, one, place, value, is_function=is_function)
+            _value_or_function(node, one, place, value, default, is_function=is_function)
             for one, name, is_function in found
             if name is not None and text_of(name) not in known
         ]
@@ -238,7 +240,7 @@ def _is_constant(node: Node) -> bool:
 
 
 def _value_or_function(
-    node: Node, declarator: Node, place: Place, kind: Kind, *, is_function: bool
+    node: Node, declarator: Node, place: Place, kind: Kind, default: Node | None, *, is_function: bool
 ) -> Declaration | None:
     """Make the declaration of a declarator of a statement.
 
@@ -247,6 +249,7 @@ def _value_or_function(
         declarator: of it.
         place: where the statement stands.
         kind: of it, if it is no function.
+        default: the value that the statement gives what has none of its own.
         is_function: whether it is one.
     """
     name, _ = _named(declarator)
@@ -262,7 +265,7 @@ def _value_or_function(
         return declared(node, last, kind, own, at=at or name, end=declarator.end_byte, head=place.start)
     if kind == "type":
         return declared(node, last, kind, own, at=at or name, head=place.start)
-    value = declarator.child_by_field_name("value") or node.child_by_field_name("default_value")
+    value = declarator.child_by_field_name("value") or default
     return declared(node, last, kind, own, at=at or name, value=value)
 
 

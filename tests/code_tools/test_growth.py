@@ -44,6 +44,12 @@ def test_what_was_parsed_is_read_in_time_that_grows_with_the_text(place):
     assert_linear(read, LONG // 8, setup=lambda size: shape.text(size).encode(), slack=4, least=LONG_SECONDS)
 
 
+def test_a_statement_with_many_declarators_takes_time_that_grows_with_it():
+    """The parser goes through all parts of a statement to find one."""
+    shape = Shape("cpp", "class A {\n", "|a, ||\n", "", "};\n")
+    assert_linear(language_named("cpp").parse, 8_000, setup=lambda size: shape.text(size).encode())
+
+
 def test_a_shape_repeats_its_unit_up_to_a_size():
     assert Shape("python", "[", "a{}(", ")", "]").text(20) == "[a0(a1())]"
 
