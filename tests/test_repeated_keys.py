@@ -7,6 +7,9 @@ import json
 
 import click
 import pytest
+
+pytest.importorskip("mcp", reason="no wheels for WebAssembly")
+
 from mcp.types import PARSE_ERROR
 
 from operator_schema import RawCall, Toolset, tool

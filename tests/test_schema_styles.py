@@ -444,6 +444,7 @@ def test_a_registry_keeps_a_definition_for_each_style_and_the_caller_owns_it():
 @dataclass
 class Large:
     numbers: tuple[int, ...] = tuple(range(9_000))
+    count: int = 0
     choice: Any = field(default=None)
 
 
