@@ -305,6 +305,25 @@ def test_a_text_that_held_a_secret_is_played_back_for_any_text(path):
     assert not played.is_error
 
 
+@pytest.mark.needs_threads
+def test_a_key_of_another_tool_shows_no_secret_that_repair_accepts_under_this_key(path):
+    @tool(repair=True)
+    def log_in(api_token: str) -> str:
+        """Log in."""
+        return api_token
+
+    @tool
+    def count(apiToken: int) -> int:  # noqa: N803  # a key that means itself, of this tool
+        """Count."""
+        return apiToken
+
+    executor = record(Executor([log_in, count]), path, redact=["api_token"])
+    for name, value in (("log_in", "s3cret"), ("count", 5), ("unknown", "s3cret")):
+        executor.run_sync(RawCall("c1", name, {"apiToken": value}))
+    kept = [line["arguments"]["apiToken"] for line in lines(path)]
+    assert kept == ["[redacted]", 5, "[redacted]"]
+
+
 def test_a_name_in_redact_that_is_nearly_a_key_is_logged(path, caplog):
     record(Executor(TOOLS), path, redact=["pasword", "token"])  # a result that is a mapping has the token
     expected = 'redact has names of keys that no tool has: "pasword" (did you mean "password"?)'

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError, EncodeError, ToolError
-from ..json_values import to_json_text
+from ..json_values import is_array, is_object, to_json_text
 from ..tools import MCP_HINTS, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Unpack
 
     from ..rounds import ToolCall
@@ -209,11 +209,9 @@ def is_as_written(call: ToolCall[Any]) -> bool:
     What a default gives anew each time isn't compared.
     """
     try:
-        runs = call.arguments
-    except (EncodeError, ToolError):  # hooks can't change an input that can't be written
-        return True
-    written = _lasting(call)
-    return all(runs.get(name, MISSING) == value for name, value in written.items())
+        return not _changes_in(call)
+    except (EncodeError, ToolError):  # a hook changed what can't be written, so not compared either
+        return False
 
 
 def key_of(call: ToolCall[Any]) -> str:
@@ -222,16 +220,44 @@ def key_of(call: ToolCall[Any]) -> str:
     What a default gives anew each time isn't in it.
     """
     try:
-        runs, lasting = call.arguments, _lasting(call)
-        shown = {name: value for name, value in runs.items() if name in lasting}
+        changed: Any = _changes_in(call)
     except (EncodeError, ToolError):  # as above
-        shown = call.raw.arguments
-    told = [call.tool.definition(), shown]
+        changed = call.arguments
+    told = [call.tool.definition(), call.raw.arguments, changed]
     return sha256(to_json_text(told).encode()).hexdigest()[:32]
 
 
-def _lasting(call: ToolCall[Any]) -> dict[str, Any]:
-    """Return the arguments that the model wrote, and what defaults always give."""
+def _changes_in(call: ToolCall[Any]) -> list[list[Any]]:
+    """Return what hooks changed in the arguments: each place, and the value that is there now, if one is."""
+    before = call.arguments_before
+    if before is None:
+        return []
     tool, wrote = call.tool, call.raw.arguments
-    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))
-    return {name: value for name, value in first.items() if second.get(name, MISSING) == value}
+    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))  # a default may give other ones
+    return list(_changes([], call.arguments, before, first, second))
+
+
+def _changes(place: list[Any], now: Any, before: Any, first: Any, second: Any) -> Iterator[list[Any]]:
+    values = (now, before, first, second)
+    if is_object(now) and is_object(before):
+        for name in {**before, **now}:
+            inner = [value.get(name, MISSING) if is_object(value) else MISSING for value in values]
+            yield from _changes([*place, name], *inner)
+    elif is_array(now) and is_array(before) and len(now) == len(before):
+        for number in range(len(now)):
+            inner = [
+                value[number] if is_array(value) and number < len(value) else MISSING for value in values
+            ]
+            yield from _changes([*place, number], *inner)
+    elif not (_is_equal(now, before) or _is_new_each_time(first, second)):
+        yield [place] if now is MISSING else [place, now]
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _is_new_each_time(first: Any, second: Any) -> bool:
+    """Return whether a default gave this value, and not only a part of it, anew."""
+    has_parts = (is_object(first) and is_object(second)) or (is_array(first) and is_array(second))
+    return not has_parts and not _is_equal(first, second)

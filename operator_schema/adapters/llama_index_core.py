@@ -36,7 +36,8 @@ _CONTEXT = "operator_schema_context"
 """Under which an agent gives its context: no parameter of a tool has this name."""
 
 _ANSWERED = "operator_schema_answered"
-"""Key in the store of a run: how many questions a person has answered."""
+"""Key in the store of a run: how many questions a person has answered, and the key of the last one."""
+_NONE = [0, ""]
 
 
 class OperatorTool(FunctionTool):
@@ -93,18 +94,23 @@ async def _ask(ctx: Any, question: dict[str, Any], key: str) -> Any:
     if await ctx.store.get("num_tool_calls", default=1) > 1:  # an agent's calls of this turn
         return ONLY_ALONE
     event, store = InputRequiredEvent(prefix=question["question"], **question), ctx.store
-    number = await store.get(_ANSWERED, default=0)
+    number, last = await store.get(_ANSWERED, default=_NONE)
     if number and await _has_answer(ctx, f"{number - 1} {key}"):
-        await _stop(ctx)
+        return await _after_another(ctx, last, key)
     name = f"{number} {key}"
     said = await ctx.wait_for_event(HumanResponseEvent, waiter_event=event, waiter_id=name)
     async with store.edit_state() as state:
-        is_first = state.get(_ANSWERED, 0) == number
-        if is_first:
-            state[_ANSWERED] = number + 1
-    if not is_first:
+        now, last = state.get(_ANSWERED, _NONE)
+        if now == number:
+            state[_ANSWERED] = [number + 1, key]
+    return said.response if now == number else await _after_another(ctx, last, key)
+
+
+async def _after_another(ctx: Any, last: str, key: str) -> Any:
+    """Refuse a call whose answer another call has had; leave one that is the same call, started once more."""
+    if last == key:
         await _stop(ctx)
-    return said.response
+    return ONLY_ALONE
 
 
 async def _has_answer(ctx: Any, name: str) -> bool:

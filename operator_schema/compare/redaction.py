@@ -39,7 +39,7 @@ class Hidden(Value):
 
     Attributes:
         names: as they were given.
-        declared: keys in the schemas of tools: each of these means itself.
+        declared: keys in the schemas of the called tool: each of these means itself.
     """
 
     names: frozenset[str]
@@ -55,16 +55,17 @@ class Hidden(Value):
 
         A name that is like none may be right: a text or a mapping can hold any key.
         """
-        keys: set[str] = set()
-        for tool in tools:
-            for schema in (tool.input_schema(), tool.output_schema()):
-                keys |= _keys_of(schema)
+        keys = {key for tool in tools for key in _keys_in(tool)}
         shown = sorted(keys - self.names)
         near = [(name, nearest(name, shown, _LIKENESS)) for name in sorted(self.names - keys)]
         said = [f"{quote(name)} (did you mean {quote(key)}?)" for name, key in near if key is not None]
         if said:
             write_log(WARNING, "redact has names of keys that no tool has: %s", listed(said))
         return self.replace(declared=self.declared | keys)
+
+    def for_tool(self, tool: Tool[..., Any]) -> Hidden:
+        """Return the same for calls of one tool: a key of another tool says nothing about its arguments."""
+        return self.replace(declared=frozenset(_keys_in(tool)))
 
 
 def hidden_keys(redact: Any, wanted: str) -> Hidden:
@@ -89,6 +90,10 @@ def hidden_keys(redact: Any, wanted: str) -> Hidden:
 def _is_meant(key: str, names: frozenset[str]) -> bool:
     """Return whether a key is another spelling of a name, or nearly one."""
     return fold(key) in {fold(name) for name in names} or nearest(key, names, _LIKENESS) is not None
+
+
+def _keys_in(tool: Tool[..., Any]) -> set[str]:
+    return _keys_of(tool.input_schema()) | _keys_of(tool.output_schema())
 
 
 def _keys_of(schema: Any) -> set[str]:

@@ -439,8 +439,8 @@ class Distinct:
 # --- unions ---------------------------------------------------------------------------------------
 # Members are distinguished by the JSON value alone, whatever their order. First by JSON type. Among strings,
 # enums and literals come before leaves, leaves go by their `rank`, plain strings come last. Objects go by a
-# discriminator, else by which of them fits and leaves the fewest keys unused. `graph_checks` finds members
-# that can't be distinguished.
+# discriminator, else by which of them fits and leaves the fewest keys unused. `ambiguity_checks` finds
+# members that can't be distinguished.
 
 
 class Tag(Value):

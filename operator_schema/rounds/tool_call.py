@@ -110,6 +110,7 @@ class ToolCall(Value, Generic[Input]):
     _saved: Any = None  # of a call that no longer fits its tool: what is saved of it
     deferred_at: float | None = None  # neither this nor what follows takes part in equality
     _notes: Mapping[str, Any] | None = None  # what decoding said of the arguments; not after a restart
+    _before: tuple[Any] | None = None  # the input before hooks or people changed it; not after a restart
 
     if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
 
@@ -132,6 +133,7 @@ class ToolCall(Value, Generic[Input]):
             _saved,
             deferred_at,
             _notes,
+            _before,
         ):
             self = cls._draft()
             self.index = index
@@ -151,6 +153,7 @@ class ToolCall(Value, Generic[Input]):
             self._saved = _saved
             self.deferred_at = deferred_at
             self._notes = _notes
+            self._before = _before
             self.__class__ = cls
             return self
 
@@ -219,6 +222,16 @@ class ToolCall(Value, Generic[Input]):
             ToolError: the input doesn't keep everything that it was made from (`InitVar`).
         """
         return self.tool.encode_input(self.input)
+
+    @property
+    def arguments_before(self) -> dict[str, Any] | None:
+        """The arguments before hooks or people changed them; None if nobody did, and after a restart.
+
+        Raises:
+            EncodeError: as for `arguments`.
+            ToolError: as for `arguments`.
+        """
+        return None if self._before is None else self.tool.encode_input(self._before[0])
 
     @property
     def answers(self) -> dict[str, Any]:
@@ -293,7 +306,8 @@ class ToolCall(Value, Generic[Input]):
             RoundError: the call has no tool.
             ToolError: it isn't an input of this tool.
         """
-        return self.replace(_input=checked_input(self.tool, given))
+        before = self._before or (self.input,)
+        return self.replace(_input=checked_input(self.tool, given), _before=before)
 
     def complete(self, output: object, /) -> ToolResult:
         """Return the result of a call that your program has run.
@@ -414,7 +428,7 @@ class ToolCall(Value, Generic[Input]):
         return f"ToolCall({', '.join(shown)})"
 
 
-_NOT_COMPARED = frozenset({"_error", "deferred_at", "_notes"})
+_NOT_COMPARED = frozenset({"_error", "deferred_at", "_notes", "_before"})
 _COMPARED = tuple([name for name in ToolCall.__slots__ if name not in _NOT_COMPARED])
 
 

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..compare.logs import MAX_LINE, Unreadable, records_in
-from ..compare.redaction import REDACTED, hidden_keys, without_secrets
+from ..compare.redaction import REDACTED, Hidden, hidden_keys, without_secrets
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
@@ -273,8 +273,23 @@ def _redacting(redact: Any, executor: Any) -> Callable[[dict[str, Any]], dict[st
     if callable(redact):
         return lambda line: _checked_line(redact(line))
     named = hidden_keys(redact, "a function or a list of names of arguments")
-    hidden = named.beside(executor.registry) if isinstance(executor, Executor) else named
-    return lambda line: without_secrets(line, hidden)
+    if not isinstance(executor, Executor):
+        return lambda line: without_secrets(line, named)
+    registry = executor.registry
+    named.beside(registry)
+    kept: dict[str, tuple[Any, Hidden]] = {}
+
+    def redacted(line: dict[str, Any]) -> dict[str, Any]:
+        name = line["name"]
+        tool = registry[name] if name in registry else None
+        if tool is None:  # the model made up the name
+            return without_secrets(line, named)
+        known = kept.get(name)
+        if known is None or known[0] is not tool:
+            known = kept[name] = (tool, named.for_tool(tool))
+        return without_secrets(line, known[1])
+
+    return redacted
 
 
 def _checked_line(kept: Any) -> dict[str, Any] | None:

@@ -12,7 +12,16 @@ from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 from llama_index.core.base.llms.types import TextBlock
 from llama_index.core.tools import FunctionTool
 from llama_index.core.tools.calling import acall_tool, call_tool
-from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
+from llama_index.core.workflow import (
+    Context,
+    Event,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    StartEvent,
+    StopEvent,
+    Workflow,
+    step,
+)
 from llama_index.llms.openai import OpenAI
 from local_server import serving
 from patience import cancelled_once, until
@@ -344,3 +353,47 @@ def test_a_workflow_asks_a_person_before_a_tool_that_needs_one(answer, said):
     assert questions == [("Run delete?", "delete", {"path": "a"}, [])]
     assert said in answers(requests[1])[0].text
     assert ran == (["a"] if answer == "yes" else [])
+
+
+class Wanted(Event):
+    path: str
+
+
+class Said(Event):
+    text: str
+
+
+class Both(Workflow):
+    """Two calls at once, without an agent."""
+
+    @step
+    async def begin(self, ctx: Context, _: StartEvent) -> Wanted | None:
+        for path in "ab":
+            ctx.send_event(Wanted(path=path))
+
+    @step
+    async def call(self, ctx: Context, event: Wanted) -> Said:
+        (made,) = to_tools([wipe])
+        return Said(text=(await made.acall(path=event.path, **{made.ctx_param_name: ctx})).content)
+
+    @step
+    async def end(self, ctx: Context, event: Said) -> StopEvent | None:
+        found = ctx.collect_events(event, [Said, Said])
+        return found and StopEvent(result=[one.text for one in found])
+
+
+def test_an_answer_that_another_call_of_a_workflow_had_lets_no_call_wait_forever(wiped):
+    async def main():
+        run = Both(timeout=60).run()
+        asked_about = []
+        async for event in run.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                asked_about.append(event.arguments["path"])
+                if len(asked_about) == 2:
+                    run.ctx.send_event(HumanResponseEvent(response="yes"))
+        return await run
+
+    said = asyncio.run(main())
+    assert len(wiped) == 1
+    assert any(text == f"wiped {wiped[0]}" for text in said)
+    assert any("make it again, alone" in text for text in said)
