@@ -8,7 +8,7 @@ import json
 import click
 import pytest
 
-pytest.importorskip("mcp", reason="no wheels for WebAssembly")
+pytest.importorskip("mcp.types", reason="no wheels for WebAssembly")
 
 from mcp.types import PARSE_ERROR
 
