@@ -191,7 +191,7 @@ def is_agreement(answer: object) -> bool:
         answers = [said[key] for key in _ANSWERS if said.get(key) is not None]
         kind = said.get("type")
         if answers:  # the type then mostly says what kind of message it is
-            is_other = isinstance(kind, str) and kind.strip().lower() in _OTHER_DECISIONS
+            is_other = kind is False or (isinstance(kind, str) and kind.strip().lower() in _OTHER_DECISIONS)
             return all(map(is_agreement, answers)) and not is_other
         return not isinstance(kind, Mapping) and is_agreement(kind)
     return answer is True
@@ -199,7 +199,12 @@ def is_agreement(answer: object) -> bool:
 
 _ANSWERS = ("approved", "confirmed", "response")
 _YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
-_OTHER_DECISIONS = frozenset({"reject", "rejected", "edit", "ignore", "respond", "decline", "cancel"})
+_OTHER_DECISIONS = frozenset(
+    {
+        *("reject", "rejected", "edit", "ignore", "respond", "decline", "declined", "cancel", "cancelled"),
+        *("deny", "denied", "refuse", "refused", "abort", "no", "n", "false"),
+    }
+)
 """Types of a decision that is none for this very call; those of langchain, langgraph and MCP among them."""
 
 
@@ -224,7 +229,7 @@ def key_of(call: ToolCall[Any]) -> str:
     except (EncodeError, ToolError):  # as above
         changed = call.arguments
     told = [call.tool.definition(), call.raw.arguments, changed]
-    return sha256(to_json_text(told).encode()).hexdigest()[:32]
+    return sha256(to_json_text(told).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def _changes_in(call: ToolCall[Any]) -> list[list[Any]]:

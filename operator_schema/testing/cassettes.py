@@ -281,9 +281,9 @@ def _redacting(redact: Any, executor: Any) -> Callable[[dict[str, Any]], dict[st
 
     def redacted(line: dict[str, Any]) -> dict[str, Any]:
         name = line["name"]
-        tool = registry[name] if name in registry else None
-        if tool is None:  # the model made up the name
+        if name not in registry:  # the model made it up
             return without_secrets(line, named)
+        tool = registry[name]
         known = kept.get(name)
         if known is None or known[0] is not tool:
             known = kept[name] = (tool, named.for_tool(tool))

@@ -11,6 +11,8 @@ import pytest
 from operator_schema import Executor, RawCall, RunNormally, tool
 from operator_schema.adapters.conversions import is_as_written, key_of
 
+pytestmark = pytest.mark.needs_threads
+
 clock = [100]
 
 
@@ -109,3 +111,7 @@ def test_a_clock_that_gives_two_decodes_the_same_time_changes_nothing():
 def test_the_same_change_has_the_same_key_each_time():
     assert asked(with_order(amount=1000))[1] == asked(with_order(amount=1000))[1]
     assert asked(with_order(amount=1000))[1] != asked(with_order(amount=1001))[1]
+
+
+def test_a_key_that_the_tool_ignores_may_hold_what_cant_be_encoded():
+    assert asked(called=send, wrote={"mail": {"to": "a"}, "\ud800": "\udc00"})[0]

@@ -95,6 +95,8 @@ def test_what_a_framework_did_not_hold_back_runs_only_after_somebody_was_asked(a
         (1, "a person declined it"),
         ({"type": "reject", "approved": True}, "a person declined it"),
         ({"type": " Edit ", "response": "yes"}, "a person declined it"),
+        ({"type": "Deny", "approved": True}, "a person declined it"),
+        ({"type": False, "approved": True}, "a person declined it"),
         ({"approved": True, "confirmed": False}, "a person declined it"),
         ({"type": {"type": "approve"}}, "a person declined it"),
         ({"type": ["approve"], "approved": "maybe"}, "a person declined it"),

@@ -71,6 +71,7 @@ def test_a_function_is_refused_that_does_not_take_what_it_gets(option, given, wh
         Executor([add], **{option: given})
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(
     ("option", "what"),
     [

@@ -204,6 +204,7 @@ HALF = "\ud83d"
 """The first half of an emoji, as a text has it that JavaScript cut: no encoding can write it."""
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(
     "said",
     [
