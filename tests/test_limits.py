@@ -200,7 +200,7 @@ def test_defaults_whose_parts_are_shared_are_bounded():
         Codec(with_shared_defaults(60))  # 2**61 values, if each part is counted where it is used
     (complaint,) = caught.value.findings
     assert complaint.code == "too_large"
-    assert f"more than {encode.MAX_DEFAULT_VALUES} values" in complaint.message
+    assert f"more than {encode.MAX_DEFAULT_VALUES:,} values" in complaint.message
 
 
 def test_the_values_of_all_defaults_and_examples_count_together(monkeypatch):
@@ -247,7 +247,7 @@ def test_each_member_of_a_union_is_an_annotation(annotation, monkeypatch):
     monkeypatch.setattr(walk, "MAX_ANNOTATIONS", count)
     Codec(annotation)
     monkeypatch.setattr(walk, "MAX_ANNOTATIONS", count - 1)
-    with pytest.raises(SchemaError, match=f"more than {count - 1} annotations"):
+    with pytest.raises(SchemaError, match=f"more than {count - 1:,} annotations"):
         Codec(annotation)
 
 

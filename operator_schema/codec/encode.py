@@ -533,7 +533,7 @@ class DefaultChecks:
 def _too_large(entry: Defaulted) -> Finding:
     from ..findings import about_type
 
-    message = f"the defaults and examples of the type have more than {MAX_DEFAULT_VALUES} values in them"
+    message = f"the defaults and examples of the type have more than {MAX_DEFAULT_VALUES:,} values in them"
     remedy = "Make large ones when they are needed: with default_factory, or in the function"
     return about_type(entry.path, "too_large", entry.owner, message, remedy)
 

@@ -427,7 +427,7 @@ class Walk:
     def _complain_size(self, place: Place) -> Node:
         if not self._is_too_large:
             self._is_too_large = True
-            message = f"the type has more than {MAX_ANNOTATIONS} annotations in it"
+            message = f"the type has more than {MAX_ANNOTATIONS:,} annotations in it"
             self.complain(place, "too_large", message, "Name the parts that repeat: a dataclass is read once")
         return UNKNOWN
 

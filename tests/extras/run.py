@@ -26,7 +26,7 @@ MARKS = ("<!-- extras -->\n", "<!-- end of extras -->")
 LINES = [
     "tests/bulk",
     "tests/compare/test_logs.py",
-    "tests/compare/test_engines.py",
+    "tests/compare/test_parallel_engines.py",
     "tests/cli/test_cli_replay.py",
 ]
 SMALL = {
