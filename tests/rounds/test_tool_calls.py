@@ -36,6 +36,13 @@ def one(entry=search, **arguments):
     return toolset.offer().round([raw(entry.name, **given)]).expect_one()
 
 
+def test_a_call_knows_its_arguments_before_the_first_change():
+    call = one(pay)
+    assert call.arguments_before is None
+    changed = call.with_input(pay.input_type(amount=2)).with_input(pay.input_type(amount=3))
+    assert (changed.arguments_before, changed.arguments) == ({"amount": 1}, {"amount": 3})
+
+
 # --- dispatch ------------------------------------------------------------------------------------
 
 
