@@ -132,7 +132,7 @@ class Spans:
         self._record_results = record_results
         self._max_length = max_length
         self._hidden = hidden
-        self._hidden_of: dict[str, Hidden] = {}  # the same beside the keys of a tool, by its name
+        self._hidden_of: dict[str, Hidden] = {}  # the same for calls of a tool, by its name
 
     @hook.around()
     @contextmanager
@@ -216,7 +216,8 @@ class Spans:
         """Warn once of keys that are nearly those to hide, and so are recorded."""
         records = self._record_arguments or self._record_results
         if self._hidden is not None and records and tool.name not in self._hidden_of:
-            self._hidden_of[tool.name] = self._hidden.beside([tool])
+            self._hidden.warn_of_misspelt([tool])
+            self._hidden_of[tool.name] = self._hidden.for_tool(tool)
 
     def _told(self, call: RawCall, outcome: ToolResult | BaseException) -> tuple[Any, str]:
         """Return arguments and text of the result, without secrets."""

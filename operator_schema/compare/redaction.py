@@ -50,8 +50,8 @@ class Hidden(Value):
             return key in self.names
         return isinstance(key, str) and len(key) <= _LONGEST_KEY and _is_meant(key, self.names)
 
-    def beside(self, tools: Iterable[Tool[..., Any]]) -> Hidden:
-        """Return the same with the keys of more tools; log the names that are no key there, but nearly one.
+    def warn_of_misspelt(self, tools: Iterable[Tool[..., Any]]) -> None:
+        """Log the names that are no key of any of these tools, but nearly one.
 
         A name that is like none may be right: a text or a mapping can hold any key.
         """
@@ -61,7 +61,6 @@ class Hidden(Value):
         said = [f"{quote(name)} (did you mean {quote(key)}?)" for name, key in near if key is not None]
         if said:
             write_log(WARNING, "redact has names of keys that no tool has: %s", listed(said))
-        return self.replace(declared=self.declared | keys)
 
     def for_tool(self, tool: Tool[..., Any]) -> Hidden:
         """Return the same for calls of one tool: a key of another tool says nothing about its arguments."""

@@ -276,7 +276,7 @@ def _redacting(redact: Any, executor: Any) -> Callable[[dict[str, Any]], dict[st
     if not isinstance(executor, Executor):
         return lambda line: without_secrets(line, named)
     registry = executor.registry
-    named.beside(registry)
+    named.warn_of_misspelt(registry)
     kept: dict[str, tuple[Any, Hidden]] = {}
 
     def redacted(line: dict[str, Any]) -> dict[str, Any]:
