@@ -1,7 +1,7 @@
-"""Write a plain function, and get a tool that every model can call.
+"""Write a plain dataclass or function, and get a tool.
 
-JSON Schema out for the model, typed arguments back from its calls, errors that teach the model to call
-it right. Standard library only. Every name is loaded when it is first used.
+JSON Schema out for the model, typed instances back from its arguments, errors that the model can act on.
+Standard library only. Every name is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .tools.injection import skip
     from .tools.tool import Tool
 
-__version__ = "0.1.0"
+__version__ = "1.0.0.dev0"
 
 __all__ = [
     "CallError",

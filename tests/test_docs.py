@@ -199,7 +199,7 @@ def anchors_of(page):
 
 @every_page
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\((?!https?:)([^)]+)", prose_of(page)):
+    for target in re.findall(r"""(?:\]\(|\bsrc="|\bsrcset=")(?!https?:)([^)"]+)""", prose_of(page)):
         path, _, anchor = target.partition("#")
         found = page.parent / path if path else page
         assert found.exists(), target
@@ -311,7 +311,21 @@ def test_the_examples_of_the_readme_can_be_pasted_into_a_prompt(capsys):
     del sys.modules[module.__name__]
     shown = capsys.readouterr()
     assert "9.00 CHF" in shown.out
-    assert shown.err == ""
+    ends = re.findall(r"^(?! |Traceback)([\w.]+): (?=\w+: \d)", shown.err, re.MULTILINE)
+    assert ends == re.findall(r"^operator_schema\.errors\.\w+", "\n".join(blocks), re.MULTILINE)
+    assert shown.err.count("Traceback") == len(ends)
+
+
+def test_the_readme_is_short_and_begins_with_the_engine():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 900
+    first_screen = text.partition("## Install")[0]
+    assert "(docs/decoding.md)" in first_screen
+    code = text[: text.index("## A tool")]
+    assert all(
+        word in code
+        for word in ("@dataclass", "param_descriptions", "json_schema", "DecodeError", "SchemaError")
+    )
 
 
 NUMBERS = {12: "twelve", 16: "sixteen"}
