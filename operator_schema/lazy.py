@@ -110,8 +110,16 @@ def _home_of(name: str) -> str | None:
         return None
     root = __name__.rpartition(".")[0]
     rooms = (f"{root}.{room}" for room in _ROOMS if _is_module(root, room))  # a copy may lack some
-    home = next((room for room in rooms if name in import_module(room).__all__), None)
+    home = next((room for room in rooms if name in _names_of(room)), None)
     return None if home is None else f"it is in {home}"
+
+
+def _names_of(room: str) -> list[str]:
+    """Return what a room exports: nothing if a copy lacks a room that it needs."""
+    try:
+        return list(getattr(import_module(room), "__all__", ()))
+    except ModuleNotFoundError:
+        return []
 
 
 def _answer_imports(package: str, answer: Callable[[str], str | None]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import code
+import importlib.util
 import json
 import re
 import sys
@@ -326,6 +327,20 @@ def test_the_readme_is_short_and_begins_with_the_engine():
         word in code
         for word in ("@dataclass", "param_descriptions", "json_schema", "DecodeError", "SchemaError")
     )
+
+
+def test_the_seven_places_of_descriptions_give_what_the_page_shows(tmp_path, capsys):
+    page = (ROOT / "docs" / "decoding.md").read_text(encoding="utf-8")
+    source, shown = re.search(
+        r"^```py\n(.*?)^```\n\n```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    ).groups()
+    (tmp_path / "booking.py").write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("booking", tmp_path / "booking.py")
+    module = sys.modules["booking"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    del sys.modules["booking"]
+    assert capsys.readouterr().out == shown
+    assert len(shown.splitlines()) == 7
 
 
 NUMBERS = {12: "twelve", 16: "sixteen"}
