@@ -9,13 +9,19 @@ import json
 import re
 import sys
 import types
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, make_dataclass
+from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
+import annotated_types
+import pydantic
 import pytest
 from judge import validator
 
-from operator_schema import Codec, DecodeError, json_values
+from operator_schema import Codec, DecodeError, SchemaError, json_values
 from operator_schema.codec.encode import MAX_DEFAULT_VALUES
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
@@ -327,6 +333,88 @@ def test_the_readme_is_short_and_begins_with_the_engine():
         word in code
         for word in ("@dataclass", "param_descriptions", "json_schema", "DecodeError", "SchemaError")
     )
+
+
+class Money:
+    """A class without fields that anybody knows."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    cents: int
+
+
+class Keep(NamedTuple):
+    path: str
+
+
+class Delete(NamedTuple):
+    path: str
+
+
+@dataclass
+class TaggedKeep:
+    path: str
+    kind: Literal["keep"]
+
+
+@dataclass
+class TaggedDelete:
+    path: str
+    kind: Literal["delete"]
+
+
+class Objects(Enum):
+    A = Amount(1)
+
+
+class Texts(Enum):
+    A = "a"
+
+
+def with_default(annotation, value):
+    """Return a class whose only field has this default."""
+    return make_dataclass("Defaulted", [("x", annotation, value)])
+
+
+REFUSED = {
+    "a class of your own": ([Money], [Amount]),
+    "`Iterator[T]`": ([Iterator[int], Generator[int, None, None]], [list[int], Iterable[int]]),
+    "`dict[float, T]`": ([dict[float, int], dict[Amount, int]], [dict[str, int], list[Amount]]),
+    "`set[list[int]]`": ([set[list[int]]], [set[tuple[int, ...]], list[list[int]]]),
+    "`Keep \\| Delete`": ([Keep | Delete], [TaggedKeep | TaggedDelete]),
+    "`x: int = pydantic.Field": (
+        [with_default(int, pydantic.Field(gt=3))],
+        [with_default(Annotated[int, annotated_types.Gt(3)], 4)],
+    ),
+    "`Annotated[int, AfterValidator": (
+        [Annotated[int, pydantic.AfterValidator(abs)]],
+        [Annotated[int, annotated_types.Gt(3)]],
+    ),
+    "an Enum whose values": ([Objects], [Texts]),
+    "a default that doesn't fit": ([with_default(int, "a")], [with_default(int | None, None)]),
+    "`complex`": (
+        [complex, bytearray, Counter, Callable[[int], str]],
+        [tuple[float, float], bytes, dict[str, int]],
+    ),
+}
+"""Each row of the page, by how it begins: what is refused, and what the page says to write."""
+
+
+def rows_of_what_is_refused():
+    page = (ROOT / "docs" / "decoding.md").read_text(encoding="utf-8")
+    table = page.partition("| refused | write |\n|---|---|\n")[2].partition("\n\n")[0]
+    return [line.removeprefix("| ") for line in table.split("\n")]
+
+
+@pytest.mark.parametrize("row", rows_of_what_is_refused())
+def test_what_the_page_says_to_write_is_taken(row):
+    ((refused, taken),) = [pair for begin, pair in REFUSED.items() if row.startswith(begin)]
+    for annotation in refused:
+        with pytest.raises(SchemaError):
+            Codec(annotation)
+    for annotation in taken:
+        Codec(annotation)
 
 
 def test_the_seven_places_of_descriptions_give_what_the_page_shows(tmp_path, capsys):
