@@ -10,6 +10,7 @@ from .findings import Finding
 from .introspect.graph_traversal import places_of
 from .introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from .json_values import to_json_text
+from .lazy import answer_misnamed
 from .message_text import listed, quote, received
 from .providers.provider import Provider
 from .rounds.registry import Registry
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from .tools.tool import Tool
 
 __all__ = ["lint", "lint_type", "place_of_tool"]
+
+answer_misnamed(__name__)
 
 _ORDER = ("error", "warning", "note")
 

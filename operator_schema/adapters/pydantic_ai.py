@@ -28,6 +28,7 @@ with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from ..errors import DecodeError
+from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image, Resource
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["Toolset", "output_type", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 def output_type(cls: type[T], /) -> type[T]:
