@@ -280,7 +280,9 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
     candidates = [other for other in names if len(other) <= _COMPARED_LENGTH][:_COMPARED_NAMES]
     folded = fold(name)
     same = [candidate for candidate in candidates if fold(candidate) == folded]
-    found = [*same, *[one for one in candidates if _is_one_slip_away(folded, fold(one), likeness)]][:most]
+    near = [candidate for candidate in candidates if _is_one_slip_away(folded, fold(candidate), likeness)]
+    near.sort(key=lambda candidate: not _is_one_slip_away(name, candidate, likeness))
+    found = [*same, *near][:most]
     if len(found) == most:
         return found
     # Only a name that was wrong pays for this import.

@@ -151,6 +151,8 @@ def test_quote_and_clip():
         ("edned", ["ended"], "ended"),
         ("rul", ["rules", "url"], "url"),
         ("ab", ["ac"], None),
+        ("regstry", ["Registry", "registry"], "registry"),
+        ("Regstry", ["registry", "Registry"], "Registry"),
     ],
 )
 def test_nearest(name, names, found):

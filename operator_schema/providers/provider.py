@@ -172,7 +172,7 @@ class Provider(Value):
 
         Raises:
             TypeError: it has `content` where the provider takes `parts`, or `parts` where it takes `content`;
-                or a string where it takes a list.
+                or a string where it takes a list; or the provider doesn't know its role.
         """
         own = self.wire.text_message("user", "…")
         wanted, foreign = ("parts", "content") if "parts" in own else ("content", "parts")
@@ -181,12 +181,19 @@ class Provider(Value):
         elif "text" not in self.wire.FORMS and isinstance(message.get(wanted), str):
             found = f"a string as {quote(wanted)}"
         else:
+            self._check_role(message)
             return
         error = (
             f"a message of a history has {found}, which is another provider's form: "
             f"for {self.name}, write {to_json_text(own)}, or a string for a message of the user"
         )
         raise TypeError(error)
+
+    def _check_role(self, message: Mapping[str, Any]) -> None:
+        fault = rounds.role_fault(message, self.wire.ROLES, others=self.wire.OTHER_ROLES)
+        if fault is not None:
+            error = f"a message of a history for {self.name} {fault}"
+            raise TypeError(error)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.

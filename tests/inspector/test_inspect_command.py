@@ -253,7 +253,20 @@ def test_an_address_that_is_taken(refused):
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as other:
-        assert "can't serve: " in refused("--port", str(other.getsockname()[1]), "help_desk")
+        port = other.getsockname()[1]
+        message = f"can't serve on 127.0.0.1, port {port}: Address already in use: give another --port"
+        assert f"{message}, or --port 0 for any that is free" in refused("--port", str(port), "help_desk")
+
+
+def test_a_program_is_not_taken_for_a_module(refused, tmp_path):
+    program = tmp_path / "my server"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    way = "to start this program as an MCP server, write mcp:"
+    assert way in refused("true")
+    assert way not in refused("no_such_module")
+    program = program.rename(tmp_path / "server")
+    assert f"{way}{program}" in refused(str(program))
 
 
 HIDDEN = """
