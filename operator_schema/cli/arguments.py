@@ -152,6 +152,9 @@ class _NameType(_NameParam):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ObjectName:
         text = str(value)
+        if text.startswith(MCP) or is_url(text):
+            reason = "tools of a server are listed by check, snapshot and stubs, and tried with inspect"
+            self.fail(f"{escape(text)!r} isn't {self.name}: {reason}", param, ctx)
         module, colon, path = _parted(text)
         if not is_path(module) and not all(module.split(".")):
             self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)

@@ -138,7 +138,10 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUse(message) from None
     try:
         store = _store(options)
-    except (rounds.StoreError, ValueError) as error:
+    except rounds.StoreError as error:  # it names the file
+        message = f"--store: {error}"
+        raise WrongUse(message) from None
+    except ValueError as error:
         message = f"--store {escape(str(options['store']))} can't be used: {error}"
         raise WrongUse(message) from None
     return {"tried": tried, "store": store, "recorded": options["calls"]}

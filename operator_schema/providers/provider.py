@@ -160,6 +160,8 @@ class Provider(Value):
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
         way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
+        if isinstance(item, (tools.RawCall, tools.ToolResult)):
+            way = ": a call and its result become a turn when their round is committed"
         raise TypeError(message + way)
 
     def _check_form(self, message: Mapping[str, Any]) -> None:
@@ -465,7 +467,8 @@ def _checked_history(history: Any) -> list[Any]:
     """
     if type(history) in {str, dict} or not hasattr(history, "__iter__"):
         message = f"a history must be a list of strings, messages, turns and answers, not {received(history)}"
-        raise TypeError(message)
+        is_one = type(history) is str or is_object(history)
+        raise TypeError(f"{message}: write [message]" if is_one else message)
     return [*history]
 
 
@@ -489,7 +492,7 @@ def _checked_results(results: Any) -> list[ToolResult]:
         message = "results takes a list: write [result]"
         raise TypeError(message)
     given: Any = results
-    found: list[Any] = list(given) if hasattr(given, "__iter__") else [given]
+    found: list[Any] = list(given) if hasattr(given, "__iter__") and not isinstance(given, str) else [given]
     for result in found:
         if not isinstance(result, tools.ToolResult):
             message = f"results takes what an executor returns, ToolResults, not {received(result)}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object, writable_json
 from ..message_text import as_written, listed, nearest, one_line, quote, received
+from ..tools.calls import RawCall, ToolResult
 from ..tools.signature import close_awaitable, is_awaitable
 from .errors import RoundError
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from types import ModuleType
 
-    from ..tools.calls import RawCall, ToolResult
 
 __all__ = ["History", "Transcript", "Turn", "append_turn", "check_item", "role_fault", "saving"]
 
@@ -143,11 +143,14 @@ def role_fault(
 _ALMOST_THE_SAME = 0.7
 
 
+_NO_ITEMS = (int, float, bytes, RawCall, ToolResult)
+
+
 def check_item(item: object) -> None:
     """Refuse what is certainly not a part of a conversation.
 
     Raises:
-        TypeError: it is a number, null, a list or bytes, or a message whose role is misspelt.
+        TypeError: it is a number, null, a list, bytes, a call, a result, or a message of a misspelt role.
     """
     if isinstance(item, (str, Turn)):
         return
@@ -156,8 +159,10 @@ def check_item(item: object) -> None:
         if fault is not None:
             message = f"a message of a transcript {fault}"
             raise TypeError(message)
-    elif item is None or isinstance(item, (int, float, bytes)) or is_array(item):
+    elif item is None or isinstance(item, _NO_ITEMS) or is_array(item):
         way = ": append its items one by one" if is_array(item) else ""
+        if isinstance(item, (RawCall, ToolResult)):
+            way = ": a call and its result become a turn when their round is committed"
         message = f"a transcript has messages, turns and answers, not {received(item)}{way}"
         raise TypeError(message)
 
@@ -194,7 +199,7 @@ class Transcript:
 
         Raises:
             RoundError: the turn is there already.
-            TypeError: it is a number, null, a list or bytes, or a message whose role is misspelt.
+            TypeError: it is no part of a conversation, such as a number, or its role is misspelt.
         """
         check_item(item)
         with self._lock:

@@ -195,7 +195,7 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
     assert "no tools in empty: decorate functions with @tool" in refused("empty")
     assert "--context is for your own tools" in refused("--context", "a:b", "https://x.example/mcp")
     assert "--tried bad.jsonl can't be used: line 1" in refused("--tried", "bad.jsonl", "help_desk")
-    assert "--store not.db can't be used" in refused("--store", "not.db", "help_desk")
+    assert "error: --store: the store not.db can't be used" in refused("--store", "not.db", "help_desk")
     assert "--secret-env is for --store" in refused("--secret-env", "X", "help_desk")
     (folder / "own.db").touch()
     assert "the variable NO, which should hold the secret, isn't set" in refused(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operator_schema import Toolset, Transcript
+from operator_schema import RawCall, ToolResult, Toolset, Transcript
 from operator_schema.providers import (
     anthropic,
     bedrock,
@@ -21,6 +21,7 @@ from operator_schema.providers import (
 from operator_schema.rounds import SqliteStore
 
 ROLES = ["user", "assistant", "system", "developer", "tool", "function", "model"]
+RESULT = ToolResult("1", "f", "x")
 KEEPERS = {
     "memory": lambda _: Transcript(),
     "store": lambda path: SqliteStore(path / "kept.db").transcript("a"),
@@ -39,7 +40,6 @@ def transcript(request, tmp_path):
         (None, "a transcript has messages, turns and answers, not null"),
         (2.5, "a transcript has messages, turns and answers, not number 2.5"),
         (True, "a transcript has messages, turns and answers, not boolean true"),
-        (b"hello", "a transcript has messages, turns and answers, not bytes"),
         (["hello"], 'messages, turns and answers, not array ["hello"]: append its items one by one'),
         (
             {"role": "usr", "content": "x"},
@@ -106,6 +106,32 @@ def test_a_provider_takes_its_own_roles_and_none_of_another_one(provider, role):
     assert str(caught.value).endswith(
         f'did you mean "{own}"?' if role in {"assistant", "model"} else f'"{max(OWN[provider])}"'
     )
+
+
+@pytest.mark.parametrize(
+    ("history", "said"),
+    [
+        ("hello", 'not string "hello": write [message]'),
+        ({"role": "user", "content": "x"}, "write [message]"),
+        ([RESULT], "not ToolResult: a call and its result become a turn when their round is committed"),
+        ([RawCall("1", "f")], "become a turn when their round is committed"),
+        (3, "not integer 3"),
+    ],
+)
+def test_what_is_no_history_says_what_to_write(history, said):
+    with pytest.raises(TypeError, match=re.escape(said) + "$"):
+        anthropic.request(OFFER, history)
+
+
+@pytest.mark.parametrize(("item", "said"), [(b"hello", "not bytes"), (float("nan"), "not number nan")])
+def test_a_transcript_in_memory_refuses_what_a_store_cannot_write(item, said):
+    with pytest.raises(TypeError, match=f"^a transcript has messages, turns and answers, {said}$"):
+        Transcript([item])
+
+
+def test_a_text_in_place_of_results_is_shown_whole():
+    with pytest.raises(TypeError, match=r'not string "done"$'):
+        anthropic.results("done")
 
 
 @given(st.sampled_from(sorted(OWN, key=repr)), st.text(max_size=12))
