@@ -123,10 +123,23 @@ def test_what_is_no_history_says_what_to_write(history, said):
         anthropic.request(OFFER, history)
 
 
-@pytest.mark.parametrize(("item", "said"), [(b"hello", "not bytes"), (float("nan"), "not number nan")])
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        (b"hello", "not bytes"),
+        (float("nan"), "not number nan"),
+        (RawCall("1", "f"), "not RawCall: a call and its result become a turn when their round is committed"),
+        (RESULT, "not ToolResult: a call and its result become a turn when their round is committed"),
+    ],
+)
 def test_a_transcript_in_memory_refuses_what_a_store_cannot_write(item, said):
     with pytest.raises(TypeError, match=f"^a transcript has messages, turns and answers, {said}$"):
         Transcript([item])
+
+
+def test_an_object_of_the_program_is_kept_in_memory():
+    items = [object(), anthropic]
+    assert list(Transcript(items)) == items
 
 
 def test_a_text_in_place_of_results_is_shown_whole():
