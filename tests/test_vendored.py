@@ -31,6 +31,7 @@ def add(a: int, b: int = 0) -> int:
 
 
 def find(arguments: dict) -> object:
+    """Find it."""
     return arguments
 
 
