@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .execution.executor import Executor
     from .findings import Finding
     from .introspect.leaves import SchemaLeaf
+    from .providers.answer import AnswerError
     from .rounds.errors import RoundError
     from .rounds.hooks import Complete, Defer, Reject, RunAgain, RunNormally, hook
     from .rounds.offer import Offer
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = "1.0.0.dev0"
 
 __all__ = [
+    "AnswerError",
     "CallError",
     "Codec",
     "Complete",
@@ -79,6 +81,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AnswerError": ".providers.answer",
     "CallError": ".errors",
     "Codec": ".codec.codec",
     "Complete": ".rounds.hooks",
