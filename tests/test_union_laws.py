@@ -332,6 +332,17 @@ def has_required_tag(objects: list[Any]) -> bool:
     return any(all(key in each.get("required", ()) for each in objects) for key in TAG_KEYS)
 
 
+# --- examples -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=2 * settings().max_examples)
+@given(members())
+def test_an_example_of_a_union_decodes(union):
+    codec = registered(named(union))
+    assume(codec is not None)
+    codec.decode(codec.example())
+
+
 # --- round trip -----------------------------------------------------------------------------------
 
 

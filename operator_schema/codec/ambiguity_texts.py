@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding
-from ..introspect.node_kinds import choices_of, field_choices, shape_of
-from ..json_values import choice_key
+from ..introspect.node_kinds import choices_of, shape_of
+from ..introspect.overlaps import distinguishing_field
 from ..message_text import excerpt, listed, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..introspect.nodes import Field, Node, ObjectNode
+    from ..introspect.nodes import Node, ObjectNode
 
     Steps = tuple[str | int, ...]
 
@@ -33,24 +33,15 @@ def _way_to_mean(node: ObjectNode, shapes: Sequence[ObjectNode], value: dict[Any
     """Return what to change in an object so that it is one member and none of the others."""
     others = [shape for shape in shapes if shape is not node]
     name = _name(node)
-    for field in sorted(node.fields, key=lambda field: not choices_of(field.node)):
-        if field.key not in value and all(_sets_apart(field, other) for other in others):
-            choices = choices_of(field.node)
-            content = f": {excerpt(choices[0])}" if choices else ""
-            return f"add {quote(field.key, _NAME_LENGTH)}{content} for {name}"
+    field = distinguishing_field(node, others, value)
+    if field is not None:
+        choices = choices_of(field.node)
+        content = f": {excerpt(choices[0])}" if choices else ""
+        return f"add {quote(field.key, _NAME_LENGTH)}{content} for {name}"
     own = {field.key for field in node.fields}
     known = {field.key for other in others for field in other.fields}
     needless = sorted(key for key in value if key in known and key not in own)
     return f"leave out {listed(list(map(quote, needless)), _NAMED_WAYS)} for {name}" if needless else None
-
-
-def _sets_apart(field: Field, other: ObjectNode) -> bool:
-    """Return whether an object with a field isn't another one, or is further from it."""
-    same = next((each for each in other.fields if each.key == field.key), None)
-    if same is None:
-        return True
-    values, others = field_choices(field), field_choices(same)
-    return bool(values and others) and not set(map(choice_key, values)) & set(map(choice_key, others))
 
 
 def read_as_another(steps: Steps, member: Node, others: Sequence[Node]) -> Finding:

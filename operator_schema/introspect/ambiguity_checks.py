@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
     Fault = tuple[TypeCode, str, str]
 
-__all__ = ["MAX_COMPARED_MEMBERS", "check_graph", "node_name", "null_fields", "with_fields"]
+__all__ = ["ADD_TAG", "MAX_COMPARED_MEMBERS", "check_graph", "node_name", "null_fields", "with_fields"]
 
 
 MAX_COMPARED_MEMBERS = 1_000_000

@@ -6,18 +6,19 @@ same values are refused, or the value is.
 
 from __future__ import annotations
 
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from ..json_values import choice_key
-from .node_kinds import field_choices, flat_members, received_types, shape_of
-from .nodes import LeafNode, resolve
+from .node_kinds import field_choices, flat_members, received_types, shape_of, tags_of
+from .nodes import LeafNode, UnionNode, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from .nodes import Field, Node, ObjectNode, Target
 
-__all__ = ["Marks", "Objects", "is_always_written"]
+__all__ = ["Marks", "Objects", "distinguishing_field", "is_always_written", "overlapping_names"]
 
 _OBJECT_ALONE = frozenset({"object"})
 _LAX = frozenset({"string", "integer", "number", "boolean"})
@@ -126,6 +127,54 @@ class Objects:
     def _types(self, field: Field) -> frozenset[str]:
         null = frozenset({"null"} if field.absent_is_none else ())
         return null.union(*map(received_types, flat_members(field.node, self._definitions)))
+
+
+def overlapping_names(node: Node, definitions: Mapping[Target, Node]) -> list[tuple[str, str]]:
+    """Return the names of members of a union, by twos, that the same object may fit.
+
+    Args:
+        node: any; only a union has members.
+        definitions: of the graph.
+
+    Returns:
+        A few of them; nothing for the alternatives of a JSON Schema document, which mean nothing else.
+    """
+    members = flat_members(node, definitions) if isinstance(node, UnionNode) else []
+    if any(tag.required for tag in tags_of(members)):
+        return []
+    objects = Objects(members, definitions)
+    shapes = {number: shape for number, shape in objects.shapes.items() if shape.type is not dict}
+    pairs = [pair for pair in islice(combinations(shapes, 2), _MOST_COMPARED) if objects.share(*pair)]
+    names = [sorted([shapes[one].name, shapes[other].name]) for one, other in pairs[:_MOST_NAMED]]
+    return [(first, second) for first, second in names]
+
+
+_MOST_COMPARED = 10_000
+_MOST_NAMED = 3
+
+
+def distinguishing_field(
+    node: ObjectNode, others: Sequence[ObjectNode], value: Mapping[str, object]
+) -> Field | None:
+    """Return a field that makes an object one member of a union and none of some others.
+
+    Args:
+        node: the fields of the member.
+        others: those of the others, which the object fits as well.
+        value: the object, which doesn't have the field yet.
+    """
+    left = [field for field in node.fields if field.key not in value]
+    left.sort(key=lambda field: not field_choices(field))
+    known = [{field.key: field for field in other.fields} for other in others]
+    return next((field for field in left if all(_sets_apart(field, fields) for fields in known)), None)
+
+
+def _sets_apart(field: Field, fields: Mapping[str, Field]) -> bool:
+    """Return whether an object with a field isn't another one, or leaves one more key of it unused."""
+    if field.key not in fields:
+        return True
+    values, others = choice_keys(field), choice_keys(fields[field.key])
+    return bool(values and others) and not values & others
 
 
 class Marks:
