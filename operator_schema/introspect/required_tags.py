@@ -37,7 +37,7 @@ def with_required_tags(graph: Graph, defaulted: Iterable[Defaulted], *, of_resul
         of_results: whether values are only written, so that only tags that are always written are required.
     """
     made = _Rebuilt(graph, of_results=of_results)
-    root = made.node(graph.root)
+    root = graph.root if isinstance(graph.root, RefNode) else made.node(graph.root)
     definitions = made.definitions()
     if root is graph.root and all(node is graph.definitions[target] for target, node in definitions.items()):
         return graph
