@@ -5,43 +5,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding
+from ..introspect.ambiguity_checks import node_name
 from ..introspect.node_kinds import choices_of, shape_of
-from ..introspect.overlaps import distinguishing_field
+from ..introspect.overlaps import Objects
 from ..message_text import excerpt, listed, one_line, quote, received
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ..introspect.nodes import Node, ObjectNode
+    from ..introspect.nodes import Field, Node, ObjectNode, Target
 
     Steps = tuple[str | int, ...]
 
 __all__ = ["ambiguous", "read_as_another"]
 
 
-def ambiguous(steps: Steps, members: Sequence[Node], value: dict[Any, Any]) -> Finding:
+def ambiguous(
+    steps: Steps, members: Sequence[Node], value: dict[Any, Any], definitions: Mapping[Target, Node]
+) -> Finding:
     """Return the problem of an object that fits several members of a union equally well."""
-    shapes = [shape for member in members if (shape := shape_of(member)) is not None]
-    names = _names(shapes)
-    ways = [way for node in shapes if (way := _way_to_mean(node, shapes, value))]
+    objects = Objects(members, definitions)
+    names = _names(list(objects.shapes.values()))
+    ways = [way for number in objects.shapes if (way := _way_to_mean(number, objects, value))]
     how = f"; {listed(ways, _NAMED_WAYS, ', or ')}" if ways else ""
     message = f"it fits {names} equally well{how}"
     return Finding(steps, "no_match", message, f"only one of {names}", received(value))
 
 
-def _way_to_mean(node: ObjectNode, shapes: Sequence[ObjectNode], value: dict[Any, Any]) -> str | None:
+def _way_to_mean(member: int, objects: Objects, value: dict[Any, Any]) -> str | None:
     """Return what to change in an object so that it is one member and none of the others."""
-    others = [shape for shape in shapes if shape is not node]
+    node, others = objects.shapes[member], [number for number in objects.shapes if number != member]
     name = _name(node)
-    field = distinguishing_field(node, others, value)
+    known = {field.key for number in others for field in objects.shapes[number].fields}
+    field = objects.distinguishing_field(member, others, value)
     if field is not None:
-        choices = choices_of(field.node)
-        content = f": {excerpt(choices[0])}" if choices else ""
+        content = _content(field) if field.key in known else ""
         return f"add {quote(field.key, _NAME_LENGTH)}{content} for {name}"
     own = {field.key for field in node.fields}
-    known = {field.key for other in others for field in other.fields}
     needless = sorted(key for key in value if key in known and key not in own)
     return f"leave out {listed(list(map(quote, needless)), _NAMED_WAYS)} for {name}" if needless else None
+
+
+def _content(field: Field) -> str:
+    """Return what a field takes, where another member has the same key."""
+    choices = choices_of(field.node)
+    return f": {excerpt(choices[0])}" if choices else f" ({one_line(node_name(field.node), _NAME_LENGTH)})"
 
 
 def read_as_another(steps: Steps, member: Node, others: Sequence[Node]) -> Finding:

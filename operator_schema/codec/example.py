@@ -355,7 +355,7 @@ class _Maker:
 
     def _tell_apart(self, node: UnionNode, member: Node, made: dict[str, Any]) -> bool:
         """Add to an object what makes it one member of a union alone; return whether it is that now."""
-        from ..introspect.overlaps import Objects, distinguishing_field  # few unions have several objects
+        from ..introspect.overlaps import Objects  # few unions have several objects
 
         definitions = self.graph.definitions
         members, member = flat_members(node, definitions), resolve(member, definitions)
@@ -364,13 +364,13 @@ class _Maker:
         if own is None:
             return True
         others = [
-            shape
+            number
             for number, shape in objects.shapes.items()
             if number != own
             and objects.share(own, number)
             and made.keys() <= objects.marks(shape).fields.keys()
         ]
-        field = distinguishing_field(objects.shapes[own], others, made) if others else None
+        field = objects.distinguishing_field(own, others, made) if others else None
         if field is not None:
             made[field.key] = self._field(field)
         return field is not None or not others

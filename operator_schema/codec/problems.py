@@ -205,7 +205,7 @@ class Problems:
 
     def ambiguous(self, path: Path, members: Sequence[Node], value: dict[Any, Any]) -> Any:
         """Note an object that fits several members of a union equally well."""
-        return self._note(path, "ambiguous", members, value)
+        return self._note(path, "ambiguous", members, value, self.definitions)
 
     def read_as_another(self, path: Path, member: Node, others: Sequence[Node]) -> Any:
         """Note an instance whose JSON other members of its union take as well."""

@@ -13,7 +13,7 @@ from ..findings import Finding, about_type
 from ..json_values import JSON_TYPES
 from ..message_text import listed
 from .hints import show_value
-from .node_kinds import TRAITS, flat_members, parts_of, received_types, shape_of, visit
+from .node_kinds import TRAITS, flat_members, parts_of, received_types, tags_of, visit
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -45,7 +45,14 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
     Fault = tuple[TypeCode, str, str]
 
-__all__ = ["ADD_TAG", "MAX_COMPARED_MEMBERS", "check_graph", "node_name", "null_fields", "with_fields"]
+__all__ = [
+    "ADD_TAG",
+    "MAX_COMPARED_MEMBERS",
+    "check_graph",
+    "node_name",
+    "null_fields",
+    "with_fields",
+]
 
 
 MAX_COMPARED_MEMBERS = 1_000_000
@@ -60,11 +67,11 @@ def check_graph(graph: Graph, name: str) -> tuple[list[Finding], bool]:
         name: of the type, for complaints about its root.
 
     Returns:
-        The complaints, and whether a union has several objects.
+        The complaints, and whether a union has tags that its members don't require yet.
     """
     unions = _Unions(graph)
     complaints = list(_complaints(graph, name, unions))
-    return complaints, unions.have_objects
+    return complaints, unions.lack_tags
 
 
 def _complaints(graph: Graph, name: str, unions: _Unions) -> Iterator[Finding]:
@@ -94,14 +101,14 @@ class _Unions:
     """The unions of one graph: each is spread out once, and all together are compared within a bound.
 
     Attributes:
-        have_objects: whether one of those that were checked has several objects.
+        lack_tags: whether one of those that were checked has tags that its members don't require yet.
     """
 
-    __slots__ = ("_compared", "_graph", "_members", "have_objects")
+    __slots__ = ("_compared", "_graph", "_members", "lack_tags")
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self.have_objects = False
+        self.lack_tags = False
         self._members: dict[int, list[Node]] = {}
         self._compared = 0
 
@@ -113,7 +120,11 @@ class _Unions:
 
     def check(self, node: UnionNode, path: Path, owner: str) -> Iterator[Finding]:
         members = self.members_of(node)
-        self.have_objects = self.have_objects or sum(shape_of(each) is not None for each in members) > 1
+        self.lack_tags = (
+            self.lack_tags
+            or node.discriminator is not None
+            or any(not tag.required for tag in tags_of(members))
+        )
         left = MAX_COMPARED_MEMBERS - self._compared
         most = max(left, 0) + 1
         looked_at, complaints = check_union(members, path, owner, self._graph.definitions, most)

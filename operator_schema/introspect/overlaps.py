@@ -14,11 +14,11 @@ from .node_kinds import field_choices, flat_members, received_types, shape_of, t
 from .nodes import LeafNode, UnionNode, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from .nodes import Field, Node, ObjectNode, Target
 
-__all__ = ["Marks", "Objects", "distinguishing_field", "is_always_written", "overlapping_names"]
+__all__ = ["Marks", "Objects", "is_always_written", "overlapping_names"]
 
 _OBJECT_ALONE = frozenset({"object"})
 _LAX = frozenset({"string", "integer", "number", "boolean"})
@@ -75,6 +75,29 @@ class Objects:
         """Return whether what a member writes may be a value of another one, without unused keys."""
         first, second, is_lax = self._pair(one, other)
         return first.written <= second.fields.keys() and not self._refuses(first, second, is_lax=is_lax)
+
+    def distinguishing_field(
+        self, member: int, others: Iterable[int], value: Mapping[str, object]
+    ) -> Field | None:
+        """Return a field that makes an object one member of a union and none of some others.
+
+        Args:
+            member: number of the member.
+            others: numbers of the others, which the object fits as well.
+            value: the object, which doesn't have the field yet.
+        """
+        left = [field for field in self.shapes[member].fields if field.key not in value]
+        left.sort(key=lambda field: not field_choices(field))
+        return next((field for field in left if self._sets_apart(field, member, others)), None)
+
+    def _sets_apart(self, field: Field, member: int, others: Iterable[int]) -> bool:
+        """Return whether objects with a field aren't other ones, or leave one more key of them unused."""
+        for other in others:
+            _, marks, is_lax = self._pair(member, other)
+            same = marks.fields.get(field.key)
+            if same and not self._are_disjoint(field, same, _LEVELS, is_lax=is_lax, is_written=False):
+                return False
+        return True
 
     def _pair(self, one: int, other: int) -> tuple[Marks, Marks, bool]:
         # A leaf may take `"1"` for an integer.
@@ -151,30 +174,6 @@ def overlapping_names(node: Node, definitions: Mapping[Target, Node]) -> list[tu
 
 _MOST_COMPARED = 10_000
 _MOST_NAMED = 3
-
-
-def distinguishing_field(
-    node: ObjectNode, others: Sequence[ObjectNode], value: Mapping[str, object]
-) -> Field | None:
-    """Return a field that makes an object one member of a union and none of some others.
-
-    Args:
-        node: the fields of the member.
-        others: those of the others, which the object fits as well.
-        value: the object, which doesn't have the field yet.
-    """
-    left = [field for field in node.fields if field.key not in value]
-    left.sort(key=lambda field: not field_choices(field))
-    known = [{field.key: field for field in other.fields} for other in others]
-    return next((field for field in left if all(_sets_apart(field, fields) for fields in known)), None)
-
-
-def _sets_apart(field: Field, fields: Mapping[str, Field]) -> bool:
-    """Return whether an object with a field isn't another one, or leaves one more key of it unused."""
-    if field.key not in fields:
-        return True
-    values, others = choice_keys(field), choice_keys(fields[field.key])
-    return bool(values and others) and not values & others
 
 
 class Marks:

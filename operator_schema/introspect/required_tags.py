@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..findings import Finding
 from ..json_values import is_object
 from .leaves import trusted_leaf
 from .node_kinds import TRAITS, ShapedDecoder, flat_members, parts_of, shape_of, tags_of
@@ -178,7 +179,7 @@ class _Rebuilt:
         named = self._named(node.discriminator, members)
         if named is not None:
             return frozenset({named, *(around or ())})
-        return _tags_among(members) if around is None else around
+        return frozenset([tag.key for tag in tags_of(members)]) if around is None else around
 
     def _named(self, name: str | None, members: list[Node]) -> str | None:
         """Return the key of the field that a discriminator of pydantic names in all members."""
@@ -210,12 +211,6 @@ class _Rebuilt:
 
     def _flat(self, node: Node) -> list[Node]:
         return flat_members(node, self._graph.definitions)
-
-
-def _tags_among(members: list[Node]) -> Keys:
-    """Return the keys of all tags of some objects; nothing if one of them is required already."""
-    tags = tags_of(members)
-    return _NONE if any(tag.required for tag in tags) else frozenset([tag.key for tag in tags])
 
 
 def _fields_of(node: Node) -> tuple[Field, ...]:
@@ -264,7 +259,6 @@ class _Requiring(ShapedDecoder):
         if not missing:
             return self.inner(value)
         from ..errors import DecodeError  # only what is wrong pays for it
-        from ..findings import Finding
 
         problems = [Finding((key,), "missing", "missing (required)") for key in missing]
         try:

@@ -187,10 +187,10 @@ class Walk:
         if self.has_choices:
             from .ambiguity_checks import check_graph  # most types have neither
 
-            complaints, have_objects = check_graph(graph, name)
+            complaints, lack_tags = check_graph(graph, name)
             self.complaints += complaints
-            if have_objects:
-                from .required_tags import with_required_tags  # few unions have several objects
+            if lack_tags:
+                from .required_tags import with_required_tags  # most tags have no default
 
                 graph = with_required_tags(graph, self.defaulted, of_results=self.of_results)
         return graph
