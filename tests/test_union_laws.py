@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from judge import validator
 from libraries import library
+from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError
 from operator_schema.lint import lint_type
@@ -293,6 +294,9 @@ WRAPPERS = [
     (lambda union: list[union], lambda value: [value]),
     (lambda union: dict[str, union], lambda value: {"k": value}),
     (lambda union: Optional[union], lambda value: value),
+    (lambda union: tuple[int, union], lambda value: [1, value]),
+    (lambda union: TypeAliasType("Alias", union), lambda value: value),
+    (lambda union: Union[Annotated[union, "described"], int], lambda value: value),
     (lambda union: make_dataclass("Around", [("inner", union)]), lambda value: {"inner": value}),
     (
         lambda union: make_dataclass("Around", [("inner", Optional[union], None)]),
