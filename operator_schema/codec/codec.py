@@ -140,7 +140,8 @@ class Codec(Generic[T]):
         set_once(self, "_graph", graph)
         set_once(self, "_options", checked)
         set_once(self, "_parse", parse)
-        set_once(self, "_tiers", Tiers(graph, checked["max_depth"], graph_of, exact=checked["repair"]))
+        asked = {"exact": checked["repair"], "is_decoded": not self._walk_class.of_results}
+        set_once(self, "_tiers", Tiers(graph, checked["max_depth"], graph_of, **asked))
 
     @property
     def type(self) -> Any:
@@ -471,8 +472,8 @@ class Codec(Generic[T]):
     def _encode_node(self, node: Node, value: object) -> Any:
         from .encode import encode_node
 
-        definitions, max_depth = self._graph.definitions, self._options["max_depth"]
-        encoded, problems = encode_node(node, definitions, value, max_depth, self._graph_of)
+        about = self._graph.definitions, value, self._options["max_depth"], self._graph_of
+        encoded, problems = encode_node(node, *about, is_decoded=not self._walk_class.of_results)
         if problems.found:
             error = errors().EncodeError(self._name, problems.found, problems.omitted)
             error.run = problems
@@ -572,7 +573,9 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
 
 
-def _default_faults(entries: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Finding]:
+def _default_faults(
+    entries: Iterable[Defaulted], graph: Graph, max_depth: int, *, is_decoded: bool
+) -> Iterable[Finding]:
     """Yield what is wrong with the defaults and the examples of fields."""
     checks: Any = None  # most types need none
     for entry in entries:
@@ -583,7 +586,7 @@ def _default_faults(entries: Iterable[Defaulted], graph: Graph, max_depth: int) 
             if not fits_at_sight(node, value):
                 from .encode import DefaultChecks
 
-                checks = checks or DefaultChecks(graph, max_depth, _graph_of)
+                checks = checks or DefaultChecks(graph, max_depth, _graph_of, is_decoded=is_decoded)
                 yield from checks.complaints(entry, what, value)
 
 

@@ -40,6 +40,7 @@ from ..message_text import (
     received,
 )
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
+from .ambiguity_texts import ambiguous, read_as_another
 from .spellings import quoted_scalar, quoted_type
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MESSAGE_LENGTH",
+    "ambiguous",
     "bad_content",
     "bad_format",
     "bad_integer_key",
@@ -76,6 +78,7 @@ __all__ = [
     "no_match",
     "not_one_of",
     "out_of_range",
+    "read_as_another",
     "rejected",
     "repeated_key",
     "show_choice",
