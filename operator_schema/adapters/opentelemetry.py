@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..compare.redaction import Hidden
     from ..execution import Execution
     from ..findings import Finding
-    from ..rounds import Round, ToolCall
+    from ..rounds import ArgumentChange, ChangedArguments, Round, ToolCall
     from ..tools import Tool
 
 __all__ = ["Spans", "spans"]
@@ -175,7 +175,7 @@ class Spans:
             )
             self._compare_keys(execution.tool)
         _tell_waiting(span, execution.deferred_at, outcome)
-        self._tell_outcome(span, work, outcome, execution.details)
+        self._tell_outcome(span, work, outcome, execution.details, execution.changed)
 
     def _started(self, call: RawCall) -> Span:
         """Start the span of a call."""
@@ -189,12 +189,23 @@ class Spans:
         return self._tracer.start_span(f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes)
 
     def _tell_outcome(
-        self, span: Span, call: RawCall, outcome: ToolResult | BaseException, notes: Mapping[str, Any]
+        self,
+        span: Span,
+        call: RawCall,
+        outcome: ToolResult | BaseException,
+        notes: Mapping[str, Any],
+        changed: ChangedArguments | None = None,
     ) -> None:
-        """Record what came of a call."""
+        """Record what came of a call: `changed` is what ran, if that isn't what the model wrote."""
         if not span.is_recording():
             return
         arguments, content = self._told(call, outcome)
+        if changed is not None:
+            span.set_attribute(_CHANGED_BY, [_who(change) for change in changed.changes][:_MOST_EVENTS])
+            if self._record_arguments:
+                self._record(span, "arguments", _arguments_text(arguments), _SENT)
+            ran = call.replace(arguments=changed.arguments)
+            arguments, content = self._told(ran, outcome, content)
         if self._record_arguments:
             self._record(span, "arguments", _arguments_text(arguments))
         if isinstance(outcome, ToolResult):
@@ -219,9 +230,12 @@ class Spans:
             self._hidden.warn_of_misspelt([tool])
             self._hidden_of[tool.name] = self._hidden.for_tool(tool)
 
-    def _told(self, call: RawCall, outcome: ToolResult | BaseException) -> tuple[Any, str]:
+    def _told(
+        self, call: RawCall, outcome: ToolResult | BaseException, content: str | None = None
+    ) -> tuple[Any, str]:
         """Return arguments and text of the result, without secrets."""
-        content = outcome.content if isinstance(outcome, ToolResult) else ""
+        if content is None:
+            content = outcome.content if isinstance(outcome, ToolResult) else ""
         if self._hidden is None or not (self._record_arguments or self._record_results):
             return call.arguments, content
         result: dict[str, Any] = {"content": content, "is_error": False}
@@ -237,13 +251,14 @@ class Spans:
             return _redaction().REDACTED, _redaction().REDACTED
         return told["arguments"], told["result"]["content"]
 
-    def _record(self, span: Span, kind: str, text: str | None) -> None:
+    def _record(self, span: Span, kind: str, text: str | None, name: str | None = None) -> None:
+        name = name or f"gen_ai.tool.call.{kind}"
         if text is None:
             return
         if len(text) > self._max_length:
             span.set_attribute(f"operator_schema.{kind}.length", len(text))
         else:
-            span.set_attribute(f"gen_ai.tool.call.{kind}", without_surrogates(text))
+            span.set_attribute(name, without_surrogates(text))
 
     def _measure(self, durations: Histogram, execution: Execution, seconds: float) -> None:
         name = execution.work.name if execution.tool is not None else "_OTHER"
@@ -299,6 +314,14 @@ _EVENTS: Final = {
     "mismatches": "operator_schema.mismatch",
 }
 """The events for findings: what is wrong, what was repaired or ignored, and results that don't fit."""
+
+
+_SENT: Final = "operator_schema.arguments.sent"
+_CHANGED_BY: Final = "operator_schema.arguments.changed_by"
+
+
+def _who(change: ArgumentChange) -> str:
+    return change.by if change.hook is None else _text(f"{change.by} {change.hook}")
 
 
 def _text(text: str, limit: int = _NAME_LENGTH) -> str:

@@ -40,7 +40,7 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
     found: list[ToolResult] = []
     for call in calls:
         own = given.get(call.index, call)
-        result = own if isinstance(own, ToolResult) else own.result
+        result = own.result if isinstance(own, ToolCall) else call.with_result(own).result
         if result is not None:
             found.append(result)
         elif call.state == "pending":

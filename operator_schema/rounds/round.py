@@ -13,16 +13,18 @@ from .commit import find_call, revised, settled, with_results
 from .deciding import (
     WHO,
     FailedHookError,
+    agreed,
     answered,
     asked_about,
     decide,
     decoded_call,
     looked_at,
+    refused,
     unless_confirmed,
 )
 from .errors import RoundError
 from .hooks import call_hooks_of
-from .tool_call import INTERRUPTED, ToolCall, continue_suggestion, shortened, worded
+from .tool_call import ToolCall, continue_suggestion, shortened, worded
 from .transcript import Turn, append_turn, saving
 
 if TYPE_CHECKING:
@@ -260,10 +262,7 @@ class Round(Value, Generic[Input]):
             )
             raise RoundError(message)
         given = input if arguments is None else waiting.tool.decode(arguments)
-        decided = waiting if given is None else waiting.with_input(given)
-        # Whether it may run once more is another question than whether it may run at all.
-        is_approved = waiting.approved if waiting.reason == INTERRUPTED else True
-        return self._replaced(decided.as_pending().replace(approved=is_approved))
+        return self._replaced(agreed(waiting, given))
 
     def answer(self, call: WhichCall, answer: object, /) -> Round[Input]:
         """Return the round with a question of a tool answered, so that its call is to be run again.
@@ -296,7 +295,7 @@ class Round(Value, Generic[Input]):
         Raises:
             RoundError: no such call is deferred or pending, or several share the id.
         """
-        return self._replaced(self._find(call, "deferred or pending").reject(reason))
+        return self._replaced(refused(self._find(call, "deferred or pending"), reason))
 
     def reject_open(self, reason: str = "", /) -> Round[Input]:
         """Return the round with all deferred and pending calls rejected.
@@ -314,7 +313,7 @@ class Round(Value, Generic[Input]):
         for call in self.calls:
             if call.state in _OPEN:
                 self._settlement.check_not_run(call)
-                calls[call.index] = call.reject(reason)
+                calls[call.index] = refused(call, reason)
         return self._with(calls)
 
     def with_results(self, results: Iterable[Given], /) -> Round[Input]:

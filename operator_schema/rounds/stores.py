@@ -486,9 +486,17 @@ def _calls_to_run(text: str) -> tuple[RawCall, ...]:
 
 
 def _calls_sent(saved: Any) -> list[dict[str, Any]]:
-    """Return the calls of a turn or a round as the model sent them."""
+    """Return the calls of a turn or a round as the model sent them; where others ran, these, too."""
     calls = [without_texts(call, call.keys()) for call in saved["calls"]]
-    return [{"name": call["name"], "arguments": call.get("arguments")} for call in calls]
+    results = saved.get("results", [call.get("result") or {} for call in calls])
+    return [_call_sent(call, result.get("changed")) for call, result in zip(calls, results, strict=True)]
+
+
+def _call_sent(call: dict[str, Any], changed: dict[str, Any] | None) -> dict[str, Any]:
+    sent = call.get("arguments")
+    if changed is None:
+        return {"name": call["name"], "arguments": sent}
+    return {"name": call["name"], "arguments": changed["arguments"], "sent": sent}
 
 
 def _check_toolset(given: object) -> None:

@@ -98,7 +98,7 @@ def facts(plan):
         case "deferred":
             return "deferred", state.input.amount, state.reason, state.question is not None
         case "handled":
-            return "handled", state.result.content
+            return "handled", state.result.content.rpartition(" before it ran.\n")[2]
         case "rejected":
             return "rejected", state.reason
     raise AssertionError(state)
