@@ -114,13 +114,13 @@ def with_change_line(result: ToolResult, field: str) -> Any:
 
     Args:
         result: with the object as its value.
-        field: the attribute with the text that the model reads.
+        field: the attribute with what the model reads: a text, or anything else.
     """
     value: Any = result.value
     if result.changed is None:
         return value
-    told = copy(value)
-    setattr(told, field, f"{change_line(result)}\n{getattr(value, field)}")
+    told, read, line = copy(value), getattr(value, field), change_line(result)
+    setattr(told, field, f"{line}\n{read}" if isinstance(read, str) else [line, read])
     return told
 
 
