@@ -307,7 +307,7 @@ def _what_was_decided(call: ToolCall[Any]) -> str:
         case _ if call.approved or call.run[1]:  # or it may run once more
             return "was answered already" if call.answers else "was approved already"
         case _:
-            return "is pending: nobody has to agree to it"
+            return "is pending: nobody has been asked about it"
 
 
 def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
