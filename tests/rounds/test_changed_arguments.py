@@ -8,6 +8,7 @@ import logging
 import pickle
 from dataclasses import InitVar, dataclass, field
 from typing import Annotated, Any
+from uuid import UUID, uuid4
 
 import pytest
 from round_samples import done
@@ -225,9 +226,33 @@ def test_arguments_that_cannot_be_written_are_compared_as_the_model_sent_them():
             self.x += seed
 
     (call,) = Toolset(Seeded).offer().round([RawCall("1", "seeded", {"x": 1})]).calls
-    assert call._written() == {"x": 1}
+    assert call._meant() == {"x": 1}
     (call,) = Toolset(Seeded).offer().round([RawCall("1", "seeded", '{"x": 1}')]).calls
-    assert call._written() == {}
+    assert call._meant() == {}
+
+
+def test_an_input_that_was_edited_in_place_counts_as_changed():
+    work = waiting()
+    edited = work.deferred[0].input
+    edited.amount, edited.to = 9, "you"
+    (result,) = Executor(TOOLS).run_sync(work.approve("1", input=edited)).commit([]).results
+    assert result.content.startswith('A person changed amount to 9, to to "you" before it ran.')
+    assert result.changed.before == {"amount": 900, "to": "me"}
+
+
+def test_what_a_default_gives_anew_each_time_was_not_changed():
+    @dataclass
+    class Note:
+        text: str
+        key: UUID = field(default_factory=uuid4)
+
+    tools = Toolset(tool_input(Note))
+    (call,) = tools.offer().round([RawCall("1", "note", {"text": "a"})]).calls
+    assert call.with_input(call.tool.decode(call.arguments)).changed is None
+    changed = call.with_input(Note("b", call.input.key)).changed
+    assert changed.names == ("text",)
+    other = call.with_input(Note("a", uuid4())).changed
+    assert other.names == ("key",)
 
 
 def test_what_was_changed_before_counts_with_the_next_change():
