@@ -199,15 +199,13 @@ class Spans:
         """Record what came of a call: `changed` is what ran, if that isn't what the model wrote."""
         if not span.is_recording():
             return
-        arguments, content = self._told(call, outcome)
+        told = self._told(call, outcome, changed)
         if changed is not None:
             span.set_attribute(_CHANGED_BY, [_who(change) for change in changed.changes][:_MOST_EVENTS])
             if self._record_arguments:
-                self._record(span, "arguments", _arguments_text(arguments), _SENT)
-            ran = call.replace(arguments=changed.arguments)
-            arguments, content = self._told(ran, outcome, content)
+                self._record(span, "arguments", _arguments_text(told["sent"]), _SENT)
         if self._record_arguments:
-            self._record(span, "arguments", _arguments_text(arguments))
+            self._record(span, "arguments", _arguments_text(told["arguments"]))
         if isinstance(outcome, ToolResult):
             details = outcome.details or {}
             raised = details.get("exception")
@@ -216,7 +214,7 @@ class Spans:
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
             if self._record_results and not outcome.is_error:
-                self._record(span, "result", content)
+                self._record(span, "result", told["result"]["content"])
         for kind, event in _EVENTS.items():
             _tell_findings(span, event, notes.get(kind, ()))
         error = _error_of(outcome)
@@ -231,25 +229,30 @@ class Spans:
             self._hidden_of[tool.name] = self._hidden.for_tool(tool)
 
     def _told(
-        self, call: RawCall, outcome: ToolResult | BaseException, content: str | None = None
-    ) -> tuple[Any, str]:
-        """Return arguments and text of the result, without secrets."""
-        if content is None:
-            content = outcome.content if isinstance(outcome, ToolResult) else ""
-        if self._hidden is None or not (self._record_arguments or self._record_results):
-            return call.arguments, content
+        self, call: RawCall, outcome: ToolResult | BaseException, changed: ChangedArguments | None
+    ) -> dict[str, Any]:
+        """Return arguments and text of the result, without secrets, as in a line of a recording."""
+        content = outcome.content if isinstance(outcome, ToolResult) else ""
         result: dict[str, Any] = {"content": content, "is_error": False}
+        sent: Any = call.arguments
+        line = {"name": call.name, "arguments": sent, "result": result}
+        if self._hidden is None or not (self._record_arguments or self._record_results):
+            return line if changed is None else {**line, "arguments": changed.arguments, "sent": sent}
         if isinstance(outcome, ToolResult) and outcome.json is not None:
             result["json"] = outcome.json
-        arguments: Any = call.arguments
-        if isinstance(arguments, (bytes, bytearray)):
-            arguments = bytes(arguments).decode(errors="replace")
-        line = {"name": call.name, "arguments": arguments, "result": result}
+        if isinstance(sent, (bytes, bytearray)):
+            line["arguments"] = sent = bytes(sent).decode(errors="replace")
+        hidden = self._hidden_of.get(call.name, self._hidden)
         try:
-            told = _redaction().without_secrets(line, self._hidden_of.get(call.name, self._hidden))
+            if changed is None:
+                found: dict[str, Any] = _redaction().without_secrets(line, hidden)
+            else:
+                line |= {"arguments": changed.arguments, "sent": sent}
+                found = _redaction().without_secrets_of_both(line, hidden)
         except Exception:  # noqa: BLE001  # it nests too deep, or isn't JSON: a secret may be anywhere
-            return _redaction().REDACTED, _redaction().REDACTED
-        return told["arguments"], told["result"]["content"]
+            redacted = _redaction().REDACTED
+            return {"arguments": redacted, "sent": redacted, "result": {"content": redacted}}
+        return found
 
     def _record(self, span: Span, kind: str, text: str | None, name: str | None = None) -> None:
         name = name or f"gen_ai.tool.call.{kind}"

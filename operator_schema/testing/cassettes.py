@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..codec.codec import codec_of
 from ..compare.logs import MAX_LINE, Unreadable, records_in
-from ..compare.redaction import REDACTED, Hidden, hidden_keys, without_secrets
+from ..compare.redaction import REDACTED, Hidden, hidden_keys, without_secrets, without_secrets_of_both
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
@@ -231,12 +231,8 @@ def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
 
 
 def _without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
-    """Return a line without secrets: those of the arguments that ran, and of those that the model sent."""
-    kept = without_secrets(line, hidden)
-    if "sent" not in line:
-        return kept
-    sent = without_secrets({**kept, "arguments": line["sent"]}, hidden)
-    return {**kept, "sent": sent["arguments"], "result": sent["result"]}
+    """Return a line without secrets, also if somebody changed the arguments."""
+    return without_secrets_of_both(line, hidden) if "sent" in line else without_secrets(line, hidden)
 
 
 def _append(path: Path, line: bytes) -> None:

@@ -333,6 +333,16 @@ def test_a_recording_hides_secrets_of_both(tmp_path):
     assert played.changed.changes[0].by == "hook"
 
 
+def test_a_recording_that_hides_nothing_of_a_change_keeps_the_line(tmp_path):
+    less = lambda call: RunNormally(call.tool.decode({"amount": 9}))  # noqa: E731  # one line
+    path = tmp_path / "calls.jsonl"
+    executor = record(Executor(TOOLS, hooks=less, confirm="run"), path, redact=["notes"])
+    content = executor.run_sync(RawCall("1", "pay", '{"amount": 900}')).content
+    line = json.loads(path.read_text())
+    assert line["result"]["content"] == content == "The program changed amount to 9 before it ran.\npaid 9"
+    assert line["sent"] == {"amount": 900}
+
+
 def test_a_line_whose_changes_cannot_be_read_is_played_back_without_them(tmp_path):
     path = tmp_path / "calls.jsonl"
     said = {"content": "paid", "is_error": False, "code": None}
