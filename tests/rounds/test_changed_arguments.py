@@ -29,6 +29,7 @@ from operator_schema import (
     tool_input,
 )
 from operator_schema.content import Image
+from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.testing import playback, record
 from operator_schema.tools.changes import ChangedArguments, changed_by
 
@@ -99,6 +100,33 @@ def test_the_line_names_the_places_inside_a_value_and_what_was_taken_away():
     gone = waiting(**before).approve("1", arguments=FIRST)
     (result,) = Executor(TOOLS).run_sync(gone).commit([]).results
     assert result.content == "A person changed notes to nothing before it ran.\npaid 900"
+
+
+@dataclass
+class Node:
+    name: str
+    pin: Annotated[str, PASSWORD] = ""
+    inner: list[Node] = field(default_factory=list)
+
+
+@tool
+def plant(sizes: list[int], root: Node | None = None) -> str:
+    """Plant."""
+    return "planted"
+
+
+def test_the_line_names_items_and_hides_what_a_recursive_schema_hides(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    sent = {"sizes": [1, 2, 3], "root": {"name": "a"}}
+    now = {"sizes": [1, 5, 3], "root": {"name": "a", "inner": [{"name": "b", "pin": "1234"}]}}
+    change = lambda call: RunNormally(call.tool.decode(now))  # noqa: E731  # one line
+    tools = Toolset(plant)
+    work = tools.offer().round([RawCall("1", "plant", sent)])
+    turn = Executor(tools, hooks=change, store=store).run_sync(work).commit(store.transcript("a"))
+    assert turn.results[0].content == "The program changed sizes[1] to 5, root before it ran.\nplanted"
+    ran = turn.results[0].changed.arguments
+    assert ran["root"]["inner"][0]["pin"] == "1234"
+    assert list(stored_records(tmp_path / "desk.db")) == [[{"name": "plant", "arguments": ran, "sent": sent}]]
 
 
 def test_the_line_is_bounded_and_hides_what_the_schema_hides():
