@@ -9,6 +9,7 @@ from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import count_of, one_line, quote
 from ..tools.calls import ToolResult, class_name_of, exception_text
+from ..tools.signature import outcome_of
 from .commit import find_call, revised, settled, with_results
 from .deciding import (
     WHO,
@@ -447,7 +448,8 @@ class Round(Value, Generic[Input]):
             asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
             wording: writes what the model reads of arguments that could not be decoded; None to leave it.
             limited: cuts the results that hooks and people give; None to leave them.
-            begin: gets the round after all decisions, before the first function runs; None without a store.
+            begin: gets the round after all decisions, before the first function runs; it may be async. None
+                without a store.
 
         Returns:
             The round with the results. A call whose function has a question is deferred.
@@ -467,7 +469,7 @@ class Round(Value, Generic[Input]):
             after = after._with([call if call is old else shortened(call, limited) for old, call in pairs])  # noqa: SLF001  # its own class
         self._check_open()  # the round may have ended while hooks were asked
         if begin is not None and any(call.tool.has_function for call in after.pending):
-            begin(after)
+            await outcome_of(begin, after)
         return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class
 
     async def _run(self, run_all: RunAll, hooks: ForTools, limited: Limited | None) -> Round[Input]:

@@ -353,6 +353,36 @@ def test_a_yes_to_a_second_run_is_no_approval(store):
     assert executor(store).run_sync(approved.approve("p")).is_complete
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_store_of_ones_own_hears_when_the_calls_begin(is_async, fails):
+    heard = []
+
+    class Own:
+        async def run(self, work, run):
+            def begin(decided):
+                heard.append(([call.state for call in decided.calls], [*RAN]))
+                if fails:
+                    raise Stop
+
+            async def begin_later(decided):
+                await asyncio.sleep(0)
+                begin(decided)
+
+            return await run(work, begin_later if is_async else begin)
+
+    RAN.clear()
+    work = sent(raw("work", "w", task="a"), raw("pay", "p", amount=1))
+    only_work = lambda call: call.name == "work" or "no"  # noqa: E731  # one line
+    own = Executor(toolset, store=Own(), confirm=only_work, threads=False)
+    if fails:
+        with pytest.raises(Stop):
+            own.run_sync(work)
+    else:
+        assert own.run_sync(work).is_complete
+    assert (heard, RAN) == ([(["pending", "rejected"], [])], [] if fails else ["a"])
+
+
 def test_a_round_that_was_taken_back_while_a_person_was_asked_runs_nothing(store):
     def slow(call):
         assert store.take_back(store.stuck()[0].id, toolset).pending
