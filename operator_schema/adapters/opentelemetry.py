@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
-    from ..compare.redaction import Hidden
+    from ..compare.redaction import KeysOfTools
     from ..execution import Execution
     from ..findings import Finding
     from ..rounds import Round, ToolCall
@@ -94,10 +94,10 @@ def spans(
         message = f"max_length must be a positive number of characters, not {received(max_length)}"
         raise ValueError(message)
     used = get_tracer("operator_schema", __version__) if tracer is None else tracer
-    hidden: Hidden | None = None
+    keys: KeysOfTools | None = None
     if redact != ():
-        hidden = _redaction().hidden_keys(redact, "a list of names of arguments")
-    return Spans(used, _histogram(meter), record_arguments, record_results, max_length, hidden)
+        keys = _redaction().KeysOfTools(_redaction().hidden_keys(redact, "a list of names of arguments"))
+    return Spans(used, _histogram(meter), record_arguments, record_results, max_length, keys)
 
 
 @cache
@@ -124,15 +124,14 @@ class Spans:
         record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
         record_results: bool,  # noqa: FBT001  # the same
         max_length: int,
-        hidden: Hidden | None,
+        keys: KeysOfTools | None,
     ) -> None:
         self._tracer = tracer
         self._durations = durations
         self._record_arguments = record_arguments
         self._record_results = record_results
         self._max_length = max_length
-        self._hidden = hidden
-        self._hidden_of: dict[str, Hidden] = {}  # the same for calls of a tool, by its name
+        self._keys = keys
 
     @hook.around()
     @contextmanager
@@ -140,6 +139,8 @@ class Spans:
         """Make the span of a call or a round, in which everything inside has its own spans."""
         work = execution.work
         is_call = isinstance(work, RawCall)
+        if not is_call:  # a tool may be replaced meanwhile
+            self._note_keys([work.toolset[call.name] for call in work.calls if call.name in work.toolset])
         began = monotonic()
         span = self._started(work) if is_call else self._tracer.start_span("execute_round")
         token = contexts.attach(set_span_in_context(span))
@@ -173,7 +174,7 @@ class Spans:
             span.set_attribute(
                 "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
             )
-            self._compare_keys(execution.tool)
+        self._note_keys(execution.tools)
         _tell_waiting(span, execution.deferred_at, outcome)
         self._tell_outcome(span, work, outcome, execution.details)
 
@@ -194,9 +195,6 @@ class Spans:
         """Record what came of a call."""
         if not span.is_recording():
             return
-        arguments, content = self._told(call, outcome)
-        if self._record_arguments:
-            self._record(span, "arguments", _arguments_text(arguments))
         if isinstance(outcome, ToolResult):
             details = outcome.details or {}
             raised = details.get("exception")
@@ -204,38 +202,58 @@ class Spans:
             notes = {**notes, "findings": wrong, "mismatches": details.get("mismatches", ())}
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
-            if self._record_results and not outcome.is_error:
-                self._record(span, "result", content)
+        found = {kind: tuple(notes.get(kind, ())) for kind in _EVENTS}
+        told = self._told(call, outcome, found)
+        for key, attribute in (("id", "call.id"), ("name", "name")):
+            if told[key] != getattr(call, key):
+                span.set_attribute(f"gen_ai.tool.{attribute}", _text(told[key]))
+        if self._record_arguments:
+            self._record(span, "arguments", _arguments_text(told["arguments"]))
+        if self._record_results and isinstance(outcome, ToolResult) and not outcome.is_error:
+            self._record(span, "result", told["result"]["content"])
         for kind, event in _EVENTS.items():
-            _tell_findings(span, event, notes.get(kind, ()))
+            _tell_findings(span, event, told["findings"][kind])
         error = _error_of(outcome)
         if error is not None:
             _fail(span, error)
 
-    def _compare_keys(self, tool: Tool[..., Any]) -> None:
-        """Warn once of keys that are nearly those to hide, and so are recorded."""
-        records = self._record_arguments or self._record_results
-        if self._hidden is not None and records and tool.name not in self._hidden_of:
-            self._hidden.warn_of_misspelt([tool])
-            self._hidden_of[tool.name] = self._hidden.for_tool(tool)
+    def _note_keys(self, tools: Iterable[Tool[..., Any]]) -> None:
+        """Note the keys of tools; warn once of those that are nearly those to hide, and so are recorded."""
+        if self._keys is None:
+            return
+        for tool in tools:
+            if self._keys.add(tool) and (self._record_arguments or self._record_results):
+                self._keys.hidden.warn_of_misspelt([tool])
 
-    def _told(self, call: RawCall, outcome: ToolResult | BaseException) -> tuple[Any, str]:
-        """Return arguments and text of the result, without secrets."""
-        content = outcome.content if isinstance(outcome, ToolResult) else ""
-        if self._hidden is None or not (self._record_arguments or self._record_results):
-            return call.arguments, content
-        result: dict[str, Any] = {"content": content, "is_error": False}
-        if isinstance(outcome, ToolResult) and outcome.json is not None:
-            result["json"] = outcome.json
-        arguments: Any = call.arguments
-        if isinstance(arguments, (bytes, bytearray)):
-            arguments = bytes(arguments).decode(errors="replace")
-        line = {"name": call.name, "arguments": arguments, "result": result}
+    def _told(
+        self, call: RawCall, outcome: Any, found: Mapping[str, tuple[Finding, ...]], **more: Any
+    ) -> dict[str, Any]:
+        """Return what is recorded of a call, without secrets.
+
+        Args:
+            call: as the model sent it.
+            outcome: what came of it.
+            found: the findings about it, by their kind.
+            more: more JSON values of the call.
+        """
+        is_result = isinstance(outcome, ToolResult)
+        result = {"content": outcome.content, "json": outcome.json} if is_result else {"content": ""}
+        line = {"id": call.id, "name": call.name, "arguments": call.arguments, "result": result, **more}
+        if self._keys is None:
+            return {**line, "findings": found}
+        steps = {step for findings in found.values() for each in findings for step in each.path}
+        keys = [step for step in steps if isinstance(step, str)]
+        without, hidden = _redaction().without_secrets, _redaction().REDACTED
+        told: dict[str, Any]
         try:
-            told = _redaction().without_secrets(line, self._hidden_of.get(call.name, self._hidden))
+            told = without({**line, "keys": [{key: None} for key in keys]}, self._keys.of(call.name))
         except Exception:  # noqa: BLE001  # it nests too deep, or isn't JSON: a secret may be anywhere
-            return _redaction().REDACTED, _redaction().REDACTED
-        return told["arguments"], told["result"]["content"]
+            told = dict.fromkeys(line, hidden) | {
+                "result": {"content": hidden},
+                "keys": [{hidden: 0}] * len(keys),
+            }
+        shown = dict(zip(keys, [next(iter(key)) for key in told.pop("keys")], strict=True))
+        return {**told, "findings": {kind: _with_keys(each, shown) for kind, each in found.items()}}
 
     def _record(self, span: Span, kind: str, text: str | None) -> None:
         if text is None:
@@ -318,8 +336,14 @@ def _arguments_text(arguments: Any) -> str | None:
         return None
 
 
-def _tell_findings(span: Span, event: str, findings: Any) -> None:
-    found: tuple[Finding, ...] = tuple(findings)
+def _with_keys(findings: tuple[Finding, ...], shown: Mapping[Any, str]) -> tuple[Finding, ...]:
+    """Return findings with other keys in their paths."""
+    return tuple(
+        [each.replace(path=tuple([shown.get(step, step) for step in each.path])) for each in findings]
+    )
+
+
+def _tell_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None:
     if not found:
         return
     span.set_attribute(f"{event}.count", len(found))
