@@ -32,10 +32,17 @@ pytestmark = pytest.mark.needs_threads
 
 BY_HAND = [
     *("api_token", "apiToken", "ApiToken", "API_TOKEN", "api-token", "api token", "api__token", " api_token"),
-    *("api_tokn", "apiTokens", "api.token", "".join(chr(ord(letter) + 0xFEE0) for letter in "api_token")),
+    *(
+        "my_api_token",
+        "userApiToken",
+        "api_tokn",
+        "apiTokens",
+        "api.token",
+        "".join(chr(ord(letter) + 0xFEE0) for letter in "api_token"),
+    ),
     *("\u00e0pi_t\u00f6k\u00e9n", "api_toke\u0301n"),
 ]
-MEANT_BY_MODEL = [*BY_HAND, "my_api_token", "token", "api_tok"]
+MEANT_BY_MODEL = [*BY_HAND, "token", "api_tok"]
 """A model may write these, too: of each of them the text for the model says that it was sent instead."""
 
 

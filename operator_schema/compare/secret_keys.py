@@ -38,7 +38,8 @@ _LONGEST_KEY: Final = 64
 class Hidden(Value):
     """Which keys have secrets: those that were named, and those by which a model may have meant them.
 
-    A model writes `apiToken` for `api_token`, which repair corrects, so the secret arrives all the same.
+    A model writes `apiToken` for `api_token`, which repair corrects, so the secret arrives all the same. Of a
+    key that no schema has, its last words count, too: `access_token` is meant by `token`.
 
     Attributes:
         names: as they were given; those of a tool's fields with their other name, in Python or in JSON.
@@ -189,6 +190,15 @@ def _keys_of(schema: Any) -> set[str]:
 # --- spellings -----------------------------------------------------------------------------------
 
 
+_WORD: Final = re.compile(r"[^\W_]+")
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def _words_in(text: str) -> list[str]:
+    """Return the words of a text, also those in `apiToken` and `api_token`."""
+    return _WORD.findall(_HUMP.sub(" ", text))
+
+
 @lru_cache(4096)
 def _is_meant(key: str, names: frozenset[str], likeness: float) -> bool:
     """Return whether a key is another spelling of a name, or nearly one."""
@@ -198,16 +208,29 @@ def _is_meant(key: str, names: frozenset[str], likeness: float) -> bool:
 
 
 def _is_spelt(key: str, names: frozenset[str]) -> bool:
-    folded = fold(key)
+    """Return whether a key is a name in another convention, or ends with one, as `access_token` does."""
     forms = _forms_of(names)
-    is_simple = folded.isascii() and folded.isalnum()
-    return folded in forms or (not is_simple and _plain(folded) in forms)
+    form = _form_of(key)
+    if form in forms or not form.endswith(forms):
+        return form in forms
+    words = _words_in(key)[-_most_words(names) :]
+    return any(_form_of("".join(words[start:])) in forms for start in range(len(words)))
 
 
 @lru_cache(64)
-def _forms_of(names: frozenset[str]) -> frozenset[str]:
-    folded = {fold(name) for name in names}
-    return frozenset(folded | {_plain(form) for form in folded}) - {""}
+def _forms_of(names: frozenset[str]) -> tuple[str, ...]:
+    return tuple({_form_of(name) for name in names} - {""})
+
+
+@lru_cache(64)
+def _most_words(names: frozenset[str]) -> int:
+    return max([1, *[len(_words_in(name)) for name in names]])
+
+
+def _form_of(key: str) -> str:
+    """Return what spellings of a key share; two that repair takes for one are one here."""
+    folded = fold(key)
+    return folded if folded.isascii() and folded.isalnum() else _plain(folded) or folded
 
 
 def _plain(folded: str) -> str:
@@ -243,10 +266,8 @@ def _is_like(key: str, name: str, likeness: float) -> bool:
 
 _ESCAPE: Final = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
 _GAP: Final = re.compile(r"([-_\s])[-_\s]+")
-_MARK: Final = re.compile(r"[:=>\uff1a\uff1d\uff1e]+")  # also of full width
-_WORD: Final = re.compile(r"[\w$-]+")
-_PART: Final = re.compile(r"[^\W_]+")
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MARK: Final = re.compile(r"[:=>]+")
+_UNSPACED: Final = re.compile(r"[\w-]+")
 _BEFORE_MARK: Final = 160
 """Characters before a colon in which its key is looked for."""
 _AROUND_KEY: Final = " \t\r\n\\*)]"
@@ -261,13 +282,17 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
         text: of any kind: JSON that was cut or has text around it, or none at all.
         hidden: the keys.
     """
+    if not text.isascii():
+        text = normalize("NFKC", text)
     if _MARK.search(text) is None:
         return False
     if "\\" in text:
         text = _ESCAPE.sub(_unescaped, text)
     text = _GAP.sub(r"\1", text)
-    words = hidden.by_program  # more words are nearly a name than keys in quotes are
-    most = max([len(_parts_of(name)) for name in hidden.names], default=0) or 1
+    unquoted, most = (
+        hidden.by_program,
+        _most_words(hidden.names),
+    )  # more words are nearly a name than keys are
     for mark in _MARK.finditer(text):
         before = text[max(mark.start() - _BEFORE_MARK, 0) : mark.start()].rstrip(_AROUND_KEY)
         if before.endswith(_QUOTES):
@@ -275,20 +300,10 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
             if inner[inner.rfind(before[-1]) + 1 :] in hidden:
                 return True
             before = inner
-        last = [*_last(_WORD.findall(before), most), *_last(_parts_of(before), most)]
-        if any(key in words for key in last):
+        words = _words_in(before)[-most:]
+        if any(key in unquoted for key in (" ".join(words), *words[-1:], *_UNSPACED.findall(before)[-1:])):
             return True
     return False
-
-
-def _parts_of(text: str) -> list[str]:
-    """Return the words of a text, also those in `apiToken` and `api_token`."""
-    return _PART.findall(_HUMP.sub(" ", text))
-
-
-def _last(words: list[str], most: int) -> list[str]:
-    """Return the last word, the last two, and so on."""
-    return [" ".join(words[-size:]) for size in range(1, min(most, len(words)) + 1)]
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -71,6 +71,7 @@ ACCENTS = "\u00e0pi_t\u00f6k\u00e9n"
 WRITTEN = [
     *("apiToken", "ApiToken", "API_TOKEN", "api-token", "api token", " api_token ", "apitoken", "api__token"),
     *("api.token", "$api_token", "api_token:", "api_tokn", "api_tokens", "apitokenn", "api\u200b_token"),
+    *("my_api_token", "userApiToken", "x-api-token", "login.api_token", "login[api_token]", "the apiToken"),
     *(FULL_WIDTH, ACCENTS, "api_toke\u0301n", "ap\u0131_token", "a" + "_" * 300 + "piToken"),
 ]
 """Spellings of `api_token`, by hand."""
