@@ -34,7 +34,7 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
 
     Args:
         line: JSON values: `name`, `arguments` and `result`, which has `content`, `is_error` and maybe `json`;
-            maybe `id`, and more of what a model wrote.
+            maybe `id`, `sent` if other arguments ran than the model sent, and more about the call.
         hidden: the keys.
 
     Raises:
@@ -42,25 +42,27 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
         ValueError: the same.
         RecursionError: it nests too deep.
     """
-    text = to_json_text({**line, "arguments": _sent(line)})
+    written = {key: _read_arguments(line["name"], line[key]) for key in ("arguments", "sent") if key in line}
+    text = to_json_text({**line, **written})
     plain: dict[str, Any] = loads(text)  # without classes of a program, which may show other values
     result: dict[str, Any] = plain.pop("result")
     fixed = {key: plain.pop(key) for key in ("name",) if plain[key] == hidden.tool}
     state = {key: result.pop(key) for key in ("is_error", "code") if key in result}
     by_model, by_program, secrets = hidden.by_model, hidden.by_program, _Secrets(hidden)
     secrets.collect([*plain.values()], by_model)
-    is_broken = isinstance(plain["arguments"], str)
+    broken = {key for key, arguments in written.items() if isinstance(arguments, str)}
     # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
-    is_unclear = is_broken or secrets.is_unclear or (state.get("is_error") is True and secrets.count > 0)
+    is_error = state.get("is_error") is True and secrets.count > 0
+    is_unclear = bool(broken) or secrets.is_unclear or is_error
     secrets.collect([*result.values()], by_program)
     is_too_much = secrets.count * len(text) > _MOST_WORK
     for key, value in plain.items():
-        is_left_out = is_too_much or (is_broken and key == "arguments")
+        is_left_out = is_too_much or key in broken
         plain[key] = _left_out(value) if is_left_out else secrets.without(value, by_model)
     for key, value in result.items():
         is_left_out = is_too_much or is_unclear
         result[key] = _left_out(value) if is_left_out else secrets.without(value, by_program)
-    result["content"] = secrets.without_beginning(result["content"])
+    result["content"] = secrets.without_beginnings(result["content"])
     made: dict[str, Any] = {**fixed, **plain, "result": {**result, **state}}
     return {key: made[key] for key in line}
 
@@ -69,11 +71,10 @@ def _left_out(value: Any) -> Any:
     return value if value is None or isinstance(value, bool) else REDACTED
 
 
-def _sent(line: dict[str, Any]) -> Any:
-    arguments = line["arguments"]
+def _read_arguments(name: str, arguments: Any) -> Any:
     if isinstance(arguments, (bytes, bytearray)):
         arguments = bytes(arguments).decode(errors="replace")
-    found = parsed_arguments(RawCall(None, line["name"], arguments))
+    found = parsed_arguments(RawCall(None, name, arguments))
     return arguments if isinstance(arguments, str) and not is_finite(found) else found
 
 
@@ -180,16 +181,21 @@ class _Secrets:
         longest = sorted(found, key=len, reverse=True)
         return re.sub("|".join(map(re.escape, longest)), REDACTED, text) if found else text
 
-    def without_beginning(self, text: str) -> str:
-        """Return a text that was cut for the model without the beginning of a secret that was cut, too."""
-        body, cut, note = text.rpartition(_CUT)
-        if not cut:
-            return text
-        starts = [start for secret in self._found if (start := _start_of_beginning(body, secret)) >= 0]
-        return f"{body[: min(starts)]}{REDACTED}{cut}{note}" if starts else text
+    def without_beginnings(self, text: str) -> str:
+        """Return a text without the beginnings of secrets where it, or a value in it, was cut."""
+        *cut, rest = _CUT.split(text)
+        if len(cut) * self.count > _MOST_BEGINNINGS:
+            return REDACTED
+        return "".join([self._without_beginning(part) for part in cut]) + rest
+
+    def _without_beginning(self, text: str) -> str:
+        starts = [start for secret in self._found if (start := _start_of_beginning(text, secret)) >= 0]
+        return f"{text[: min(starts)]}{REDACTED}" if starts else text
 
 
-_CUT: Final = "\n[cut: "
+_CUT: Final = re.compile(r"(?=…|\n\[cut: )")
+_MOST_BEGINNINGS: Final = 1_000_000
+"""Places where a text was cut, times secrets."""
 
 _LEAST_SECRET: Final = 4
 """Characters of a secret that is replaced alone; around a shorter one, the whole text is."""

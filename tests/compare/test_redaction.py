@@ -272,6 +272,31 @@ def test_whatever_else_a_line_has_is_cleaned_too():
     assert without_secrets(line, TOKEN) == {**line, "ran": {"token": REDACTED}, "at": [REDACTED]}
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ({"token": MARK}, {"token": REDACTED}),
+        (json.dumps({"token": MARK}), {"token": REDACTED}),
+        (json.dumps({"token": MARK})[:-1], REDACTED),
+        ({"a": MARK}, {"a": MARK}),
+    ],
+    ids=str,
+)
+def test_what_a_model_sent_is_read_like_what_ran(sent, kept):
+    result = {"content": f"it was {MARK}", "is_error": False}
+    found = without_secrets({"name": "use", "arguments": {"a": 1}, "sent": sent, "result": result}, TOKEN)
+    assert found["arguments"] == {"a": 1}
+    assert found["sent"] == kept
+    assert (MARK in found["result"]["content"]) == (kept == sent)
+
+
+def test_a_value_that_was_cut_shows_no_beginning_of_a_secret():
+    content = f'A person changed token to "{MARK[:9]}…", and "MAR…" isn\'t one, …\n{MARK}'
+    expected = f'A person changed token to "{REDACTED}…", and "MAR…" isn\'t one, …\n{REDACTED}'
+    assert cleaned({"token": MARK}, content=content)["result"]["content"] == expected
+    assert cleaned({"token": MARK}, content="…" * 1_000_001)["result"]["content"] == REDACTED
+
+
 def test_a_result_that_was_cut_shows_no_beginning_of_a_secret():
     for size in range(4, len(MARK)):
         cut = f"it is {MARK[:size]}\n[cut: the whole result has 70 characters; ask for less of it]"
