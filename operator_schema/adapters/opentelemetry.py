@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..compare.redaction import KeysOfTools
     from ..execution import Execution
     from ..findings import Finding
-    from ..rounds import Round, ToolCall
+    from ..rounds import ArgumentChange, ChangedArguments, Round, ToolCall
     from ..tools import Tool
 
 __all__ = ["Spans", "spans"]
@@ -176,7 +176,7 @@ class Spans:
             )
         self._note_keys(execution.tools)
         _tell_waiting(span, execution.deferred_at, outcome)
-        self._tell_outcome(span, work, outcome, execution.details)
+        self._tell_outcome(span, work, outcome, execution.details, execution.changed)
 
     def _started(self, call: RawCall) -> Span:
         """Start the span of a call."""
@@ -190,9 +190,14 @@ class Spans:
         return self._tracer.start_span(f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes)
 
     def _tell_outcome(
-        self, span: Span, call: RawCall, outcome: ToolResult | BaseException, notes: Mapping[str, Any]
+        self,
+        span: Span,
+        call: RawCall,
+        outcome: ToolResult | BaseException,
+        notes: Mapping[str, Any],
+        changed: ChangedArguments | None = None,
     ) -> None:
-        """Record what came of a call."""
+        """Record what came of a call: `changed` is what ran, if that isn't what the model wrote."""
         if not span.is_recording():
             return
         if isinstance(outcome, ToolResult):
@@ -203,11 +208,15 @@ class Spans:
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
         found = {kind: tuple(notes.get(kind, ())) for kind in _EVENTS}
-        told = self._told(call, outcome, found)
+        told = self._told(call, outcome, found, changed)
         for key, attribute in (("id", "call.id"), ("name", "name")):
             if told[key] != getattr(call, key):
                 span.set_attribute(f"gen_ai.tool.{attribute}", _text(told[key]))
+        if changed is not None:
+            span.set_attribute(_CHANGED_BY, [_who(change) for change in changed.changes][:_MOST_EVENTS])
         if self._record_arguments:
+            if changed is not None:
+                self._record(span, "arguments", _arguments_text(told["sent"]), _SENT)
             self._record(span, "arguments", _arguments_text(told["arguments"]))
         if self._record_results and isinstance(outcome, ToolResult) and not outcome.is_error:
             self._record(span, "result", told["result"]["content"])
@@ -226,7 +235,11 @@ class Spans:
                 self._keys.hidden.warn_of_misspelt([tool])
 
     def _told(
-        self, call: RawCall, outcome: Any, found: Mapping[str, tuple[Finding, ...]], **more: Any
+        self,
+        call: RawCall,
+        outcome: Any,
+        found: Mapping[str, tuple[Finding, ...]],
+        changed: ChangedArguments | None,
     ) -> dict[str, Any]:
         """Return what is recorded of a call, without secrets.
 
@@ -234,11 +247,13 @@ class Spans:
             call: as the model sent it.
             outcome: what came of it.
             found: the findings about it, by their kind.
-            more: more JSON values of the call.
+            changed: what ran, if that isn't what the model sent.
         """
         is_result = isinstance(outcome, ToolResult)
         result = {"content": outcome.content, "json": outcome.json} if is_result else {"content": ""}
-        line = {"id": call.id, "name": call.name, "arguments": call.arguments, "result": result, **more}
+        line = {"id": call.id, "name": call.name, "arguments": call.arguments, "result": result}
+        if changed is not None:
+            line |= {"arguments": changed.arguments, "sent": call.arguments}
         if self._keys is None:
             return {**line, "findings": found}
         steps = {step for findings in found.values() for each in findings for step in each.path}
@@ -255,13 +270,14 @@ class Spans:
         shown = dict(zip(keys, [next(iter(key)) for key in told.pop("keys")], strict=True))
         return {**told, "findings": {kind: _with_keys(each, shown) for kind, each in found.items()}}
 
-    def _record(self, span: Span, kind: str, text: str | None) -> None:
+    def _record(self, span: Span, kind: str, text: str | None, name: str | None = None) -> None:
+        name = name or f"gen_ai.tool.call.{kind}"
         if text is None:
             return
         if len(text) > self._max_length:
             span.set_attribute(f"operator_schema.{kind}.length", len(text))
         else:
-            span.set_attribute(f"gen_ai.tool.call.{kind}", without_surrogates(text))
+            span.set_attribute(name, without_surrogates(text))
 
     def _measure(self, durations: Histogram, execution: Execution, seconds: float) -> None:
         name = execution.work.name if execution.tool is not None else "_OTHER"
@@ -317,6 +333,14 @@ _EVENTS: Final = {
     "mismatches": "operator_schema.mismatch",
 }
 """The events for findings: what is wrong, what was repaired or ignored, and results that don't fit."""
+
+
+_SENT: Final = "operator_schema.arguments.sent"
+_CHANGED_BY: Final = "operator_schema.arguments.changed_by"
+
+
+def _who(change: ArgumentChange) -> str:
+    return change.by if change.hook is None else _text(f"{change.by} {change.hook}")
 
 
 def _text(text: str, limit: int = _NAME_LENGTH) -> str:

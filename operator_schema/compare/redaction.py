@@ -46,7 +46,8 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     text = to_json_text({**line, **written})
     plain: dict[str, Any] = loads(text)  # without classes of a program, which may show other values
     result: dict[str, Any] = plain.pop("result")
-    fixed = {key: plain.pop(key) for key in ("name",) if plain[key] == hidden.tool}
+    ours = {"changes", *(["name"] if hidden.tool == line["name"] else [])}  # they hold no values
+    fixed = {key: plain.pop(key) for key in line if key in ours}
     state = {key: result.pop(key) for key in ("is_error", "code") if key in result}
     by_model, by_program, secrets = hidden.by_model, hidden.by_program, _Secrets(hidden)
     secrets.collect([*plain.values()], by_model)

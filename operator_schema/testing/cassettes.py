@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from ..codec.codec import codec_of
 from ..compare.logs import MAX_LINE, Unreadable, records_in
 from ..compare.redaction import REDACTED, without_secrets
 from ..compare.secret_keys import Hidden, KeysOfTools, hidden_keys
@@ -19,6 +20,7 @@ from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
 from ..message_text import checked_path, excerpt, nearest_names, quote, received
+from ..rounds import ChangedArguments
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.failures import ERROR, write_log
 from .calls import differences
@@ -70,7 +72,7 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
             of the tools is logged as a warning.
 
     Returns:
-        A copy of the executor; its `calls` has the calls so far.
+        A copy of the executor; its `calls` has the calls so far, with the arguments that ran.
 
     Raises:
         TypeError: it isn't an executor, `redact` is something else, or the path isn't one.
@@ -140,7 +142,7 @@ class RecordingExecutor(Executor):
 
     @property
     def calls(self) -> list[RawCall]:
-        """The calls so far, in the order of their results."""
+        """The calls so far, in the order of their results, with the arguments that ran."""
         return list(self.cassette.calls)
 
     def _write(self, call: RawCall, result: ToolResult) -> None:
@@ -219,7 +221,8 @@ class _Cassette:
             ValueError: the line is too long, or isn't JSON.
         """
         kept = self._keep(_line_of(call, result))
-        self.calls.append(call)
+        changed = result.changed
+        self.calls.append(call if changed is None else call.replace(arguments=copy_json(changed.arguments)))
         if kept is None:
             return
         line = to_json_text(kept).encode("utf-8", "surrogatepass") + b"\n"
@@ -237,6 +240,9 @@ def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
     said |= {"json": copy_json(result.json)} if result.json is not None else {}
     said |= {"parts": parts} if parts else {}
     line = {"id": call.id, "name": call.name, "arguments": copy_json(call.arguments), "result": said}
+    if result.changed is not None:
+        ran = copy_json(result.changed.arguments)
+        return {**line, "arguments": ran, "sent": line["arguments"], **result.changed.who()}
     return {**line, "is_cut_off": True} if call.is_cut_off else line
 
 
@@ -415,7 +421,8 @@ class _Tape:
     def _add(self, line: dict[str, Any]) -> None:
         name = line["name"]
         is_cut_off = line.get("is_cut_off") is True
-        arguments = self._normal(RawCall(None, name, line["arguments"], is_cut_off))
+        # Nobody decides when it is played back, so what counts is what the model sent.
+        arguments = self._normal(RawCall(None, name, line.get("sent", line["arguments"]), is_cut_off))
         self._recorded.setdefault(name, []).append((arguments, line))
         self._hidden |= _hidden_in(line)
         if REDACTED in to_json_text(arguments):
@@ -446,7 +453,7 @@ class _Tape:
             raise PlaybackError(call, self._unknown(call.name, arguments))
         said = line["result"]
         found = {key: said[key] for key in ("content", "is_error", "code", "json") if key in said}
-        return ToolResult(call.id, call.name, **found)
+        return ToolResult(call.id, call.name, **found, changed=_changed_in(line))
 
     def _taken(self, name: str, arguments: Any) -> dict[str, Any] | None:
         waiting = self._waiting.get((name, _key(arguments)))
@@ -510,7 +517,7 @@ def _hidden_in(line: dict[str, Any]) -> set[str]:
     """Return the keys whose values were replaced in a line, whoever did that."""
     names = line.get(_NAMES, [])
     found = {name for name in names if isinstance(name, str)} if is_array(names) else set[str]()
-    pending: list[Any] = [line["arguments"], line["result"].get("json")]
+    pending: list[Any] = [line["arguments"], line.get("sent"), line["result"].get("json")]
     while pending:
         one = pending.pop()
         if is_object(one):
@@ -518,6 +525,23 @@ def _hidden_in(line: dict[str, Any]) -> set[str]:
             pending += one.values()
         elif is_array(one):
             pending += one
+    return found
+
+
+def _changed_in(line: dict[str, Any]) -> ChangedArguments | None:
+    """Return what was changed in the arguments of a recorded call; None if that can't be read."""
+    if "changes" not in line:
+        return None
+    sent = line.get("sent")
+    changed = {
+        "arguments": line["arguments"],
+        "before": sent if is_object(sent) else {},
+        "changes": line["changes"],
+    }
+    try:
+        found: ChangedArguments = codec_of(ChangedArguments).decode(changed)
+    except DecodeError:
+        return None
     return found
 
 

@@ -546,7 +546,7 @@ def test_the_page_lists_every_attribute_and_event(traced):
     _, round_ = offered(call("pay", {"amount": 1}), call("pay", {"amount": 2}, "c2"), wrong)
     waiting = executor.run_sync(round_)
     executor.run_sync(waiting.reject("c1", "no"))
-    executor.run_sync(waiting.approve("c1"))
+    executor.run_sync(waiting.approve("c1", arguments={"amount": 3}))
     shown = {name for span in traced.all for name in span.attributes}
     shown |= {event.name for span in traced.all for event in span.events}
     shown |= {name for span in traced.all for event in span.events for name in event.attributes}
