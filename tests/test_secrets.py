@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from operator_schema import CallError, Executor, RawCall, Registry, skip, tool
+from operator_schema import CallError, Executor, RawCall, Registry, RunNormally, skip, tool
 from operator_schema.adapters.opentelemetry import spans
 from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.compare.replay import Replay
@@ -176,7 +176,7 @@ class Records:
         self.tracer = provider.get_tracer("tests")
         self.lines = []
 
-    def run(self, call, answer, tools=(sign_in, strict), names=("api_token",), **options):
+    def run(self, call, answer, tools=(sign_in, strict), names=("api_token",), is_round=False, **options):
         """Run one call; return everything that was written of it."""
         self.path.unlink(missing_ok=True)
         self.exporter.clear()
@@ -185,7 +185,8 @@ class Records:
         hooks = [spans(self.tracer, **kept), *options.pop("hooks", ())]
         context = {Vault: Vault(answer)}
         executor = Executor(list(tools), hooks=hooks, context=context, max_content=None, **options)
-        self.result = record(executor, self.path, redact=names).run_sync(call)
+        recording = record(executor, self.path, redact=names)
+        recording.run_sync(executor.registry.toolset.offer().round([call]) if is_round else call)
         return [self.path.read_text(), *self.spans(), *self.reports(executor), "\n".join(self.lines)]
 
     def spans(self):
@@ -257,6 +258,7 @@ ANSWERS = [
 ]
 
 
+@pytest.mark.slow("writes and reads hundreds of records")
 @settings(max_examples=4 * settings().max_examples)
 @given(
     mark=MARKS,
@@ -290,6 +292,7 @@ def test_what_a_model_wrote_under_a_secret_key_stands_in_no_record(
 # --- what a tool wrote ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow("writes and reads a hundred records")
 @settings(max_examples=2 * settings().max_examples)
 @given(
     mark=MARKS,
@@ -362,6 +365,7 @@ PLAIN = st.recursive(
 )
 
 
+@pytest.mark.slow("writes and reads a hundred records")
 @settings(max_examples=2 * settings().max_examples)
 @given(sent=st.dictionaries(PLAIN_KEYS, PLAIN, max_size=4), said=PLAIN, is_error=st.booleans())
 @example(
@@ -444,3 +448,38 @@ def test_a_tool_that_was_replaced_hides_what_either_hides(records, kinds, is_rou
     texts = [records.path.read_text(), *records.spans()]
     assert texts[0].count("\n") == 2
     assert_hidden(mark, texts)
+
+
+# --- arguments that somebody changed -------------------------------------------------------------
+
+
+@pytest.mark.slow("writes and reads a hundred records")
+@settings(max_examples=2 * settings().max_examples)
+@given(
+    marks=st.lists(MARKS, min_size=2, max_size=2, unique=True),
+    key=st.sampled_from(BY_HAND) | by_the_rules(),
+    form=st.sampled_from(["as it is", "JSON", "twice", "Python", "fence", "cut"]),
+    value=st.sampled_from(VALUES),
+    place=st.sampled_from(["login", "more"]),
+    padding=st.integers(0, 80),
+    is_round=st.booleans(),
+    answer=st.sampled_from(ANSWERS),
+)
+def test_neither_what_a_model_sent_nor_what_ran_instead_stands_in_a_record(
+    records, marks, key, form, value, place, padding, is_round, answer
+):
+    sent = FORMS[form]({"user": "ann", key: value(marks[0])})
+    ran = {"user": "bob" + "b" * padding, "api_token": value(marks[1])}
+
+    def change(call):
+        changed = Login(**ran) if place == "login" else call.input.login
+        more = {"a": [ran]} if place == "more" else call.input.more
+        return RunNormally(type(call.input)(changed, call.input.note, more))
+
+    call = RawCall("c1", "sign_in", {place: sent})
+    texts = records.run(call, answer, hooks=[change], is_round=is_round)
+    for mark in marks:
+        assert_hidden(mark, texts)
+    line = json.loads(texts[0])
+    assert ("sent" in line) == ("changes" in line)
+    assert place == "login" or line["changes"][0]["names"] == ["more"]

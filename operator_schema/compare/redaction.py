@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..codec.json_text import read_json, read_nearly_json
 from ..codec.spellings import quoted_scalar
 from ..json_values import is_array, is_finite, is_object, to_json_text
+from ..message_text import quote
 from ..providers.answer import parsed_arguments
 from ..tools import RawCall
 from .secret_keys import Hidden, KeysOfTools, hidden_keys, names_key_of
@@ -160,7 +161,7 @@ class _Secrets:
         return REDACTED if is_number and not self._found.isdisjoint(_forms_of(value)) else value
 
     def _key(self, key: str, hidden: Hidden) -> str:
-        is_known = key in hidden.declared or key in hidden
+        is_known = key in hidden.declared or key in hidden.names
         return key if is_known else self._text(key, hidden, 1)
 
     def _text(self, text: str, hidden: Hidden, depth: int) -> str:
@@ -241,7 +242,7 @@ def _forms_of(value: Any) -> set[str]:
         return found
     for _ in range(_LEVELS):  # as it is written in JSON and in Python, and in a text in such a text
         found |= {dumps(text, ensure_ascii=is_ascii)[1:-1] for text in found for is_ascii in (True, False)}
-    return found | {repr(value)[1:-1]}
+    return found | {repr(value)[1:-1], quote(value, 12 * len(value) + 2)[1:-1]}  # at most 12 for a character
 
 
 _WRITTEN_OTHERWISE: Final = {'"', "\\", "'"}
