@@ -318,6 +318,16 @@ def test_what_a_tool_wrote_under_a_secret_key_stands_in_no_record(
     assert len(records.path.read_text().split("\n")) == 2
 
 
+@pytest.mark.parametrize("is_round", [True, False])
+@pytest.mark.parametrize("name", ["strict", "sign_in", "MARKMARK4711"])
+@pytest.mark.parametrize("key", ["api_token", "login", "x"])
+def test_a_secret_that_is_also_an_id_a_name_or_a_key_stands_in_no_record(records, is_round, name, key):
+    mark = "MARKMARK4711"
+    arguments = {"user": "ann", "count": 1, "api_token": mark, mark: 1, key: {mark: mark, "api_token": mark}}
+    *texts, _log = records.run(RawCall(mark, name, arguments), lambda *_: {mark: 1}, is_round=is_round)
+    assert_hidden(mark, texts)
+
+
 @pytest.mark.parametrize("show", ["type", "message", "traceback"])
 @given(mark=MARKS, form=st.sampled_from(sorted(FORMS)), value=st.sampled_from(VALUES[:2]))
 def test_an_error_of_a_call_with_a_secret_is_left_out(records, show, mark, form, value):

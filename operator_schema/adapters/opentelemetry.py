@@ -73,7 +73,8 @@ def spans(
         record_arguments: whether `gen_ai.tool.call.arguments` is recorded: it may hold personal data.
         record_results: whether `gen_ai.tool.call.result` is recorded: what the model reads.
         redact: names of keys whose values are replaced by "[redacted]" at any depth, in arguments and
-            results. Arguments that aren't JSON may hold them anywhere, and are replaced as a whole. If the
+            results, also under other spellings and in texts. Arguments that aren't JSON, and texts that name
+            such a key and can't be read, may hold them anywhere, and are replaced as a whole. If the
             schema of a called tool has a key that is nearly one of these, a warning is logged once.
         max_length: characters that arguments, and a result, may have; longer ones are left out, and only
             their length is recorded.

@@ -66,10 +66,10 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
         executor: its calls are recorded. It keeps its own limits, and the copy has limits of its own.
         path: of the file, which is made if it isn't there.
         redact: what keeps secrets out: names of keys, whose values are replaced at any depth, in arguments
-            and results, and so is the whole text of an error of such a call; or a function that gets each
-            line as a dict and returns what is written instead, None for nothing. If it fails, the failure is
-            logged and nothing is written. A name that is nearly a key in the schemas
-            of the tools is logged as a warning.
+            and results, also under other spellings and in texts; so is the whole text of an error of such a
+            call, and of what can't be read and names such a key. Or a function that gets each line as a dict
+            and returns what is written instead, None for nothing. If it fails, the failure is logged and
+            nothing is written. A name that is nearly a key of the tools is logged as a warning.
 
     Returns:
         A copy of the executor; its `calls` has the calls so far, with the arguments that ran.
