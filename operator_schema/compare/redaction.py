@@ -51,6 +51,10 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     fixed = {key: plain.pop(key) for key in line if key in ours}
     state = {key: result.pop(key) for key in ("is_error", "code") if key in result}
     by_model, by_program, secrets = hidden.by_model, hidden.by_program, _Secrets(hidden)
+    changed = ["", ""]  # what the text of the result begins with if somebody changed the arguments
+    if "sent" in line:
+        *changed, result["content"] = result["content"].partition("\n")
+    before = {key: plain[key] for key in written}
     secrets.collect([*plain.values()], by_model)
     broken = {key for key, arguments in written.items() if isinstance(arguments, str)}
     # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
@@ -59,12 +63,16 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     secrets.collect([*result.values()], by_program)
     is_too_much = secrets.count * len(text) > _MOST_WORK
     for key, value in plain.items():
-        is_left_out = is_too_much or key in broken
-        plain[key] = _left_out(value) if is_left_out else secrets.without(value, by_model)
+        is_clear = key not in broken and not is_too_much
+        plain[key] = secrets.without(value, by_model) if is_clear else _left_out(value)
+    is_left_out = is_too_much or is_unclear
     for key, value in result.items():
-        is_left_out = is_too_much or is_unclear
         result[key] = _left_out(value) if is_left_out else secrets.without(value, by_program)
-    result["content"] = secrets.without_beginnings(result["content"])
+    if is_left_out:
+        changed = []
+    elif "sent" in line and before != {key: plain[key] for key in written}:
+        changed[0] = REDACTED  # it may have a part of a secret, or write one in another way
+    result["content"] = "".join([*changed, secrets.without_beginnings(result["content"])])
     made: dict[str, Any] = {**fixed, **plain, "result": {**result, **state}}
     return {key: made[key] for key in line}
 

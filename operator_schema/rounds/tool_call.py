@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from time import time
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from ..errors import DecodeError, EncodeError, ToolError
+from ..errors import DecodeError
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json, is_object
@@ -316,16 +316,26 @@ class ToolCall(Value, Generic[Input]):
         from ..tools.changes import changed_by  # most calls run as the model sent them
 
         own = checked_input(self.tool, given)
-        changed = changed_by(self._changed, self._written(), self.tool.encode_input(own), by, hook)
+        before = self._meant() if self._changed is None else self._changed.arguments
+        changed = changed_by(self._changed, before, self.tool.encode_input(own), by, hook)
         return self.replace(_input=own, _changed=changed)
 
-    def _written(self) -> dict[str, Any]:
-        """Return the present input as JSON; what the model sent if that can't be written."""
+    def _meant(self) -> dict[str, Any]:
+        """Return what the model's arguments mean, as JSON: somebody may have edited the input in place.
+
+        What a default gives anew each time is as in the input.
+        """
+        sent = arguments_to_decode(self.raw)
         try:
-            return self.arguments
-        except (EncodeError, ToolError):
-            sent = arguments_to_decode(self.raw)
+            now = self.arguments
+            first = self.tool.encode_input(self.tool.decode(sent))
+            if first == now:
+                return now
+            second = self.tool.encode_input(self.tool.decode(sent))
+        except Exception:  # noqa: BLE001  # an `InitVar`, or a class's own code: what was sent has to do
             return sent if is_object(sent) else {}
+        lasting = {name: value for name, value in first.items() if second.get(name) == value}
+        return lasting | {name: now[name] for name in now if name in first and name not in lasting}
 
     def complete(self, output: object, /) -> ToolResult:
         """Return the result of a call that your program has run.

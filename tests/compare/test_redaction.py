@@ -283,11 +283,12 @@ def test_whatever_else_a_line_has_is_cleaned_too():
     ids=str,
 )
 def test_what_a_model_sent_is_read_like_what_ran(sent, kept):
-    result = {"content": f"it was {MARK}", "is_error": False}
+    result = {"content": f"changed to {MARK[:3]}…\nit was {MARK}", "is_error": False}
     found = without_secrets({"name": "use", "arguments": {"a": 1}, "sent": sent, "result": result}, TOKEN)
     assert found["arguments"] == {"a": 1}
     assert found["sent"] == kept
-    assert (MARK in found["result"]["content"]) == (kept == sent)
+    said = f"{REDACTED}\nit was {REDACTED}" if kept == {"token": REDACTED} else REDACTED
+    assert found["result"]["content"] == (result["content"] if kept == sent else said)
 
 
 def test_a_value_that_was_cut_shows_no_beginning_of_a_secret():

@@ -8,6 +8,7 @@ import logging
 import pickle
 from dataclasses import InitVar, dataclass, field
 from typing import Annotated, Any
+from uuid import UUID, uuid4
 
 import pytest
 from round_samples import done
@@ -28,6 +29,7 @@ from operator_schema import (
     tool_input,
 )
 from operator_schema.content import Image
+from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.testing import playback, record
 from operator_schema.tools.changes import ChangedArguments, changed_by
 
@@ -98,6 +100,33 @@ def test_the_line_names_the_places_inside_a_value_and_what_was_taken_away():
     gone = waiting(**before).approve("1", arguments=FIRST)
     (result,) = Executor(TOOLS).run_sync(gone).commit([]).results
     assert result.content == "A person changed notes to nothing before it ran.\npaid 900"
+
+
+@dataclass
+class Node:
+    name: str
+    pin: Annotated[str, PASSWORD] = ""
+    inner: list[Node] = field(default_factory=list)
+
+
+@tool
+def plant(sizes: list[int], root: Node | None = None) -> str:
+    """Plant."""
+    return "planted"
+
+
+def test_the_line_names_items_and_hides_what_a_recursive_schema_hides(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    sent = {"sizes": [1, 2, 3], "root": {"name": "a"}}
+    now = {"sizes": [1, 5, 3], "root": {"name": "a", "inner": [{"name": "b", "pin": "1234"}]}}
+    change = lambda call: RunNormally(call.tool.decode(now))  # noqa: E731  # one line
+    tools = Toolset(plant)
+    work = tools.offer().round([RawCall("1", "plant", sent)])
+    turn = Executor(tools, hooks=change, store=store).run_sync(work).commit(store.transcript("a"))
+    assert turn.results[0].content == "The program changed sizes[1] to 5, root before it ran.\nplanted"
+    ran = turn.results[0].changed.arguments
+    assert ran["root"]["inner"][0]["pin"] == "1234"
+    assert list(stored_records(tmp_path / "desk.db")) == [[{"name": "plant", "arguments": ran, "sent": sent}]]
 
 
 def test_the_line_is_bounded_and_hides_what_the_schema_hides():
@@ -225,9 +254,33 @@ def test_arguments_that_cannot_be_written_are_compared_as_the_model_sent_them():
             self.x += seed
 
     (call,) = Toolset(Seeded).offer().round([RawCall("1", "seeded", {"x": 1})]).calls
-    assert call._written() == {"x": 1}
+    assert call._meant() == {"x": 1}
     (call,) = Toolset(Seeded).offer().round([RawCall("1", "seeded", '{"x": 1}')]).calls
-    assert call._written() == {}
+    assert call._meant() == {}
+
+
+def test_an_input_that_was_edited_in_place_counts_as_changed():
+    work = waiting()
+    edited = work.deferred[0].input
+    edited.amount, edited.to = 9, "you"
+    (result,) = Executor(TOOLS).run_sync(work.approve("1", input=edited)).commit([]).results
+    assert result.content.startswith('A person changed amount to 9, to to "you" before it ran.')
+    assert result.changed.before == {"amount": 900, "to": "me"}
+
+
+def test_what_a_default_gives_anew_each_time_was_not_changed():
+    @dataclass
+    class Note:
+        text: str
+        key: UUID = field(default_factory=uuid4)
+
+    tools = Toolset(tool_input(Note))
+    (call,) = tools.offer().round([RawCall("1", "note", {"text": "a"})]).calls
+    assert call.with_input(call.tool.decode(call.arguments)).changed is None
+    changed = call.with_input(Note("b", call.input.key)).changed
+    assert changed.names == ("text",)
+    other = call.with_input(Note("a", uuid4())).changed
+    assert other.names == ("key",)
 
 
 def test_what_was_changed_before_counts_with_the_next_change():
@@ -306,6 +359,16 @@ def test_a_recording_hides_secrets_of_both(tmp_path):
     assert (line["arguments"]["to"], line["sent"]["to"]) == ("[redacted]", "[redacted]")
     played = playback(TOOLS, path).run_sync(sent)
     assert played.changed.changes[0].by == "hook"
+
+
+def test_a_recording_that_hides_nothing_of_a_change_keeps_the_line(tmp_path):
+    less = lambda call: RunNormally(call.tool.decode({"amount": 9}))  # noqa: E731  # one line
+    path = tmp_path / "calls.jsonl"
+    executor = record(Executor(TOOLS, hooks=less, confirm="run"), path, redact=["notes"])
+    content = executor.run_sync(RawCall("1", "pay", '{"amount": 900}')).content
+    line = json.loads(path.read_text())
+    assert line["result"]["content"] == content == "The program changed amount to 9 before it ran.\npaid 9"
+    assert line["sent"] == {"amount": 900}
 
 
 def test_a_line_whose_changes_cannot_be_read_is_played_back_without_them(tmp_path):
