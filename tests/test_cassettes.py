@@ -354,6 +354,49 @@ def test_keys_are_looked_for_in_any_document(path, caplog, properties):
 
 
 @pytest.mark.needs_threads
+@pytest.mark.parametrize("recorded", [{"name": "ann"}, {"name": "ann", "password": "old"}, "{broken"])
+@pytest.mark.parametrize("form", [dict, json.dumps])
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("log_in", "password"), ("log_in", "Password"), ("log_out", "password"), ("find", "pass_word")],
+)
+def test_what_is_said_of_a_call_that_is_not_recorded_shows_no_secret(path, recorded, form, name, key):
+    """Also if the recorded calls have no such key, or nothing but a text that was left out."""
+    record(Executor(TOOLS), path, redact=["password"]).run_sync(RawCall("c1", "log_in", recorded))
+    call = RawCall("c2", name, form({"name": "bob", key: "hunter2-and-more"}))
+    playing = playback(TOOLS, path)
+    if name == "log_in" and recorded == "{broken":
+        playing.run_sync(call)  # the text that was left out may have been this
+    with pytest.raises(PlaybackError) as raised:
+        playing.run_sync(call)
+    assert "hunter2" not in f"{raised.value} {raised.value!r} {vars(raised.value)}"
+    assert "bob" in str(raised.value)
+    assert playing.calls[-1] == call
+
+
+@pytest.mark.needs_threads
+def test_keys_whose_values_were_left_out_by_a_function_are_not_shown_either(path):
+    def keep(line):
+        return {**line, "arguments": {"name": "ann", "more": [{"password": "[redacted]"}]}}
+
+    record(Executor(TOOLS), path, redact=keep).run_sync(RawCall("c1", "log_in", {"name": "ann"}))
+    with pytest.raises(PlaybackError) as raised:
+        playback(TOOLS, path).run_sync(RawCall("c2", "log_in", {"name": "bob", "password": "hunter2"}))
+    assert str(raised.value).count("hunter2") == 0
+    path.write_text(path.read_text().replace('"name":"log_in"', '"redact":[5,"name"],"name":"log_in"'))
+    with pytest.raises(PlaybackError) as raised:
+        playback(TOOLS, path).run_sync(RawCall("c2", "log_in", {"name": "bob", "password": "hunter2"}))
+    assert "bob" not in str(raised.value)
+
+
+@pytest.mark.needs_threads
+def test_arguments_that_are_no_json_are_not_shown_where_something_was_left_out(path):
+    record(Executor(TOOLS), path, redact=["password"]).run_sync(CALLS[0])
+    with pytest.raises(PlaybackError, match=r"the call find \"\[redacted\]\""):
+        playback(TOOLS, path).run_sync(RawCall("c2", "find", {"order_id": [float("nan"), "hunter2"]}))
+
+
+@pytest.mark.needs_threads
 def test_a_function_decides_what_is_kept(path):
     def keep(line):
         return (

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
-    from ..compare.redaction import Hidden
+    from ..compare.redaction import KeysOfTools
     from ..execution import Execution
     from ..findings import Finding
     from ..rounds import ArgumentChange, ChangedArguments, Round, ToolCall
@@ -76,7 +76,8 @@ def spans(
         record_arguments: whether `gen_ai.tool.call.arguments` is recorded: it may hold personal data.
         record_results: whether `gen_ai.tool.call.result` is recorded: what the model reads.
         redact: names of keys whose values are replaced by "[redacted]" at any depth, in arguments and
-            results. Arguments that aren't JSON may hold them anywhere, and are replaced as a whole. If the
+            results, also under other spellings and in texts. Arguments that aren't JSON, and texts that name
+            such a key and can't be read, may hold them anywhere, and are replaced as a whole. If the
             schema of a called tool has a key that is nearly one of these, a warning is logged once.
         max_length: characters that arguments, and a result, may have; longer ones are left out, and only
             their length is recorded.
@@ -97,10 +98,10 @@ def spans(
         message = f"max_length must be a positive number of characters, not {received(max_length)}"
         raise ValueError(message)
     used = get_tracer("operator_schema", __version__) if tracer is None else tracer
-    hidden: Hidden | None = None
+    keys: KeysOfTools | None = None
     if redact != ():
-        hidden = _redaction().hidden_keys(redact, "a list of names of arguments")
-    return Spans(used, _histogram(meter), record_arguments, record_results, max_length, hidden)
+        keys = _redaction().KeysOfTools(_redaction().hidden_keys(redact, "a list of names of arguments"))
+    return Spans(used, _histogram(meter), record_arguments, record_results, max_length, keys)
 
 
 @cache
@@ -127,15 +128,14 @@ class Spans:
         record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
         record_results: bool,  # noqa: FBT001  # the same
         max_length: int,
-        hidden: Hidden | None,
+        keys: KeysOfTools | None,
     ) -> None:
         self._tracer = tracer
         self._durations = durations
         self._record_arguments = record_arguments
         self._record_results = record_results
         self._max_length = max_length
-        self._hidden = hidden
-        self._hidden_of: dict[str, Hidden] = {}  # the same for calls of a tool, by its name
+        self._keys = keys
 
     @hook.around()
     @contextmanager
@@ -143,6 +143,8 @@ class Spans:
         """Make the span of a call or a round, in which everything inside has its own spans."""
         work = execution.work
         is_call = isinstance(work, RawCall)
+        if not is_call:  # a tool may be replaced meanwhile
+            self._note_keys([work.toolset[call.name] for call in work.calls if call.name in work.toolset])
         began = monotonic()
         span = self._started(work) if is_call else self._tracer.start_span("execute_round")
         token = contexts.attach(set_span_in_context(span))
@@ -176,7 +178,7 @@ class Spans:
             span.set_attribute(
                 "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
             )
-            self._compare_keys(execution.tool)
+        self._note_keys(execution.tools)
         _tell_waiting(span, execution.deferred_at, outcome)
         self._tell_outcome(span, work, outcome, execution.details, execution.changed)
 
@@ -202,13 +204,6 @@ class Spans:
         """Record what came of a call: `changed` is what ran, if that isn't what the model wrote."""
         if not span.is_recording():
             return
-        told = self._told(call, outcome, changed)
-        if changed is not None:
-            span.set_attribute(_CHANGED_BY, [_who(change) for change in changed.changes][:_MOST_EVENTS])
-            if self._record_arguments:
-                self._record(span, "arguments", _arguments_text(told["sent"]), _SENT)
-        if self._record_arguments:
-            self._record(span, "arguments", _arguments_text(told["arguments"]))
         if isinstance(outcome, ToolResult):
             details = outcome.details or {}
             raised = details.get("exception")
@@ -216,46 +211,68 @@ class Spans:
             notes = {**notes, "findings": wrong, "mismatches": details.get("mismatches", ())}
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
-            if self._record_results and not outcome.is_error:
-                self._record(span, "result", told["result"]["content"])
+        found = {kind: tuple(notes.get(kind, ())) for kind in _EVENTS}
+        told = self._told(call, outcome, found, changed)
+        for key, attribute in (("id", "call.id"), ("name", "name")):
+            if told[key] != getattr(call, key):
+                span.set_attribute(f"gen_ai.tool.{attribute}", _text(told[key]))
+        if changed is not None:
+            span.set_attribute(_CHANGED_BY, [_who(change) for change in changed.changes][:_MOST_EVENTS])
+        if self._record_arguments:
+            if changed is not None:
+                self._record(span, "arguments", _arguments_text(told["sent"]), _SENT)
+            self._record(span, "arguments", _arguments_text(told["arguments"]))
+        if self._record_results and isinstance(outcome, ToolResult) and not outcome.is_error:
+            self._record(span, "result", told["result"]["content"])
         for kind, event in _EVENTS.items():
-            _tell_findings(span, event, notes.get(kind, ()))
+            _tell_findings(span, event, told["findings"][kind])
         error = _error_of(outcome)
         if error is not None:
             _fail(span, error)
 
-    def _compare_keys(self, tool: Tool[..., Any]) -> None:
-        """Warn once of keys that are nearly those to hide, and so are recorded."""
-        records = self._record_arguments or self._record_results
-        if self._hidden is not None and records and tool.name not in self._hidden_of:
-            self._hidden.warn_of_misspelt([tool])
-            self._hidden_of[tool.name] = self._hidden.for_tool(tool)
+    def _note_keys(self, tools: Iterable[Tool[..., Any]]) -> None:
+        """Note the keys of tools; warn once of those that are nearly those to hide, and so are recorded."""
+        if self._keys is None:
+            return
+        for tool in tools:
+            if self._keys.add(tool) and (self._record_arguments or self._record_results):
+                self._keys.hidden.warn_of_misspelt([tool])
 
     def _told(
-        self, call: RawCall, outcome: ToolResult | BaseException, changed: ChangedArguments | None
+        self,
+        call: RawCall,
+        outcome: Any,
+        found: Mapping[str, tuple[Finding, ...]],
+        changed: ChangedArguments | None,
     ) -> dict[str, Any]:
-        """Return arguments and text of the result, without secrets, as in a line of a recording."""
-        content = outcome.content if isinstance(outcome, ToolResult) else ""
-        result: dict[str, Any] = {"content": content, "is_error": False}
-        sent: Any = call.arguments
-        line = {"name": call.name, "arguments": sent, "result": result}
-        if self._hidden is None or not (self._record_arguments or self._record_results):
-            return line if changed is None else {**line, "arguments": changed.arguments, "sent": sent}
-        if isinstance(outcome, ToolResult) and outcome.json is not None:
-            result["json"] = outcome.json
-        if isinstance(sent, (bytes, bytearray)):
-            line["arguments"] = sent = bytes(sent).decode(errors="replace")
-        hidden = self._hidden_of.get(call.name, self._hidden)
+        """Return what is recorded of a call, without secrets.
+
+        Args:
+            call: as the model sent it.
+            outcome: what came of it.
+            found: the findings about it, by their kind.
+            changed: what ran, if that isn't what the model sent.
+        """
+        is_result = isinstance(outcome, ToolResult)
+        result = {"content": outcome.content, "json": outcome.json} if is_result else {"content": ""}
+        line = {"id": call.id, "name": call.name, "arguments": call.arguments, "result": result}
+        if changed is not None:
+            line |= {"arguments": changed.arguments, "sent": call.arguments}
+        if self._keys is None:
+            return {**line, "findings": found}
+        steps = {step for findings in found.values() for each in findings for step in each.path}
+        keys = [step for step in steps if isinstance(step, str)]
+        without, hidden = _redaction().without_secrets, _redaction().REDACTED
+        told: dict[str, Any]
         try:
-            if changed is None:
-                found: dict[str, Any] = _redaction().without_secrets(line, hidden)
-            else:
-                line |= {"arguments": changed.arguments, "sent": sent}
-                found = _redaction().without_secrets_of_both(line, hidden)
+            told = without({**line, "keys": [{key: None} for key in keys]}, self._keys.of(call.name))
         except Exception:  # noqa: BLE001  # it nests too deep, or isn't JSON: a secret may be anywhere
-            redacted = _redaction().REDACTED
-            return {"arguments": redacted, "sent": redacted, "result": {"content": redacted}}
-        return found
+            told = dict.fromkeys(line, hidden) | {
+                "result": {"content": hidden},
+                "keys": [{hidden: 0}] * len(keys),
+            }
+        shown = dict(zip(keys, [next(iter(key)) for key in told.pop("keys")], strict=True))
+        return {**told, "findings": {kind: _with_keys(each, shown) for kind, each in found.items()}}
 
     def _record(self, span: Span, kind: str, text: str | None, name: str | None = None) -> None:
         name = name or f"gen_ai.tool.call.{kind}"
@@ -347,8 +364,14 @@ def _arguments_text(arguments: Any) -> str | None:
         return None
 
 
-def _tell_findings(span: Span, event: str, findings: Any) -> None:
-    found: tuple[Finding, ...] = tuple(findings)
+def _with_keys(findings: tuple[Finding, ...], shown: Mapping[Any, str]) -> tuple[Finding, ...]:
+    """Return findings with other keys in their paths."""
+    return tuple(
+        [each.replace(path=tuple([shown.get(step, step) for step in each.path])) for each in findings]
+    )
+
+
+def _tell_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None:
     if not found:
         return
     span.set_attribute(f"{event}.count", len(found))

@@ -2,221 +2,266 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from functools import lru_cache
-from json import loads
-from typing import TYPE_CHECKING, Any, Final, cast
+import re
+from contextlib import suppress
+from json import dumps, loads
+from typing import TYPE_CHECKING, Any, Final
 
-from ..immutable import Value
-from ..json_values import RepeatedKeyError, distinct_keys, is_array, is_object, to_json_text
-from ..message_text import fold, listed, nearest, quote, received
+from ..codec.json_text import read_json, read_nearly_json
+from ..codec.spellings import quoted_scalar
+from ..json_values import is_array, is_finite, is_object, to_json_text
+from ..message_text import quote
 from ..providers.answer import parsed_arguments
-from ..schema.references import subschemas
-from ..tools import WARNING, RawCall, write_log
+from ..tools import RawCall
+from .secret_keys import Hidden, KeysOfTools, hidden_keys, names_key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ..findings import Finding
-    from ..tools import Tool
 
-__all__ = [
-    "REDACTED",
-    "Hidden",
-    "hidden_keys",
-    "without_redacted",
-    "without_secrets",
-    "without_secrets_of_both",
-]
+__all__ = ["REDACTED", "Hidden", "KeysOfTools", "hidden_keys", "without_redacted", "without_secrets"]
 
 REDACTED: Final = "[redacted]"
 """Stands in a log for a secret, whatever type that had; when a cassette is played back, for any value."""
 
 _MAX_DEPTH: Final = 60
-_LIKENESS: Final = 0.8
-"""How similar a key must be to be taken for the one that was meant."""
-_LONGEST_KEY: Final = 256
-"""Characters of a key that may be a misspelt name."""
-
-
-class Hidden(Value):
-    """Which keys have secrets: those that were named, and those by which a model may have meant them.
-
-    A model writes `apiToken` for `api_token`, which repair corrects, so the secret arrives all the same.
-
-    Attributes:
-        names: as they were given.
-        declared: keys in the schemas of the called tool: each of these means itself.
-    """
-
-    names: frozenset[str]
-    declared: frozenset[str] = frozenset()
-
-    def __contains__(self, key: object) -> bool:
-        if key in self.names or key in self.declared:
-            return key in self.names
-        return isinstance(key, str) and len(key) <= _LONGEST_KEY and _is_meant(key, self.names)
-
-    def warn_of_misspelt(self, tools: Iterable[Tool[..., Any]]) -> None:
-        """Log the names that are no key of any of these tools, but nearly one.
-
-        A name that is like none may be right: a text or a mapping can hold any key.
-        """
-        keys = {key for tool in tools for key in _keys_in(tool)}
-        shown = sorted(keys - self.names)
-        near = [(name, nearest(name, shown, _LIKENESS)) for name in sorted(self.names - keys)]
-        said = [f"{quote(name)} (did you mean {quote(key)}?)" for name, key in near if key is not None]
-        if said:
-            write_log(WARNING, "redact has names of keys that no tool has: %s", listed(said))
-
-    def for_tool(self, tool: Tool[..., Any]) -> Hidden:
-        """Return the same for calls of one tool: a key of another tool says nothing about its arguments."""
-        return self.replace(declared=frozenset(_keys_in(tool)))
-
-
-def hidden_keys(redact: Any, wanted: str) -> Hidden:
-    """Return which keys have secrets.
-
-    Args:
-        redact: what was given.
-        wanted: what it must be, for the message.
-
-    Raises:
-        TypeError: it isn't a collection of names.
-    """
-    kind = cast("Any", type(redact))
-    is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
-    if not is_names or not all(isinstance(name, str) for name in redact):
-        message = f"redact must be {wanted}, not {received(redact)}"
-        raise TypeError(message)
-    return Hidden(frozenset(redact))
-
-
-@lru_cache(4096)
-def _is_meant(key: str, names: frozenset[str]) -> bool:
-    """Return whether a key is another spelling of a name, or nearly one."""
-    return fold(key) in {fold(name) for name in names} or nearest(key, names, _LIKENESS) is not None
-
-
-def _keys_in(tool: Tool[..., Any]) -> set[str]:
-    return _keys_of(tool.input_schema()) | _keys_of(tool.output_schema())
-
-
-def _keys_of(schema: Any) -> set[str]:
-    keys: set[str] = set()
-    pending: list[Any] = [schema]
-    while pending:
-        one = pending.pop()
-        if is_object(one):
-            named = one.get("properties")
-            keys |= set(named) if is_object(named) else set()  # a document may hold anything there
-            pending += [inner for _, inner in subschemas(one)]
-    return keys
+_MOST_WORK: Final = 50_000_000
+"""Secrets times characters of a record: if there is more to look for, everything is left out."""
 
 
 def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
-    """Return a call in which the values of some keys are replaced, in its arguments and in its result.
+    """Return a call in which the values of some keys are replaced, and what repeats these values.
 
     Args:
         line: JSON values: `name`, `arguments` and `result`, which has `content`, `is_error` and maybe `json`;
-            maybe `id`.
+            maybe `id`, `sent` if other arguments ran than the model sent, and more about the call.
         hidden: the keys.
+
+    Raises:
+        TypeError: something in it isn't JSON.
+        ValueError: the same.
+        RecursionError: it nests too deep.
     """
-    secrets: list[str] = []
-    sent = parsed_arguments(RawCall(None, line["name"], line["arguments"]))
-    arguments, result = _replaced(sent, hidden, secrets), line["result"]
-    json = _replaced(result.get("json"), hidden, secrets)
-    is_changed = json != result.get("json")
-    content = to_json_text(json) if is_changed else _replaced(result["content"], hidden, secrets)
-    if isinstance(arguments, str) or (result["is_error"] and secrets):
-        # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
-        arguments, content = (REDACTED if isinstance(arguments, str) else arguments), REDACTED
-    kept = {**result, "content": content} | ({} if json is None else {"json": json})
-    found = frozenset(secrets)
-    about: dict[str, Any] = {key: _without(line[key], found) for key in ("id", "name") if key in line}
-    about["arguments"] = _without(arguments, found)
-    return {**line, **about, "result": {key: _without(inner, found) for key, inner in kept.items()}}
+    written = {key: _read_arguments(line["name"], line[key]) for key in ("arguments", "sent") if key in line}
+    text = to_json_text({**line, **written})
+    plain: dict[str, Any] = loads(text)  # without classes of a program, which may show other values
+    result: dict[str, Any] = plain.pop("result")
+    ours = {"changes", *(["name"] if hidden.tool == line["name"] else [])}  # they hold no values
+    fixed = {key: plain.pop(key) for key in line if key in ours}
+    state = {key: result.pop(key) for key in ("is_error", "code") if key in result}
+    by_model, by_program, secrets = hidden.by_model, hidden.by_program, _Secrets(hidden)
+    changed = ["", ""]  # what the text of the result begins with if somebody changed the arguments
+    if "sent" in line:
+        *changed, result["content"] = result["content"].partition("\n")
+    before = {key: plain[key] for key in written}
+    secrets.collect([*plain.values()], by_model)
+    broken = {key for key, arguments in written.items() if isinstance(arguments, str)}
+    # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
+    is_error = state.get("is_error") is True and secrets.count > 0
+    is_unclear = bool(broken) or secrets.is_unclear or is_error
+    secrets.collect([*result.values()], by_program)
+    is_too_much = secrets.count * len(text) > _MOST_WORK
+    for key, value in plain.items():
+        is_clear = key not in broken and not is_too_much
+        plain[key] = secrets.without(value, by_model) if is_clear else _left_out(value)
+    is_left_out = is_too_much or is_unclear
+    for key, value in result.items():
+        result[key] = _left_out(value) if is_left_out else secrets.without(value, by_program)
+    if is_left_out:
+        changed = []
+    elif "sent" in line and before != {key: plain[key] for key in written}:
+        changed[0] = REDACTED  # it may have a part of a secret, or write one in another way
+    result["content"] = "".join([*changed, secrets.without_beginnings(result["content"])])
+    made: dict[str, Any] = {**fixed, **plain, "result": {**result, **state}}
+    return {key: made[key] for key in line}
 
 
-def without_secrets_of_both(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
-    """Do the same for a call whose arguments somebody changed: those that ran, and those that were `sent`.
+def _left_out(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool) else REDACTED
 
-    The text of its result begins with a line about the change, which is replaced as a whole if anything is
-    hidden: it may have a part of a secret, or a secret in another spelling.
+
+def _read_arguments(name: str, arguments: Any) -> Any:
+    if isinstance(arguments, (bytes, bytearray)):
+        arguments = bytes(arguments).decode(errors="replace")
+    found = parsed_arguments(RawCall(None, name, arguments))
+    return arguments if isinstance(arguments, str) and not is_finite(found) else found
+
+
+class _Secrets:
+    """What is secret in one call, and the call without it.
+
+    Args:
+        hidden: the keys of the called tool.
+
+    Attributes:
+        is_unclear: whether there is a text that names a key with a secret, and can't be read.
     """
-    said = line["result"]
-    head, has_rest, rest = said["content"].partition("\n")
-    ran = without_secrets({**line, "result": {**said, "content": rest}}, hidden)
-    both = without_secrets({**ran, "arguments": line["sent"]}, hidden)
-    kept = {**both, "arguments": ran["arguments"], "sent": both["arguments"]}
-    is_same = [kept[key] for key in _BOTH] == [
-        parsed_arguments(RawCall(None, line["name"], line[key])) for key in _BOTH
-    ]
-    text = f"{head if is_same else REDACTED}{has_rest}{both['result']['content']}"
-    return {**kept, "result": {**both["result"], "content": text}}
+
+    def __init__(self, hidden: Hidden) -> None:
+        self.is_unclear = False
+        self._leaves = hidden.leaves
+        self._found: set[str] = set()
+        self._texts: dict[str, tuple[Any, bool] | None] = {}
+        self._named: dict[tuple[str, float], bool] = {}
+
+    @property
+    def count(self) -> int:
+        """Number of the texts that are left out."""
+        return len(self._found)
+
+    def collect(self, value: Any, hidden: Hidden) -> None:
+        """Find what is secret in a value, also in texts that are JSON."""
+        pending = [(value, False)]
+        while pending:
+            one, is_secret = pending.pop()
+            if is_object(one):
+                pending += [(inner, is_secret or key in hidden) for key, inner in one.items()]
+                pending += [(key, False) for key in one]
+            elif is_array(one):
+                pending += [(inner, is_secret) for inner in one]
+            else:
+                if is_secret:
+                    self._add(one)
+                if isinstance(one, str):
+                    held = self._read(one)
+                    if held is not None:
+                        pending.append((held[0], is_secret))
+                    elif not is_secret and not self.is_unclear:
+                        self.is_unclear = self._names_key(one, hidden)
+
+    def _add(self, value: Any) -> None:
+        if value is None or isinstance(value, bool):
+            return
+        self._found |= _forms_of(value)
+        for leaf in self._leaves:
+            with suppress(Exception):  # a program's own class: what it can't read has no other form
+                self._found |= _forms_in_python(leaf.decode(value), leaf.encode)
+
+    def _read(self, text: str) -> tuple[Any, bool] | None:
+        """Return what a text holds in JSON, and whether it is JSON as it is; None if it holds nothing."""
+        if text not in self._texts:
+            self._texts[text] = _held(text)
+        return self._texts[text]
+
+    def _names_key(self, text: str, hidden: Hidden) -> bool:
+        known = text, hidden.likeness
+        if known not in self._named:
+            self._named[known] = names_key_of(text, hidden)
+        return self._named[known]
+
+    def without(self, value: Any, hidden: Hidden, depth: int = 1) -> Any:
+        """Return a value without what is secret."""
+        if depth > _MAX_DEPTH and (is_object(value) or is_array(value)):
+            text = to_json_text(value)
+            is_clear = self._text_without(text) == text and not self._names_key(text, hidden)
+            return value if is_clear else REDACTED
+        if is_object(value):
+            return {
+                self._key(key, hidden): REDACTED if key in hidden else self.without(inner, hidden, depth + 1)
+                for key, inner in value.items()
+            }
+        if is_array(value):
+            return [self.without(item, hidden, depth + 1) for item in value]
+        if isinstance(value, str):
+            return self._text(value, hidden, depth)
+        is_number = value is not None and not isinstance(value, bool)
+        return REDACTED if is_number and not self._found.isdisjoint(_forms_of(value)) else value
+
+    def _key(self, key: str, hidden: Hidden) -> str:
+        is_known = key in hidden.declared or key in hidden.names
+        return key if is_known else self._text(key, hidden, 1)
+
+    def _text(self, text: str, hidden: Hidden, depth: int) -> str:
+        held = self._read(text)
+        if held is None:
+            return REDACTED if self._names_key(text, hidden) else self._text_without(text)
+        value, is_json = held
+        found = self.without(value, hidden, depth + 1)
+        # What isn't JSON as it is may have comments.
+        is_changed = found != value or (not is_json and self._names_key(text, hidden))
+        return to_json_text(found) if is_changed else self._text_without(text)
+
+    def _text_without(self, text: str) -> str:
+        if not self._found:
+            return text
+        found = [secret for secret in self._found if secret in text]
+        if any(len(secret) < _LEAST_SECRET for secret in found):
+            return REDACTED
+        longest = sorted(found, key=len, reverse=True)
+        return re.sub("|".join(map(re.escape, longest)), REDACTED, text) if found else text
+
+    def without_beginnings(self, text: str) -> str:
+        """Return a text without the beginnings of secrets where it, or a value in it, was cut."""
+        *cut, rest = _CUT.split(text)
+        if len(cut) * self.count > _MOST_BEGINNINGS:
+            return REDACTED
+        return "".join([self._without_beginning(part) for part in cut]) + rest
+
+    def _without_beginning(self, text: str) -> str:
+        starts = [start for secret in self._found if (start := _start_of_beginning(text, secret)) >= 0]
+        return f"{text[: min(starts)]}{REDACTED}" if starts else text
 
 
-_BOTH: Final = ("arguments", "sent")
-
-
-def _replaced(value: Any, hidden: Hidden, secrets: list[str]) -> Any:
-    """Return a value without secrets, which are added to a list as texts."""
-    if is_object(value):
-        found: dict[str, Any] = {}
-        for key, inner in value.items():
-            if key in hidden:
-                _collect(inner, secrets)
-            found[key] = REDACTED if key in hidden else _replaced(inner, hidden, secrets)
-        return found
-    if is_array(value):
-        return [_replaced(item, hidden, secrets) for item in value]
-    return _text_replaced(value, hidden, secrets) if isinstance(value, str) else value
-
-
-def _text_replaced(text: str, hidden: Hidden, secrets: list[str]) -> str:
-    """Return a text, which may be JSON with secrets of its own."""
-    if not text.lstrip().startswith(("{", "[")):
-        return text
-    try:
-        written: Any = loads(text, object_pairs_hook=distinct_keys)
-    except RepeatedKeyError:  # a reader of the other value would see what is hidden in this one
-        return REDACTED
-    except (ValueError, RecursionError):
-        return text
-    replaced = _replaced(written, hidden, secrets)
-    return text if replaced == written else to_json_text(replaced)
-
+_CUT: Final = re.compile(r"(?=…|\n\[cut: )")
+_MOST_BEGINNINGS: Final = 1_000_000
+"""Places where a text was cut, times secrets."""
 
 _LEAST_SECRET: Final = 4
 """Characters of a secret that is replaced alone; around a shorter one, the whole text is."""
 
 
-def _collect(value: Any, secrets: list[str]) -> None:
-    if is_object(value) or is_array(value):
-        for inner in value.values() if is_object(value) else value:
-            _collect(inner, secrets)
-    elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != "":
-        secrets += [str(value), to_json_text(value).strip('"')]
+def _start_of_beginning(text: str, secret: str) -> int:
+    """Return where a text ends with the beginning of a secret; -1 if it doesn't."""
+    start = text.find(secret[:_LEAST_SECRET], max(0, len(text) - len(secret)))
+    while start >= 0 and not secret.startswith(text[start:]):
+        start = text.find(secret[:_LEAST_SECRET], start + 1)
+    return start if len(text) - start >= _LEAST_SECRET else -1
 
 
-def _without(value: Any, secrets: frozenset[str]) -> Any:
-    """Return a value in which no text has a secret, and no number is one."""
-    if is_object(value):
-        return {_text_without(key, secrets): _without(inner, secrets) for key, inner in value.items()}
-    if is_array(value):
-        return [_without(item, secrets) for item in value]
-    if isinstance(value, str):
-        return _text_without(value, secrets)
-    return REDACTED if type(value) in {int, float} and str(value) in secrets else value
+_BEGINNING: Final = re.compile(r"""[\ufeff\s]*(?:[\[{"'/#]|```)""")
 
 
-def _text_without(text: str, secrets: frozenset[str]) -> str:
-    found = sorted([secret for secret in secrets if secret in text], key=len, reverse=True)
-    if any(len(secret) < _LEAST_SECRET for secret in found):
-        return REDACTED
-    for secret in found:
-        text = text.replace(secret, REDACTED)
-    return text
+def _held(text: str) -> tuple[Any, bool] | None:
+    """Return the object, array or text in a text, by the reader that repair uses, and whether it is JSON."""
+    if _BEGINNING.match(text) is None:
+        return None
+    value, problems = read_json(text)
+    is_json = not problems.found
+    if not is_json:
+        value, repairs, _ = read_nearly_json(text, problems)
+        if not repairs:
+            return None
+    return (value, is_json) if isinstance(value, str) or is_array(value) or is_object(value) else None
+
+
+def _forms_of(value: Any) -> set[str]:
+    """Return the texts by which a text or a number may be repeated."""
+    if not isinstance(value, str):
+        found = {str(value)}
+        if isinstance(value, float) and value.is_integer():
+            found.add(str(int(value)))
+        return found
+    found = {value, value.strip()} - {""}
+    number = quoted_scalar(value)
+    if isinstance(number, float):
+        found |= _forms_of(number)
+    if all(text.isascii() and text.isprintable() and not _WRITTEN_OTHERWISE & {*text} for text in found):
+        return found
+    for _ in range(_LEVELS):  # as it is written in JSON and in Python, and in a text in such a text
+        found |= {dumps(text, ensure_ascii=is_ascii)[1:-1] for text in found for is_ascii in (True, False)}
+    return found | {repr(value)[1:-1], quote(value, 12 * len(value) + 2)[1:-1]}  # at most 12 for a character
+
+
+_WRITTEN_OTHERWISE: Final = {'"', "\\", "'"}
+_LEVELS: Final = 2
+
+
+def _forms_in_python(value: Any, encode: Callable[[Any], Any]) -> set[str]:
+    """Return the texts by which a program may repeat what a leaf made of a secret."""
+    shown = value.decode() if isinstance(value, (bytes, bytearray)) else str(value)
+    written = encode(value)
+    return _forms_of(shown) | (_forms_of(written) if isinstance(written, str) else set())
 
 
 # --- what is known of a call without its secrets ---------------------------------------------------

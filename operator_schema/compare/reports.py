@@ -272,7 +272,9 @@ def _legend() -> str:
 def _plot(bars: Sequence[_Bar], label: str) -> str:
     """Return a plot of bars that lie below each other, and how many are left out."""
     drawn, left_out = bars[:_MOST_BARS], len(bars) - _MOST_BARS
-    most = max([sum(bar.numbers.values()) for bar in drawn])
+    most = max(
+        [1, *[sum(bar.numbers.values()) for bar in drawn]]
+    )  # of a call without secrets nothing is known
     rows = [_bar_row(bar, place * (_BAR + _GAP), most) for place, bar in enumerate(drawn)]
     height = len(drawn) * (_BAR + _GAP)
     box = f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{shown(label)}"'

@@ -35,21 +35,29 @@ class Execution:
             runs.
     """
 
-    __slots__ = ("_run", "outcome", "work")
+    __slots__ = ("_run", "_runs", "outcome", "work")
 
     def __init__(self, work: Any) -> None:
         self.work = work
         self.outcome: Any = None
         self._run: Any = None
+        self._runs: tuple[Any, ...] = ()
 
     def follow(self, run: Any) -> None:
         """Read further facts about the call from its `Run`; for executors."""
         self._run = run
+        self._runs += (run,)
 
     @property
     def tool(self) -> Tool[..., Any] | None:
         """The tool of a call; None before it is found, if there is none, and for a round."""
         return getattr(self._run, "tool", None)
+
+    @property
+    def tools(self) -> tuple[Tool[..., Any], ...]:
+        """The tools of a call so far: several if the tool was replaced while somebody decided on the call."""
+        found = [getattr(run, "tool", None) for run in self._runs]
+        return tuple([tool for tool in found if tool is not None])
 
     @property
     def details(self) -> Mapping[str, Any]:

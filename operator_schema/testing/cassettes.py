@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..codec.codec import codec_of
 from ..compare.logs import MAX_LINE, Unreadable, records_in
-from ..compare.redaction import REDACTED, Hidden, hidden_keys, without_secrets, without_secrets_of_both
+from ..compare.redaction import REDACTED, without_secrets
+from ..compare.secret_keys import Hidden, KeysOfTools, hidden_keys
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
@@ -46,7 +47,7 @@ class PlaybackError(AssertionError):
     """A call isn't in the cassette, or was played back already as often as it was recorded.
 
     Attributes:
-        call: as the model sent it.
+        call: as the model sent it; without the values of the keys that the cassette was recorded without.
     """
 
     def __init__(self, call: RawCall, message: str) -> None:
@@ -65,10 +66,10 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
         executor: its calls are recorded. It keeps its own limits, and the copy has limits of its own.
         path: of the file, which is made if it isn't there.
         redact: what keeps secrets out: names of keys, whose values are replaced at any depth, in arguments
-            and results, and so is the whole text of an error of such a call; or a function that gets each
-            line as a dict and returns what is written instead, None for nothing. If it fails, the failure is
-            logged and nothing is written. A name that is nearly a key in the schemas
-            of the tools is logged as a warning.
+            and results, also under other spellings and in texts; so is the whole text of an error of such a
+            call, and of what can't be read and names such a key. Or a function that gets each line as a dict
+            and returns what is written instead, None for nothing. If it fails, the failure is logged and
+            nothing is written. A name that is nearly a key of the tools is logged as a warning.
 
     Returns:
         A copy of the executor; its `calls` has the calls so far, with the arguments that ran.
@@ -77,8 +78,8 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
         TypeError: it isn't an executor, `redact` is something else, or the path isn't one.
         OSError: the file can't be written.
     """
-    kept = _redacting(redact, executor)
-    cassette = _Cassette(Path(checked_path("the path of a cassette", path)), kept)
+    keys = None if redact is None or callable(redact) else _keys_of(redact, executor)
+    cassette = _Cassette(Path(checked_path("the path of a cassette", path)), _keeping(redact, keys), keys)
     cassette.check()
     made: Executor = _as_kind(RecordingExecutor, executor, "record", cassette=cassette)
     return made
@@ -153,10 +154,12 @@ class RecordingExecutor(Executor):
 
     def _start_of(self, call: RawCall, run: Start, count: Any) -> Start:
         start = super()._start_of(call, run, count)
+        self.cassette.note(self.registry, call.name)
 
         async def recorded() -> Any:
             outcome = await start()
             if type(outcome) is ToolResult:
+                self.cassette.note(self.registry, call.name)
                 self._write(call, outcome)
             return outcome
 
@@ -165,8 +168,11 @@ class RecordingExecutor(Executor):
     async def run(self, work: Any, /, **options: Any) -> Any:
         """Do what `Executor.run` does, and record the calls of a round that its functions didn't run, too."""
         run: Any = super().run  # its overloads know the kind of work
+        is_round = hasattr(cast("Any", type(work)), "execute_with")
+        if is_round:
+            self.cassette.note(work.toolset, *[call.name for call in work.calls])
         done: Any = await run(work, **options)
-        if hasattr(cast("Any", type(work)), "execute_with"):
+        if is_round:
             # Calls that can't run have their results before the round runs for the first time.
             is_first = {call.state for call in work.calls} <= _BEFORE
             for before, call in zip(work.calls, done.calls, strict=True):
@@ -183,10 +189,13 @@ class _Cassette:
         calls: the calls recorded in this process.
     """
 
-    def __init__(self, path: Path, keep: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    def __init__(
+        self, path: Path, keep: Callable[[dict[str, Any]], dict[str, Any] | None], keys: KeysOfTools | None
+    ) -> None:
         self.calls: list[RawCall] = []
         self._path = path
         self._keep = keep
+        self._keys = keys
         self._lock = Lock()
 
     def __deepcopy__(self, memo: object) -> _Cassette:
@@ -196,6 +205,13 @@ class _Cassette:
         """Check that the file can be written, before the first call runs."""
         with self._path.open("ab"):
             pass
+
+    def note(self, tools: Any, *names: str) -> None:
+        """Note the tools of calls, if their keys say what is kept: they may be replaced while a call runs."""
+        keys = self._keys
+        if keys is not None:
+            for tool in [tools[name] for name in names if name in tools]:
+                keys.add(tool)
 
     def add(self, call: RawCall, result: ToolResult) -> None:
         """Write a call and its result.
@@ -228,11 +244,6 @@ def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
         ran = copy_json(result.changed.arguments)
         return {**line, "arguments": ran, "sent": line["arguments"], **result.changed.who()}
     return {**line, "is_cut_off": True} if call.is_cut_off else line
-
-
-def _without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
-    """Return a line without secrets, also if somebody changed the arguments."""
-    return without_secrets_of_both(line, hidden) if "sent" in line else without_secrets(line, hidden)
 
 
 def _append(path: Path, line: bytes) -> None:
@@ -273,34 +284,28 @@ def _locked(number: int) -> Generator[None]:
 # --- secrets -------------------------------------------------------------------------------------
 
 
-def _redacting(redact: Any, executor: Any) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
-    """Return a function that makes a line without secrets; log names that may be misspelt.
+def _keys_of(redact: Any, executor: Any) -> KeysOfTools:
+    """Return which keys have secrets; log names that may be misspelt.
 
     Raises:
         TypeError: it is something else.
     """
-    if redact is None:
-        return lambda line: line
-    if callable(redact):
-        return lambda line: _checked_line(redact(line))
-    named = hidden_keys(redact, "a function or a list of names of arguments")
-    if not isinstance(executor, Executor):
-        return lambda line: _without_secrets(line, named)
-    registry = executor.registry
-    named.warn_of_misspelt(registry)
-    kept: dict[str, tuple[Any, Hidden]] = {}
+    keys = KeysOfTools(hidden_keys(redact, "a function or a list of names of arguments"))
+    if isinstance(executor, Executor):
+        keys.hidden.warn_of_misspelt(executor.registry)
+    return keys
 
-    def redacted(line: dict[str, Any]) -> dict[str, Any]:
-        name = line["name"]
-        if name not in registry:  # the model made it up
-            return _without_secrets(line, named)
-        tool = registry[name]
-        known = kept.get(name)
-        if known is None or known[0] is not tool:
-            known = kept[name] = (tool, named.for_tool(tool))
-        return _without_secrets(line, known[1])
 
-    return redacted
+def _keeping(redact: Any, keys: KeysOfTools | None) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """Return a function that makes a line without secrets."""
+    if keys is None:
+        return (lambda line: line) if redact is None else lambda line: _checked_line(redact(line))
+    names = sorted(keys.hidden.names)
+    return lambda line: {**without_secrets(line, keys.of(line["name"])), _NAMES: names}
+
+
+_NAMES: Final = "redact"
+"""The key of a line with the names of the keys whose values were replaced."""
 
 
 def _checked_line(kept: Any) -> dict[str, Any] | None:
@@ -406,6 +411,7 @@ class _Tape:
         self._recorded: dict[str, list[tuple[Any, dict[str, Any]]]] = {}
         self._waiting: dict[tuple[str, str], deque[dict[str, Any]]] = {}
         self._with_secrets: dict[str, list[list[Any]]] = {}
+        self._hidden: set[str] = set()
         for line in lines:
             self._add(line)
 
@@ -418,6 +424,7 @@ class _Tape:
         # Nobody decides when it is played back, so what counts is what the model sent.
         arguments = self._normal(RawCall(None, name, line.get("sent", line["arguments"]), is_cut_off))
         self._recorded.setdefault(name, []).append((arguments, line))
+        self._hidden |= _hidden_in(line)
         if REDACTED in to_json_text(arguments):
             self._with_secrets.setdefault(name, []).append([_any_secret(arguments), line])
         else:
@@ -440,6 +447,9 @@ class _Tape:
             self.calls.append(call)
             line = self._taken(call.name, arguments)
         if line is None:
+            if self._hidden:  # a report of a test shows the message, and may show the call
+                arguments = self._without_secrets(call.name, arguments)
+                call = call.replace(arguments=self._without_secrets(call.name, call.arguments))
             raise PlaybackError(call, self._unknown(call.name, arguments))
         said = line["result"]
         found = {key: said[key] for key in ("content", "is_error", "code", "json") if key in said}
@@ -473,6 +483,17 @@ class _Tape:
             return {key: value for key, value in normal.items() if key not in self._ignore}
         return normal
 
+    def _without_secrets(self, name: str, arguments: Any) -> Any:
+        """Return arguments of a call as `record` would keep them here."""
+        hidden = Hidden(frozenset(self._hidden))
+        if name in self._tools:
+            hidden = hidden.for_tool(self._tools[name])
+        line = {"name": name, "arguments": arguments, "result": {"content": ""}}
+        try:
+            return without_secrets(line, hidden)["arguments"]
+        except (TypeError, ValueError, RecursionError):  # they aren't JSON: a secret may be anywhere
+            return REDACTED
+
     def _unknown(self, name: str, arguments: Any) -> str:
         recorded = self._recorded.get(name, [])
         same = [found for found, _ in recorded if not differences(_any_secret(found), arguments)]
@@ -490,6 +511,21 @@ class _Tape:
         lines, nearest = min(wrong, key=lambda one: len(one[0]))
         shown = "".join([f"\n  {line}" for line in lines[:20]])
         return f"{text}. The nearest one is {name} {excerpt(nearest, 200)}; of that, differs:{shown}"
+
+
+def _hidden_in(line: dict[str, Any]) -> set[str]:
+    """Return the keys whose values were replaced in a line, whoever did that."""
+    names = line.get(_NAMES, [])
+    found = {name for name in names if isinstance(name, str)} if is_array(names) else set[str]()
+    pending: list[Any] = [line["arguments"], line.get("sent"), line["result"].get("json")]
+    while pending:
+        one = pending.pop()
+        if is_object(one):
+            found |= {key for key, inner in one.items() if inner == REDACTED}
+            pending += one.values()
+        elif is_array(one):
+            pending += one
+    return found
 
 
 def _changed_in(line: dict[str, Any]) -> ChangedArguments | None:

@@ -16,6 +16,8 @@ from operator_schema import (
     Complete,
     DecodeError,
     Executor,
+    RawCall,
+    Registry,
     Reject,
     Round,
     RunAgain,
@@ -335,3 +337,18 @@ def test_a_time_that_no_clock_shows_is_damage():
     data["digest"] = digest(what_is_signed({name: value for name, value in data.items() if name != "digest"}))
     with pytest.raises(RestoreError):
         TOOLS.restore_round(data)
+
+
+def test_a_hook_sees_each_tool_that_a_call_had():
+    registry, watch = Registry(TOOLS), Watch()
+
+    def replace(call):
+        registry.unregister("double")
+        registry.register(double.with_(description="Multiply by two."))
+
+    executor = Executor(registry, hooks=[watch, replace])
+    executor.run_sync(RawCall("1", "double", {"number": 2}))
+    executor.run_sync(RawCall("2", "nobody"))
+    first, second = watch.seen
+    assert [tool.description for tool in first.tools] == ["Double a number.", "Multiply by two."]
+    assert second.tools == ()

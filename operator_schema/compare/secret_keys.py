@@ -1,0 +1,311 @@
+"""Keys that have secrets: in every spelling that a model may write, in objects and in texts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, cast
+from unicodedata import normalize
+
+from ..immutable import Value
+from ..introspect.graph_traversal import places_of
+from ..introspect.nodes import LeafNode
+from ..json_values import is_object
+from ..message_text import fold, listed, nearest, quote, received
+from ..schema.references import subschemas
+from ..tools import WARNING, write_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from ..introspect.graph_traversal import Place
+    from ..introspect.leaves import SchemaLeaf
+    from ..tools import Tool
+
+__all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of"]
+
+_LIKENESS: Final = 0.8
+"""How similar a key must be to be taken for the one that was meant."""
+_LIKENESS_IN_ERRORS: Final = 0.6
+"""The same where the texts for a model say that a key was sent in place of another one: see `nearest`."""
+_LONGEST_KEY: Final = 64
+"""Characters of a key that may be a misspelt name."""
+
+
+class Hidden(Value):
+    """Which keys have secrets: those that were named, and those by which a model may have meant them.
+
+    A model writes `apiToken` for `api_token`, which repair corrects, so the secret arrives all the same. Of a
+    key that no schema has, its last words count, too: `access_token` is meant by `token`.
+
+    Attributes:
+        names: as they were given; those of a tool's fields with their other name, in Python or in JSON.
+        declared: keys in the schemas of the called tool: each of these means itself.
+        tool: the name of that tool; None if it isn't known.
+        leaves: how that tool reads the values of such keys.
+        likeness: how similar to a name a key must be.
+    """
+
+    names: frozenset[str]
+    declared: frozenset[str] = frozenset()
+    tool: str | None = None
+    leaves: tuple[SchemaLeaf[Any], ...] = ()
+    likeness: float = _LIKENESS
+
+    def __contains__(self, key: object) -> bool:
+        if key in self.names or key in self.declared:
+            return key in self.names
+        if not isinstance(key, str):
+            return False
+        is_short = len(key) <= _LONGEST_KEY
+        return _is_meant(key, self.names, self.likeness) if is_short else _is_spelt(key, self.names)
+
+    @property
+    def by_model(self) -> Hidden:
+        """The same for what a model wrote: also keys of which an error says that they stand for a name."""
+        return self.replace(likeness=_LIKENESS_IN_ERRORS)
+
+    @property
+    def by_program(self) -> Hidden:
+        """The same for what a program wrote."""
+        return self.replace(likeness=_LIKENESS)
+
+    def warn_of_misspelt(self, tools: Iterable[Tool[..., Any]]) -> None:
+        """Log the names that are no key of any of these tools, but nearly one.
+
+        A name that is like none may be right: a text or a mapping can hold any key.
+        """
+        fields = [field for tool in tools for field in (*_keys_in(tool), *_names_in(tool))]
+        shown = sorted(set(fields) - self.names)
+        near = [(name, nearest(name, shown, _LIKENESS)) for name in sorted(self.names.difference(fields))]
+        said = [f"{quote(name)} (did you mean {quote(key)}?)" for name, key in near if key is not None]
+        if said:
+            write_log(WARNING, "redact has names of keys that no tool has: %s", listed(said))
+
+    def for_tool(self, tool: Tool[..., Any]) -> Hidden:
+        """Return the same for calls of one tool: a key of another tool says nothing about its arguments."""
+        places = list(_places_in(tool))
+        both = [{place.field.key, place.field.name} for place in places if place.field is not None]
+        names = self.names.union(*[pair for pair in both if pair & self.names])
+        keys = _keys_in(tool)
+        # Repair takes a key of another part of the tool for one that is missing here.
+        taken = {fold(name) for name in names.intersection(keys.union(*both))}
+        declared = frozenset([key for key in keys if key in names or fold(key) not in taken])
+        leaves = [
+            place.node.leaf
+            for place in places
+            if isinstance(place.node, LeafNode) and not names.isdisjoint(place.path)
+        ]
+        return Hidden(names, declared, tool.name, tuple(dict.fromkeys(leaves)))
+
+    def joined(self, other: Hidden) -> Hidden:
+        """Return what either of two tools of one name hides."""
+        return self.replace(
+            names=self.names | other.names,
+            declared=self.declared & other.declared,
+            leaves=tuple(dict.fromkeys([*self.leaves, *other.leaves])),
+        )
+
+
+class KeysOfTools:
+    """Which keys have secrets in the calls of each tool.
+
+    A tool may be replaced by another one of its name while a call of it runs, so the keys of both count.
+
+    Args:
+        hidden: what was named.
+    """
+
+    def __init__(self, hidden: Hidden) -> None:
+        self.hidden = hidden
+        self._known: dict[str, tuple[tuple[Tool[..., Any], ...], Hidden]] = {}
+
+    def add(self, tool: Tool[..., Any]) -> bool:
+        """Note the keys of a tool; return whether they are new."""
+        tools, known = self._known.get(tool.name, ((), None))
+        if tool in tools:
+            return False
+        own = self.hidden.for_tool(tool)
+        self._known[tool.name] = ((*tools, tool)[-_LAST_TOOLS:], own if known is None else known.joined(own))
+        return True
+
+    def of(self, name: str) -> Hidden:
+        """Return which keys have secrets in calls of a name."""
+        return self._known[name][1] if name in self._known else self.hidden
+
+
+_LAST_TOOLS: Final = 8
+"""Tools of one name that are known when they come again; the keys of all are remembered."""
+
+
+def hidden_keys(redact: Any, wanted: str) -> Hidden:
+    """Return which keys have secrets.
+
+    Args:
+        redact: what was given.
+        wanted: what it must be, for the message.
+
+    Raises:
+        TypeError: it isn't a collection of names.
+    """
+    kind = cast("Any", type(redact))
+    is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
+    if not is_names or not all(isinstance(name, str) for name in redact):
+        message = f"redact must be {wanted}, not {received(redact)}"
+        raise TypeError(message)
+    return Hidden(frozenset(redact))
+
+
+# --- the keys of a tool --------------------------------------------------------------------------
+
+
+def _places_in(tool: Tool[..., Any]) -> Iterator[Place]:
+    result = tool.result_codec()
+    return chain(places_of(tool.codec.graph), () if result is None else places_of(result.graph))
+
+
+def _names_in(tool: Tool[..., Any]) -> set[str]:
+    return {place.field.name for place in _places_in(tool) if place.field is not None}
+
+
+def _keys_in(tool: Tool[..., Any]) -> set[str]:
+    return _keys_of(tool.input_schema()) | _keys_of(tool.output_schema())
+
+
+def _keys_of(schema: Any) -> set[str]:
+    keys: set[str] = set()
+    pending: list[Any] = [schema]
+    while pending:
+        one = pending.pop()
+        if is_object(one):
+            named = one.get("properties")
+            keys |= set(named) if is_object(named) else set()  # a document may hold anything there
+            pending += [inner for _, inner in subschemas(one)]
+    return keys
+
+
+# --- spellings -----------------------------------------------------------------------------------
+
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def _words_in(text: str) -> list[str]:
+    """Return the words of a text, also those in `apiToken` and `api_token`."""
+    return _WORD.findall(_HUMP.sub(" ", text))
+
+
+@lru_cache(4096)
+def _is_meant(key: str, names: frozenset[str], likeness: float) -> bool:
+    """Return whether a key is another spelling of a name, or nearly one."""
+    if _is_spelt(key, names):
+        return True
+    return any(_is_like(key, name, likeness) for name in _names_like(fold(key), names, likeness))
+
+
+def _is_spelt(key: str, names: frozenset[str]) -> bool:
+    """Return whether a key is a name in another convention, or ends with one, as `access_token` does."""
+    forms = _forms_of(names)
+    form = _form_of(key)
+    if form in forms or not form.endswith(forms):
+        return form in forms
+    words = _words_in(key)[-_most_words(names) :]
+    return any(_form_of("".join(words[start:])) in forms for start in range(len(words)))
+
+
+@lru_cache(64)
+def _forms_of(names: frozenset[str]) -> tuple[str, ...]:
+    return tuple({_form_of(name) for name in names} - {""})
+
+
+@lru_cache(64)
+def _most_words(names: frozenset[str]) -> int:
+    return max([1, *[len(_words_in(name)) for name in names]])
+
+
+def _form_of(key: str) -> str:
+    """Return what spellings of a key share; two that repair takes for one are one here."""
+    folded = fold(key)
+    return folded if folded.isascii() and folded.isalnum() else _plain(folded) or folded
+
+
+def _plain(folded: str) -> str:
+    """Return letters and digits without accents, and the usual ones in place of those of full width."""
+    return "".join([c for c in normalize("NFKD", folded).casefold() if c.isalnum()])
+
+
+@lru_cache(64)
+def _letters_of(names: frozenset[str]) -> tuple[tuple[str, int, tuple[tuple[str, int], ...]], ...]:
+    return tuple(
+        [(name, len(fold(name)), tuple(Counter(fold(name)).items())) for name in sorted(names) if fold(name)]
+    )
+
+
+def _names_like(folded: str, names: frozenset[str], likeness: float) -> Iterator[str]:
+    """Yield the names of which a key has letters enough: few are, and comparing takes 20 times as long."""
+    for name, length, letters in _letters_of(names):
+        least = likeness * (length + len(folded)) / 2
+        if min(length, len(folded)) >= least:
+            shared = 0
+            for letter, number in letters:
+                shared += min(folded.count(letter), number)
+            if shared >= least:
+                yield name
+
+
+def _is_like(key: str, name: str, likeness: float) -> bool:
+    # How similar two texts are depends on their order, and the texts for a model compare in both.
+    return nearest(key, [name], likeness) is not None or nearest(name, [key], likeness) is not None
+
+
+# --- keys in texts that can't be read ------------------------------------------------------------
+
+_ESCAPE: Final = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
+_GAP: Final = re.compile(r"([-_\s])[-_\s]+")
+_MARK: Final = re.compile(r"[:=>]+")
+_UNSPACED: Final = re.compile(r"[\w-]+")
+_BEFORE_MARK: Final = 160
+"""Characters before a colon in which its key is looked for."""
+_AROUND_KEY: Final = " \t\r\n\\*)]"
+_QUOTES: Final = ('"', "'", "`")
+_LAST_CODE: Final = 0x10FFFF
+
+
+def names_key_of(text: str, hidden: Hidden) -> bool:
+    """Return whether a text that can't be read names a key with a secret: `token:`, `"token" =`, `<token>`.
+
+    Args:
+        text: of any kind: JSON that was cut or has text around it, or none at all.
+        hidden: the keys.
+    """
+    if not text.isascii():
+        text = normalize("NFKC", text)
+    if _MARK.search(text) is None:
+        return False
+    if "\\" in text:
+        text = _ESCAPE.sub(_unescaped, text)
+    text = _GAP.sub(r"\1", text)
+    unquoted, most = (
+        hidden.by_program,
+        _most_words(hidden.names),
+    )  # more words are nearly a name than keys are
+    for mark in _MARK.finditer(text):
+        before = text[max(mark.start() - _BEFORE_MARK, 0) : mark.start()].rstrip(_AROUND_KEY)
+        if before.endswith(_QUOTES):
+            inner = before[:-1].rstrip("\\")
+            if inner[inner.rfind(before[-1]) + 1 :] in hidden:
+                return True
+            before = inner
+        words = _words_in(before)[-most:]
+        if any(key in unquoted for key in (" ".join(words), *words[-1:], *_UNSPACED.findall(before)[-1:])):
+            return True
+    return False
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = int(found[1] or found[2] or found[3], 16)
+    return chr(code) if code <= _LAST_CODE else found[0]
