@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import ONLY_ALONE, Adapter, LiveTools, needing
+from .asking import ONLY_ALONE
+from .base import Adapter, LiveTools, needing
 from .conversions import blocks_of, texts_of
 
 with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-core"):
@@ -89,11 +90,12 @@ def _text(text: str) -> Any:
     return TextBlock(text=text)
 
 
-async def _ask(ctx: Any, question: dict[str, Any], key: str) -> Any:
+async def _ask(ctx: Any, question: dict[str, Any]) -> Any:
     """Wait for an answer, which says nothing of the call that it is about: so there must be only one."""
     if await ctx.store.get("num_tool_calls", default=1) > 1:  # an agent's calls of this turn
         return ONLY_ALONE
     event, store = InputRequiredEvent(prefix=question["question"], **question), ctx.store
+    key = question["key"]
     number, last = await store.get(_ANSWERED, default=_NONE)
     if number and await _has_answer(ctx, f"{number - 1} {key}"):
         return await _after_another(ctx, last, key)

@@ -87,11 +87,11 @@ def _image(part: Any) -> Any:
     return block if kind in {"png", "jpeg", "gif", "webp"} else None
 
 
-def _ask(ctx: Any, question: dict[str, Any], key: str) -> Any:
+def _ask(ctx: Any, question: dict[str, Any]) -> Any:
     if ctx.agent is None:
         return None
     # Strands finds an answer by this name: one about other arguments, which a hook gives now, doesn't count.
-    return ctx.interrupt(f"confirm {question['tool']} {key}", reason=question)
+    return ctx.interrupt(f"confirm {question['tool']} {question['key']}", reason=question)
 
 
 _adapter = Adapter[OperatorTool](

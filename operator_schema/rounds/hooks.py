@@ -416,6 +416,19 @@ class CallHooks(Value):
         """Return whether one of them may decide about calls of a tool, or look at their results."""
         return any(names is None or name in names for _, names in (*self.before, *self.after))
 
+    def may_defer(self, name: str) -> bool:
+        """Return whether one of them may have a person decide about calls of a tool."""
+        return any((names is None or name in names) and not _only_looks(hook) for hook, names in self.before)
+
+
+def _only_looks(hook: Hook) -> bool:
+    """Return whether a hook decides nothing: it is annotated `-> None`."""
+    try:
+        told = hook.function.__annotations__.get("return", MISSING)
+    except Exception:  # noqa: BLE001  # an object that can be called has none, and others may not be there yet
+        return False
+    return told is None or told == "None"
+
 
 NO_HOOKS = CallHooks()
 """For calls about which only the tools themselves decide."""

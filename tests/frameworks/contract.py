@@ -26,7 +26,7 @@ HOW_THEY_ASK = {
     "anthropic": None,
     "dspy": None,
     "fastmcp": "by the client",  # an elicitation
-    "google_adk": "before",  # adk_request_confirmation
+    "google_adk": "by a function",  # adk_request_confirmation
     "haystack_ai": None,
     "langchain_core": "by a function",  # an interrupt of the graph
     "llama_index_core": "by a function",  # an event that the workflow waits for
@@ -257,8 +257,8 @@ def test_a_person_is_asked_about_what_a_hook_defers(driver, tested, agrees, wipe
     assert [answer.text for answer in answers if "wiped a" in answer.text] == (["wiped a"] if agrees else [])
 
 
-SHOWS_WHAT_THE_MODEL_WROTE = {"agent_framework", "agno", "google_adk", "openai_agents"}
-"""These themselves show a person the call, with the arguments as they were before the hooks."""
+SHOWS_WHAT_THE_MODEL_WROTE = {"agent_framework", "agno", "openai_agents"}
+"""These show a person nothing but the call, with the arguments as they were before the hooks."""
 
 
 @needs("ask")
@@ -292,8 +292,6 @@ def test_what_a_default_gives_anew_each_time_is_no_change_of_a_hook(driver, wipe
 @needs("ask")
 @pytest.mark.parametrize("what", ["off", "gone", "another"])
 def test_an_answer_doesnt_agree_to_a_tool_that_changed_meanwhile(driver, what, wiped):
-    if driver.name == "pydantic_ai" and what == "another":
-        pytest.skip("it keeps the name and the arguments of a call, and asks for the tools at each step")
     registry = Registry([wipe, add])
 
     @tool(name="wipe", confirm=True)

@@ -350,7 +350,7 @@ def test_a_workflow_asks_a_person_before_a_tool_that_needs_one(answer, said):
 
     with serving(asked([Call("delete", {"path": "a"})]), DONE) as (address, requests):
         asyncio.run(main(address))
-    assert questions == [("Run delete?", "delete", {"path": "a"}, [])]
+    assert questions == [('Run delete?\npath: "a"', "delete", {"path": "a"}, [])]
     assert said in answers(requests[1])[0].text
     assert ran == (["a"] if answer == "yes" else [])
 

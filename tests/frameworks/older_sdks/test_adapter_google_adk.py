@@ -201,8 +201,9 @@ def test_a_person_confirms_a_call():
         raise AssertionError
 
     (got, *_), events, _ = talk([to_tool(delete)], [Call("delete", {})])
-    assert "requires confirmation" in str(got.response)
-    assert any(event.actions.requested_tool_confirmations for event in events)
+    assert "a person has to agree to it" in str(got.response)
+    (asked,) = [found for event in events for found in event.actions.requested_tool_confirmations.values()]
+    assert asked.hint == asked.payload["question"] == "Run delete?"
 
 
 def test_a_toolset_follows_the_registry_the_filter_and_the_prefix():

@@ -275,7 +275,8 @@ def test_a_tool_that_needs_a_person_interrupts_the_agent(answer, is_agreed):
         model=Scripted(Call("delete", {"path": "a"})), tools=to_tools([delete]), callback_handler=None
     )
     (interrupt,) = agent("go").interrupts
-    assert interrupt.reason == {"question": "Run delete?", "tool": "delete", "arguments": {"path": "a"}}
+    assert interrupt.reason["question"] == 'Run delete?\npath: "a"'
+    assert (interrupt.reason["tool"], interrupt.reason["arguments"]) == ("delete", {"path": "a"})
     assert ran == []
     agent([{"interruptResponse": {"interruptId": interrupt.id, "response": answer}}])
     assert ran == (["a"] if is_agreed else [])

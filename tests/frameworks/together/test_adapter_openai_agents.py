@@ -133,7 +133,8 @@ def test_options_of_theirs_go_before_ours():
         """Delete."""
         return 1
 
-    assert to_tool(delete).needs_approval is True
+    assert callable(to_tool(delete).needs_approval)
+    assert to_tool(delete, confirm="run").needs_approval is False
     assert to_tool(delete, needs_approval=False).needs_approval is False
 
 
