@@ -38,12 +38,12 @@ can be asked; `Reject` with what the model reads instead of a question to a pers
 itself holds the call back until a person agrees. None: it has no way to ask.
 """
 
-Kept: TypeAlias = "Callable[[Any], Any] | None"
+Kept: TypeAlias = "Callable[[Any, str], Any] | None"
 """Where a framework keeps the question until a person has agreed to it.
 
-A function takes the framework's own context of the call, and returns the question, or something to await;
-None if it isn't there. None instead of a function: the framework finds an answer by the key of its question,
-or it can keep nothing, as the page about frameworks says.
+A function takes the framework's own context of the call and the key of the question as it would be now, and
+returns the question as it was, or something to await; None if it isn't there. None instead of a function: the
+framework can keep nothing, as the page about frameworks says.
 """
 
 ONLY_ALONE = Reject("a person can be asked about it only if it is the only call: make it again, alone")
@@ -174,20 +174,26 @@ def _refused_for_ignored_keys(call: ToolCall[Any]) -> Reject | None:
 
 
 async def _agreed_as_asked(call: ToolCall[Any], kept: Kept, host: Any) -> bool | Reject | RunNormally:
-    return True if kept is None else _agreement_to(call, await _awaited(kept(host)))
+    if kept is None:
+        return True
+    now = key_of(call)
+    return _agreement_to(call, now, await _awaited(kept(host, now)))
 
 
-def _agreement_to(call: ToolCall[Any], kept: Mapping[str, Any] | None) -> bool | Reject | RunNormally:
+def _agreement_to(
+    call: ToolCall[Any], now: str, kept: Mapping[str, Any] | None
+) -> bool | Reject | RunNormally:
     """Return the decision about a call to which a person agreed: what they were asked about runs, or nothing.
 
     Args:
         call: as it would run now.
+        now: its key.
         kept: the question that the framework kept, or `of_the_tool` of one; None if it has none.
     """
     key = None if kept is None else kept.get("key")
     if kept is None or not isinstance(key, str):
         return _FORGOTTEN
-    if key not in {now := key_of(call), now.partition(".")[0]}:
+    if key not in {now, now.partition(".")[0]}:
         return _CHANGED
     agreed = kept.get("arguments")
     if agreed is None or agreed == _arguments_of(call):

@@ -77,7 +77,7 @@ def _ask(ctx: Any, question: dict[str, Any]) -> bool | None:
     return bool(ctx.tool_confirmation.confirmed)
 
 
-def _kept(ctx: Any) -> Any:
+def _kept(ctx: Any, _key: str) -> Any:
     """Return the payload of the request for a person's answer to this call, from the session."""
     for event in reversed(ctx.session.events):
         asked = event.actions.requested_tool_confirmations.get(ctx.function_call_id)

@@ -116,7 +116,7 @@ _waits: ContextVar[bool] = ContextVar("operator_schema_langchain_waits", default
 """Whether the graph runs in an event loop, so that its checkpointer is asked there."""
 
 
-async def _kept(runtime: Any) -> Any:
+async def _kept(runtime: Any, _key: str) -> Any:
     """Return the question of the interrupt that a person has answered: the checkpoint of the graph has it."""
     given = runtime.config.get("configurable", {})
     saver, map_of_ids = given.get("__pregel_checkpointer"), given.get("checkpoint_map", {})

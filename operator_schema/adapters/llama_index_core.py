@@ -40,6 +40,9 @@ _ANSWERED = "operator_schema_answered"
 """Key in the store of a run: how many questions a person has answered, and the key of the last one."""
 _NONE = [0, ""]
 
+_ASKED = "operator_schema_asked"
+"""Key in the store of a run: the questions that wait, or were answered last, by the names of their waiters."""
+
 
 class OperatorTool(FunctionTool):
     """One of our tools as a tool of LlamaIndex; made by `to_tool` and `to_tools`."""
@@ -100,12 +103,24 @@ async def _ask(ctx: Any, question: dict[str, Any]) -> Any:
     if number and await _has_answer(ctx, f"{number - 1} {key}"):
         return await _after_another(ctx, last, key)
     name = f"{number} {key}"
+    async with store.edit_state() as state:  # the first time: afterwards a default may give something else
+        asked = state.get(_ASKED, {})
+        if name not in asked:
+            state[_ASKED] = {
+                **{one: asked[one] for one in asked if one.startswith(f"{number} ")},
+                name: question,
+            }
     said = await ctx.wait_for_event(HumanResponseEvent, waiter_event=event, waiter_id=name)
     async with store.edit_state() as state:
         now, last = state.get(_ANSWERED, _NONE)
         if now == number:
             state[_ANSWERED] = [number + 1, key]
     return said.response if now == number else await _after_another(ctx, last, key)
+
+
+async def _kept(ctx: Any, key: str) -> Any:
+    number, _ = await ctx.store.get(_ANSWERED, default=_NONE)
+    return (await ctx.store.get(_ASKED, default={})).get(f"{number - 1} {key}")
 
 
 async def _after_another(ctx: Any, last: str, key: str) -> Any:
@@ -141,6 +156,7 @@ _adapter = Adapter[Any](
     OperatorTool,
     own=WorkflowContext,
     asks=_ask,
+    kept=_kept,
     native_results=_NATIVE,
     pass_through=(WaitingForEvent,),
 )

@@ -155,7 +155,7 @@ def _kept_under(ctx: Any, key: str | None) -> dict[str, Any] | None:
     return None if text is None else json.loads(text)
 
 
-def _kept(ctx: Any) -> dict[str, Any] | None:
+def _kept(ctx: Any, _key: str) -> dict[str, Any] | None:
     question = _kept_under(ctx, ctx.tool_call_id)
     if question is None and ctx.is_tool_approved(ctx.tool_name, f"{_KEPT} any other"):
         of_another = _kept_under(ctx, ctx.tool_name)  # `always_approve`: whatever the arguments are

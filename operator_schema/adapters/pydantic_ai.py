@@ -167,7 +167,7 @@ def _ask(ctx: Any, question: dict[str, Any]) -> bool:
     raise ApprovalRequired(metadata=question)
 
 
-def _kept(ctx: Any) -> Any:
+def _kept(ctx: Any, _key: str) -> Any:
     """Return what a person was asked: as the program gives it back with the answer, or from the history."""
     message, _ = _written(ctx)
     told = {} if message is None else (message.metadata or {}).get(_KEPT, {})
@@ -180,7 +180,7 @@ def _with_own(ctx: Any, tool_args: Any) -> Any:
     if not ctx.tool_call_approved or not isinstance(tool_args, _Checked):
         return ctx
     _, part = _written(ctx)
-    question = _kept(ctx)
+    question = _kept(ctx, "")
     if part is None or question is None or part.args == tool_args.wrote:
         return ctx
     return replace(ctx, tool_call_metadata=of_the_tool(question))

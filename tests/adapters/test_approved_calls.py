@@ -24,7 +24,7 @@ class Host:
     def __init__(self, kept: str | None = None) -> None:
         self.kept, self.is_agreed = kept, kept is not None
 
-    def question(self) -> Any:
+    def question(self, _key: str = "") -> Any:
         return None if self.kept is None else json.loads(self.kept)
 
 

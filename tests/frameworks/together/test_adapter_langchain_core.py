@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -75,6 +76,30 @@ def ask_in_graph(tools, agrees, meanwhile=nothing):
     return [Answer(end["messages"][-2].text)]
 
 
+def plain(value):
+    """Return nested defaults as dicts, which can be pickled."""
+    return {key: plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def pause(called, call, folder):
+    saver = InMemorySaver()
+    (asked,) = graph_of(to_tools([called]), [call], saver).invoke(GO, THREAD)["__interrupt__"]
+    saved = {name: plain(getattr(saver, name)) for name in ("storage", "writes", "blobs")}
+    (folder / "checkpoints").write_bytes(pickle.dumps(saved))
+    return asked.value["question"], ""
+
+
+def resume(called, call, folder):
+    saver, saved = InMemorySaver(), pickle.loads((folder / "checkpoints").read_bytes())
+    for thread, by_place in saved["storage"].items():
+        for place, found in by_place.items():
+            saver.storage[thread][place].update(found)
+    saver.writes.update(saved["writes"])
+    saver.blobs.update(saved["blobs"])
+    end = graph_of(to_tools([called]), [call], saver).invoke(Command(resume=True), THREAD)
+    return end["messages"][-2].text
+
+
 THREAD = {"configurable": {"thread_id": "1"}}
 DRIVER = Driver(
     adapter,
@@ -85,6 +110,8 @@ DRIVER = Driver(
     live=Toolkit,
     live_names=lambda kit: [one.name for one in kit.get_tools()],
     ask=ask_in_graph,
+    pause=pause,
+    resume=resume,
 )
 
 

@@ -12,6 +12,7 @@ from agents import (
     RunConfig,
     RunContextWrapper,
     Runner,
+    RunState,
     ToolOutputText,
     UserError,
 )
@@ -31,7 +32,7 @@ from turns import CALLS, CONTEXT, OURS, TOOLS, Call, check, check_schemas
 
 from operator_schema import Registry, tool
 from operator_schema.adapters import openai_agents as adapter
-from operator_schema.adapters.openai_agents import answer_of_unknown_tool, to_tool, to_tools
+from operator_schema.adapters.openai_agents import answer_of_unknown_tool, question_of, to_tool, to_tools
 
 TURNS = {
     "good": OURS,
@@ -81,6 +82,38 @@ def ask(tools, agrees, meanwhile=nothing):
     return answers(requests[1])
 
 
+def agent_of(address, called):
+    model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+    return Agent(name="a", model=model, tools=to_tools([called]))
+
+
+def pause(called, call, folder):
+    with serving(asked([call]), DONE) as (address, requests):
+        paused = asyncio.run(Runner.run(agent_of(address, called), "go", run_config=SILENT))
+    if not paused.interruptions:
+        return "", answers(requests[1])[0].text
+    (folder / "run").write_text(paused.to_state().to_string())
+    (waiting,) = paused.interruptions
+    return waiting.arguments + question_of(paused, waiting)["question"], ""
+
+
+def resume(called, _call, folder):
+    async def main(address):
+        agent = agent_of(address, called)
+        state = await RunState.from_string(agent, (folder / "run").read_text())
+        (waiting,) = state.get_interruptions()
+        assert question_of(state, waiting)["tool"] == "delete"
+        state.approve(waiting)
+        await Runner.run(agent, state, run_config=SILENT)
+
+    with serving(DONE) as (address, requests):
+        asyncio.run(main(address))
+    return answers(requests[0])[0].text
+
+
+SILENT = RunConfig(tracing_disabled=True)
+
+
 def offered(made):
     ctx = RunContextWrapper(None)
     return [one.name for one in made if one.is_enabled(ctx, None)]
@@ -94,6 +127,8 @@ DRIVER = Driver(
     names=offered,
     native=lambda: ToolOutputText(text="all"),
     ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 

@@ -15,6 +15,7 @@ from pydantic_ai import (
     Agent,
     DeferredToolRequests,
     DeferredToolResults,
+    ModelMessagesTypeAdapter,
     RunContext,
     RunUsage,
     ToolReturn,
@@ -75,6 +76,31 @@ def ask(tools, agrees, meanwhile=nothing):
     return answers(requests[-1])
 
 
+def agent_of(address, called):
+    provider = OpenAIProvider(openai_client=AsyncOpenAI(base_url=address, api_key="x"))
+    kinds = [str, DeferredToolRequests]
+    return Agent(OpenAIChatModel("gpt-4o", provider=provider), toolsets=to_tools([called]), output_type=kinds)
+
+
+def pause(called, call, folder):
+    with serving(asked([call]), DONE) as (address, requests):
+        paused = asyncio.run(agent_of(address, called).run("go"))
+    if not isinstance(paused.output, DeferredToolRequests):
+        return "", answers(requests[1])[0].text
+    (folder / "messages").write_bytes(paused.all_messages_json())
+    (waiting,) = paused.output.approvals
+    return waiting.args_as_json_str() + paused.output.metadata[waiting.tool_call_id]["question"], ""
+
+
+def resume(called, _call, folder, *, metadata=None, approval=True):
+    history = ModelMessagesTypeAdapter.validate_json((folder / "messages").read_bytes())
+    results = DeferredToolResults(approvals={"t0": approval}, metadata={} if metadata is None else metadata)
+    with serving(DONE) as (address, requests):
+        run = agent_of(address, called).run(message_history=history, deferred_tool_results=results)
+        assert asyncio.run(run).output == "done"
+    return answers(requests[0])[0].text
+
+
 async def offered(toolset):
     model, usage = TestModel(), RunUsage()
     return list(await toolset.get_tools(RunContext(deps=None, model=model, usage=usage)))
@@ -90,6 +116,8 @@ DRIVER = Driver(
     live_names=offered,
     native=lambda: ToolReturn("all"),
     ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 
