@@ -41,7 +41,7 @@ _ANSWERED = "operator_schema_answered"
 _NONE = [0, ""]
 
 _ASKED = "operator_schema_asked"
-"""Key in the store of a run: the questions that wait, or were answered last, by the names of their waiters."""
+"""Key in the store of a run: the questions that wait or were answered last, by the names of their waiters."""
 
 
 class OperatorTool(FunctionTool):

@@ -74,8 +74,8 @@ class Driver:
             ours, whether the person agrees, and what happens between question and answer. Returns what the
             model reads. None if it can't ask.
         pause: begins a run with one call, and saves it as the framework does while a person is asked; takes
-            a tool of ours, the call and a folder. Returns what the person reads, empty if nobody is asked, and
-            what the model reads then. None if the framework saves nothing that waits.
+            a tool of ours, the call and a folder. Returns what the person reads, empty if nobody is asked,
+            and what the model reads then. None if the framework saves nothing that waits.
         resume: goes on with what is saved in a folder, whose person agrees; takes the same. Returns what the
             model reads, or what the person is asked again.
     """
