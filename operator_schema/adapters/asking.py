@@ -27,6 +27,7 @@ __all__ = [
     "not_agreed",
     "of_the_tool",
     "question_about",
+    "refusal_of",
 ]
 
 Asks: TypeAlias = "Callable[[Any, dict[str, Any]], Any] | str | None"
@@ -90,6 +91,12 @@ def question_about(call: ToolCall[Any]) -> dict[str, Any]:
 def of_the_tool(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a question says of its tool alone: a person agreed to any arguments, or to their own."""
     return {"key": str(question.get("key")).partition(".")[0]}
+
+
+def refusal_of(ignored: list[str]) -> str:
+    """Write for the model why nobody is asked about a call with arguments that the tool doesn't know."""
+    why = f"a person can't agree to arguments that the tool doesn't know: {listed(ignored, _MOST_IGNORED)}"
+    return f"{why}. Make the call again without them"
 
 
 def _arguments_of(call: ToolCall[Any]) -> Any:
@@ -165,12 +172,7 @@ def _agreed_as_written(call: ToolCall[Any]) -> bool | Reject:
 def _refused_for_ignored_keys(call: ToolCall[Any]) -> Reject | None:
     """Refuse a call of which a person reads arguments that its tool doesn't know; None if it knows all."""
     names = _ignored_keys(call)
-    if not names:
-        return None
-    return Reject(
-        f"a person can't agree to arguments that the tool doesn't know: {listed(names, _MOST_IGNORED)}. Make "
-        "the call again without them"
-    )
+    return Reject(refusal_of(names)) if names else None
 
 
 async def _agreed_as_asked(call: ToolCall[Any], kept: Kept, host: Any) -> bool | Reject | RunNormally:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .asking import of_the_tool
+from .asking import of_the_tool, refusal_of
 from .base import Adapter, LiveTools, T, listed, needing, with_state
 from .conversions import blocks_of, data_of, output_class
 
@@ -119,17 +119,32 @@ class Toolset(LiveTools, AbstractToolset[Any]):
         return {tool.name: self._made(tool) for tool in self.offered(ctx)}
 
     def _made(self, tool: Tool[..., Any]) -> Any:
+        runner = self._runner
+
+        async def ask_first(ctx: Any, /, **_: Any) -> None:
+            _, part = _written(ctx)
+            if part is None or ctx.tool_call_approved:
+                return
+            question = await runner.question(tool.name, part.args, ctx, call_id=ctx.tool_call_id)
+            if question is not None and question["ignored"]:
+                raise ModelRetry(refusal_of(question["ignored"]))
+            if question is not None:
+                _ask(ctx, question)
+
         own = {
             "name": tool.name,
             "description": tool.definition()["description"],
             "parameters_json_schema": tool.input_schema(),
             "strict": False,  # otherwise objects are closed, or everything becomes required
-            "kind": "function",
+            # Calls of another kind wait before our function, and so a hook, could decide about them.
+            "kind": "unapproved" if runner.holds_back(tool) and not runner.executor.has_hooks else "function",
             "return_schema": tool.output_schema(),
         }
         native = {key: value(tool) if callable(value) else value for key, value in self._native.items()}
-        validator = _Validator(tool, asks=self._runner.may_wait(tool))
-        made: Any = {"tool_def": ToolDefinition(**{**own, **native}), "args_validator": validator}
+        definition = ToolDefinition(**{**own, **native})
+        made: Any = {"tool_def": definition, "args_validator": _Validator(tool, asks=runner.may_wait(tool))}
+        if definition.kind == "unapproved":
+            made["args_validator_func"] = ask_first
         return ToolsetTool(toolset=self, max_retries=self._theirs["max_retries"], **made)
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:  # noqa: ARG002  # as it is called

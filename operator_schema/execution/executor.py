@@ -307,7 +307,7 @@ class Executor:
         return (own is not None and own.may_decide) or (of_tools is not None and of_tools.may_decide)
 
     def may_defer(self, name: str, /) -> bool:
-        """Return whether a hook may have a person decide about calls of a tool: not one that is `-> None`."""
+        """Return whether a hook may have a person decide about calls of a tool: it may return something."""
         try:
             deciding = self._call_hooks()
         except ToolNotFoundError:  # a registry may get the tools of its hooks later

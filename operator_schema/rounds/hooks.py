@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from dis import Instruction, get_instructions
+from functools import cache
 from inspect import Parameter, signature
-from types import NoneType
+from types import CodeType, NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from ..errors import ToolNotFoundError
@@ -422,12 +424,30 @@ class CallHooks(Value):
 
 
 def _only_looks(hook: Hook) -> bool:
-    """Return whether a hook decides nothing: it is annotated `-> None`."""
+    """Return whether a hook decides nothing: it always returns None, by its annotation or its code."""
     try:
         told = hook.function.__annotations__.get("return", MISSING)
     except Exception:  # noqa: BLE001  # an object that can be called has none, and others may not be there yet
-        return False
-    return told is None or told == "None"
+        told = MISSING
+    code = getattr(hook.function, "__code__", None)
+    return told is None or told == "None" or (isinstance(code, CodeType) and _returns_none(code))
+
+
+@cache
+def _returns_none(code: CodeType) -> bool:
+    """Return whether every way through a function ends with None, which stands there."""
+    before: Instruction | None = None
+    for step in get_instructions(code):
+        if step.opname == "RETURN_CONST" and step.argval is not None:
+            return False
+        if step.opname == "RETURN_VALUE" and (before is None or not _is_none(before) or step.is_jump_target):
+            return False
+        before = step
+    return True
+
+
+def _is_none(step: Instruction) -> bool:
+    return step.opname == "LOAD_CONST" and step.argval is None
 
 
 NO_HOOKS = CallHooks()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -174,8 +175,29 @@ class Watcher:
         """Look on."""
 
 
-def around_the_clock(_call) -> "Missing":  # noqa: F821, UP037  # a name that isn't there
+def around_the_clock(_call) -> Missing:  # noqa: F821  # a name that isn't there
     return None
+
+
+async def log(call):
+    for _ in range(3):
+        if call.name == "wipe":
+            return
+    await asyncio.sleep(0)
+
+
+def defer_some(call):
+    if call.name == "wipe":
+        return None
+    return Defer("others")
+
+
+def defer_in_one_expression(call):
+    return None if call.name == "other" else Defer("this one")
+
+
+def fail(call):
+    raise ValueError(call)
 
 
 class Called:
@@ -185,9 +207,21 @@ class Called:
 
 @pytest.mark.parametrize(
     ("hook", "may"),
-    [(watch, False), (Watcher().look, False), (decide, True), (around_the_clock, True), (Called(), True)],
+    [
+        (watch, False),
+        (Watcher().look, False),
+        (log, False),
+        (decide, False),
+        (fail, False),
+        (around_the_clock, False),
+        (lambda call: print(call), True),  # noqa: T201, PLW0108  # as a user writes it
+        (defer_some, True),
+        (defer_in_one_expression, True),
+        (partial(decide), True),
+        (Called(), True),
+    ],
 )
-def test_a_hook_that_returns_none_by_its_annotation_lets_no_call_wait(hook, may):
+def test_a_hook_that_always_returns_none_lets_no_call_wait(hook, may):
     plain = wipe.with_(confirm=False)
     executor = Executor([plain], hooks=hook)
     assert executor.may_defer("wipe") is may

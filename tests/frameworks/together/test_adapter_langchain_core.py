@@ -232,6 +232,40 @@ def test_a_graph_asks_a_person_by_an_interrupt(answer, said, is_async):
 
 
 @pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize("changes", [True, False])
+@pytest.mark.parametrize("how", ["an agent", "a graph in a graph", "saved at the end"])
+def test_an_answer_is_compared_with_its_question_in_each_kind_of_graph(how, changes, is_async):
+    ran, saver = [], InMemorySaver()
+
+    @tool(name="delete", confirm=True)
+    def another(path: str, deep: bool = True) -> str:
+        """Delete more."""
+        ran.append(deep)
+        return "more is gone"
+
+    def turn(called, given):
+        calls, tools = [Call("delete", {"path": "a"})] if given is GO else [], to_tools([called])
+        graph = graph_of(tools, calls, saver if how == "saved at the end" else None)
+        if how == "an agent":
+            made = [ToolCall(name=one.name, args=one.arguments, id="t0") for one in calls]
+            model = Bound(responses=[AIMessage("", tool_calls=made)])
+            graph = create_agent(model, tools=tools, checkpointer=saver)
+        elif how == "a graph in a graph":
+            builder = StateGraph(MessagesState).add_node("inner", graph).add_edge(START, "inner")
+            graph = builder.compile(checkpointer=saver)
+        more = {"durability": "exit"} if how == "saved at the end" else {}
+        if is_async:
+            return asyncio.run(graph.ainvoke(given, THREAD, **more))
+        return graph.invoke(given, THREAD, **more)
+
+    assert turn(delete_tool(ran), GO)["__interrupt__"]
+    end = turn(another if changes else delete_tool(ran), Command(resume=True))
+    (told,) = [message.text for message in end["messages"] if isinstance(message, ToolMessage)]
+    assert ran == ([] if changes else ["a"])
+    assert ("have changed since a person was asked" in told) == changes
+
+
+@pytest.mark.parametrize("is_async", [True, False])
 @pytest.mark.parametrize("others", [["delete"], ["add"], ["ad"]], ids=["another", "of no person", "unknown"])
 def test_a_node_with_several_calls_asks_about_none_because_it_would_run_the_others_twice(others, is_async):
     """A graph runs the whole node again when an interrupt is answered."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import Annotated
 
 import pytest
 from agents import (
@@ -17,6 +18,7 @@ from agents import (
     UserError,
 )
 from agents.exceptions import ModelBehaviorError
+from agents.tool_context import ToolContext
 from agents.tracing import FunctionSpanData, TracingProcessor, set_trace_processors, set_tracing_disabled
 from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
@@ -28,9 +30,9 @@ from mcp_processes import environment
 from mcp_types import ElicitResult
 from openai import AsyncOpenAI
 from turn_table import PAGE, run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Call, check, check_schemas
+from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, check, check_schemas, wipe
 
-from operator_schema import Registry, tool
+from operator_schema import Defer, Executor, Registry, hook, skip, tool
 from operator_schema.adapters import openai_agents as adapter
 from operator_schema.adapters.openai_agents import answer_of_unknown_tool, question_of, to_tool, to_tools
 
@@ -171,6 +173,137 @@ def test_options_of_theirs_go_before_ours():
     assert callable(to_tool(delete).needs_approval)
     assert to_tool(delete, confirm="run").needs_approval is False
     assert to_tool(delete, needs_approval=False).needs_approval is False
+
+
+async def log(call):
+    pass
+
+
+def answered(executor, text, **options):
+    """Return what the model reads of a call of `wipe`, or the interruptions."""
+
+    async def main(address):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        agent = Agent(name="a", model=model, tools=to_tools(executor, **options))
+        return (await Runner.run(agent, "go", run_config=SILENT)).interruptions
+
+    with serving(asked([Call("wipe", text)]), DONE) as (address, requests):
+        waiting = asyncio.run(main(address))
+    return waiting or answers(requests[1])[0].text
+
+
+@pytest.mark.parametrize("text", ['{"path": ', "[]", '"a"', "nothing", '{"path": 5}', "{}"])
+def test_a_hook_that_only_looks_on_has_nobody_asked_about_what_cant_be_read(text, wiped):
+    plain = wipe.with_(confirm=False)
+    told = answered([plain], text)
+    assert "wipe" in told
+    for hooks in ([log], [lambda call: None]):
+        assert answered(Executor([plain], hooks=hooks), text) == told
+    others = Executor([plain, add], hooks=hook(add)(lambda call: Defer()))
+    assert answered(others, text) == told
+    assert wiped == []
+
+
+def test_a_hook_of_another_kind_lets_wrong_arguments_wait_for_nobody():
+    executor = Executor([wipe], hooks=lambda call: Defer("it is a lot"))
+    assert "path: " in answered(executor, '{"path": 5}')
+    (waiting,) = answered(executor, '{"path": "a"}')
+    assert waiting.name == "wipe"
+
+
+def test_a_context_function_is_called_for_calls_and_for_switches_that_look():
+    seen, switches = [], []
+
+    @tool
+    def who(name: Annotated[str, skip]) -> str:
+        """Say who asks."""
+        return name
+
+    def context(host):
+        seen.append(type(host))
+        return {"name": host.tool_call_id}
+
+    got, _ = talk([Call("who", {})], [who], {"context": context})
+    assert got[0].text == "t0"
+    assert seen == [ToolContext]
+
+    def is_on(given):
+        switches.append(given["name"])
+        return True
+
+    registry = Registry([who])
+    registry.switch("who", enabled=is_on)
+    options = {"context": lambda host: {"name": getattr(host, "tool_call_id", "listed")}}
+    got, _ = talk([Call("who", {})], registry, options)
+    assert (got[0].text, set(switches)) == ("t0", {"listed", "t0"})
+
+
+def test_a_person_reads_why_a_call_waits():
+    async def main(address):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        executor = Executor([wipe], hooks=lambda call: Defer("it is a lot"))
+        agent = Agent(name="a", model=model, tools=to_tools(executor))
+        paused = await Runner.run(agent, "go", run_config=SILENT)
+        (waiting,) = paused.interruptions
+        state = await RunState.from_string(agent, paused.to_state().to_string())
+        questions = [question_of(paused, waiting), question_of(state, state.get_interruptions()[0])]
+        waiting.raw_item.call_id = "another"
+        assert question_of(paused, waiting) is None
+        return questions
+
+    with serving(asked(CALLS["approval"])) as (address, _):
+        first, second = asyncio.run(main(address))
+    assert first == second
+    assert first["question"] == 'Run wipe?\n(it is a lot)\npath: "a"'
+    assert (first["reason"], first["ignored"]) == ("it is a lot", [])
+
+
+@pytest.mark.parametrize("changes", [False, True], ids=["the same", "another tool"])
+def test_a_person_agrees_to_all_calls_of_a_tool_as_it_is(changes, wiped):
+    @tool(name="wipe", confirm=True)
+    def another(path: str, deep: bool = True) -> str:
+        """Wipe more."""
+        wiped.append(deep)
+        return f"wiped {path}"
+
+    async def main(address):
+        agent = agent_of(address, wipe)
+        paused = await Runner.run(agent, "go", run_config=SILENT)
+        state = paused.to_state()
+        state.approve(paused.interruptions[0], always_approve=True)
+        state = (await Runner.run(agent, state, run_config=SILENT)).to_state()
+        later = agent_of(address, another if changes else wipe)
+        state = await RunState.from_string(later, state.to_string())
+        return await Runner.run(later, "more", context=state._context)
+
+    second = asked([Call("wipe", {"path": "b"})])
+    second["choices"][0]["message"]["tool_calls"][0]["id"] = "t1"
+    with serving(asked(CALLS["approval"]), DONE, second, DONE) as (address, requests):
+        assert asyncio.run(main(address)).final_output == "done"
+    told = answers(requests[-1])[-1].text
+    assert wiped == (["a"] if changes else ["a", "b"])
+    assert ("have changed since a person was asked" in told) == changes
+
+
+@pytest.mark.parametrize("is_function", [False, True])
+@pytest.mark.parametrize("asks", [False, True])
+def test_an_option_of_theirs_says_whether_a_person_is_asked(is_function, asks, wiped):
+    theirs = (lambda *_: asks) if is_function else asks
+
+    async def main(address):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        agent = Agent(name="a", model=model, tools=to_tools([wipe], needs_approval=theirs))
+        paused = await Runner.run(agent, "go", run_config=SILENT)
+        state = paused.to_state()
+        for waiting in paused.interruptions:
+            state.approve(waiting)
+        if paused.interruptions:
+            await Runner.run(agent, state, run_config=SILENT)
+        return bool(paused.interruptions)
+
+    with serving(asked(CALLS["approval"]), DONE) as (address, _):
+        assert asyncio.run(main(address)) == asks
+    assert wiped == ["a"]
 
 
 def test_the_examples_of_the_page_run():

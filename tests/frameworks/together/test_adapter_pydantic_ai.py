@@ -18,6 +18,7 @@ from pydantic_ai import (
     ModelMessagesTypeAdapter,
     RunContext,
     RunUsage,
+    ToolApproved,
     ToolReturn,
     UnexpectedModelBehavior,
 )
@@ -25,9 +26,9 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS, check_schemas
+from turns import CALLS, OURS, TOOLS, Call, check_schemas
 
-from operator_schema import Executor, Registry, tool
+from operator_schema import Complete, Executor, Registry, tool
 from operator_schema.adapters import pydantic_ai as adapter
 from operator_schema.adapters.pydantic_ai import Toolset, to_tool, to_tools
 
@@ -166,8 +167,6 @@ def test_cancelling_the_run_cancels_the_tool():
         agent = Agent(OpenAIChatModel("gpt-4o", provider=provider), toolsets=[to_tool(hang)])
         await cancelled_once(begun, agent.run("go"))
 
-    from turns import Call
-
     with serving(asked([Call("hang", {})])) as (address, _):
         asyncio.run(main(address))
     assert ended == [True]
@@ -198,6 +197,74 @@ def test_one_tool_of_an_executor_is_offered_alone():
 def test_options_of_theirs_may_be_asked_for_each_tool():
     _, request = talk(Toolset(TOOLS[:1], description=lambda made: f"{made.name}!"), CALLS["good"])
     assert request["tools"][0]["function"]["description"] == "add!"
+
+
+@tool(name="delete", confirm=True)
+def old(path: str, dry: bool = False) -> str:
+    """Delete."""
+    return f"{path} is gone, {dry}"
+
+
+@tool(name="delete", confirm=True)
+def new(path: str, dry: bool = False, deep: bool = True) -> str:
+    """Delete."""
+    return f"{path} is gone, {dry}, {deep}"
+
+
+def metadata_of(folder):
+    """Forget what the history keeps, and return what a program gives back instead."""
+    history = ModelMessagesTypeAdapter.validate_json((folder / "messages").read_bytes())
+    kept = history[-1].metadata.pop("operator_schema")
+    (folder / "messages").write_bytes(ModelMessagesTypeAdapter.dump_json(history))
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("called", "gives", "said"),
+    [
+        (old, True, "a is gone, False"),
+        (old, False, "no longer known: make the call again"),
+        (new, True, "have changed since a person was asked"),
+        (new, False, "no longer known: make the call again"),
+    ],
+)
+def test_a_program_that_keeps_no_history_gives_the_question_back(tmp_path, called, gives, said):
+    pause(old, Call("delete", {"path": "a"}), tmp_path)
+    metadata = metadata_of(tmp_path)
+    assert said in resume(called, None, tmp_path, metadata=metadata if gives else None)
+
+
+@pytest.mark.parametrize(
+    ("called", "wrote", "said"),
+    [
+        (old, {"path": "b", "dry": True}, "b is gone, True"),
+        (old, {"path": "b", "dry_run": True}, "doesn't know: dry_run"),
+        (new, {"path": "b", "dry": True}, "have changed since a person was asked"),
+        (old, {"path": 5}, "path: "),
+    ],
+)
+@pytest.mark.parametrize("keeps", ["the history", "the program"])
+def test_a_person_may_write_other_arguments_for_the_tool(tmp_path, called, wrote, said, keeps):
+    pause(old, Call("delete", {"path": "a"}), tmp_path)
+    metadata = None if keeps == "the history" else metadata_of(tmp_path)
+    approval = ToolApproved(override_args=wrote)
+    assert said in resume(called, None, tmp_path, metadata=metadata, approval=approval)
+
+
+def test_a_front_end_sees_which_tools_need_a_person():
+    def kinds(*tools, **options):
+        ctx = RunContext(deps=None, model=TestModel(), usage=RunUsage())
+        made = asyncio.run(Toolset(Executor(tools, **options)).get_tools(ctx))
+        return [one.tool_def.kind for one in made.values()]
+
+    assert kinds(old, TOOLS[0]) == ["unapproved", "function"]
+    assert kinds(old, hooks=lambda call: None) == ["function"]  # it may decide before a person does
+
+
+def test_what_a_hook_decides_comes_before_the_person():
+    executor = Executor([old], hooks=lambda call: Complete("done by hand"))
+    ((answer,), _) = talk(Toolset(executor), [Call("delete", {"path": "a"})])
+    assert answer.text == "done by hand"
 
 
 def test_the_examples_of_the_page_run():
