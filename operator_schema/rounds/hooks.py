@@ -6,6 +6,7 @@ from dataclasses import MISSING
 from dis import Instruction, get_instructions
 from functools import cache
 from inspect import Parameter, signature
+from itertools import pairwise
 from types import CodeType, NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -435,19 +436,18 @@ def _only_looks(hook: Hook) -> bool:
 
 @cache
 def _returns_none(code: CodeType) -> bool:
-    """Return whether every way through a function ends with None, which stands there."""
-    before: Instruction | None = None
-    for step in get_instructions(code):
-        if step.opname == "RETURN_CONST" and step.argval is not None:
-            return False
-        if step.opname == "RETURN_VALUE" and (before is None or not _is_none(before) or step.is_jump_target):
-            return False
-        before = step
-    return True
+    """Return whether every way through a function ends with a None that stands there."""
+    steps = pairwise(list(get_instructions(code)))
+    return all(_is_none(end, before) for before, end in steps if end.opname in {"RETURN_VALUE", _FROM_3_12})
 
 
-def _is_none(step: Instruction) -> bool:
-    return step.opname == "LOAD_CONST" and step.argval is None
+_FROM_3_12 = "RETURN_CONST"
+
+
+def _is_none(end: Instruction, before: Instruction) -> bool:
+    constant = end if end.opname == _FROM_3_12 else before
+    is_jumped_over = constant is before and end.is_jump_target
+    return constant.opname in {"LOAD_CONST", _FROM_3_12} and constant.argval is None and not is_jumped_over
 
 
 NO_HOOKS = CallHooks()
