@@ -371,7 +371,7 @@ class Runner(Value):
         return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
 
     def context_for_switches(self, host: Any) -> Mapping[Any, Any]:
-        """Return what `context_of` returns, asked for only if a switch looks at it: no call has begun yet."""
+        """Return what `context_of` returns, made only if a switch looks at it: no call has begun yet."""
         return _Later(lambda: self.context_of(host))
 
     def may_wait(self, tool: Tool[..., Any]) -> bool:
@@ -398,7 +398,7 @@ class Runner(Value):
         if self.confirm is not None:
             return None
         call = RawCall(call_id, name, arguments)
-        waiting = await self.executor.waiting(call, context=self.context_of(host))
+        waiting = await self.executor.waiting(call, context=self.context_for_switches(host))
         return None if waiting is None else question_about(waiting)
 
     def _asking(self, name: str, host: Any, confirm: Confirm | None) -> Confirm | None:

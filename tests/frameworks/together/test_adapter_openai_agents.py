@@ -32,7 +32,7 @@ from openai import AsyncOpenAI
 from turn_table import PAGE, run_section
 from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, check, check_schemas, wipe
 
-from operator_schema import Defer, Executor, Registry, hook, skip, tool
+from operator_schema import Defer, Executor, Registry, RunNormally, hook, skip, tool
 from operator_schema.adapters import openai_agents as adapter
 from operator_schema.adapters.openai_agents import answer_of_unknown_tool, question_of, to_tool, to_tools
 
@@ -179,15 +179,15 @@ async def log(call):
     pass
 
 
-def answered(executor, text, **options):
-    """Return what the model reads of a call of `wipe`, or the interruptions."""
+def answered(executor, text, name="wipe", **options):
+    """Return what the model reads of a call, or the interruptions."""
 
     async def main(address):
         model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
         agent = Agent(name="a", model=model, tools=to_tools(executor, **options))
         return (await Runner.run(agent, "go", run_config=SILENT)).interruptions
 
-    with serving(asked([Call("wipe", text)]), DONE) as (address, requests):
+    with serving(asked([Call(name, text)]), DONE) as (address, requests):
         waiting = asyncio.run(main(address))
     return waiting or answers(requests[1])[0].text
 
@@ -226,6 +226,9 @@ def test_a_context_function_is_called_for_calls_and_for_switches_that_look():
     got, _ = talk([Call("who", {})], [who], {"context": context})
     assert got[0].text == "t0"
     assert seen == [ToolContext]
+    for called in ([who.with_(confirm=True)], Executor([who], hooks=lambda call: RunNormally())):
+        assert answered(called, "{}", name="who", context=context)
+    assert seen == [ToolContext, ToolContext]  # nobody has agreed to the first of them
 
     def is_on(given):
         switches.append(given["name"])
