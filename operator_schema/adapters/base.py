@@ -1,31 +1,31 @@
-"""What do all adapters share: how a framework takes tools, runs their calls, and asks a person?"""
+"""What do all adapters share: how a framework takes tools, what is checked, and how calls run?"""
 
 from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 from ..execution import Executor, check_confirm
 from ..immutable import Value
 from ..message_text import nearest, quote, received
-from ..rounds import CONFIRM, Registry, Reject
-from ..tools import RawCall, Tool, check_is_tool, is_awaitable, register_handed_through, register_injected
-from .conversions import is_agreement, is_as_written, key_of
+from ..rounds import Registry
+from ..tools import RawCall, Tool, check_is_tool, register_handed_through, register_injected
+from .asking import agreed_by_tool, asked_elsewhere, asking, holding_back, not_agreed, question_about
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
     from typing import Self
 
     from ..execution import Confirm, OnProgress
-    from ..rounds import ToolCall, Toolset
+    from ..rounds import Toolset
     from ..tools import ToolResult
+    from .asking import Asks, Kept
 
 __all__ = [
-    "ONLY_ALONE",
     "Adapter",
-    "Asks",
     "Context",
     "LiveTools",
     "Runner",
@@ -46,21 +46,6 @@ Context: TypeAlias = Mapping[Any, Any] | Callable[[Any], Mapping[Any, Any]]
 
 Tools: TypeAlias = "Executor | Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
 """Everything that is several tools, or what runs their calls."""
-
-Asks: TypeAlias = "Callable[[Any, dict[str, Any], str], Any] | str | None"
-"""How a framework asks a person about a call of a tool with `confirm=True`.
-
-A function takes the framework's own context of the call, the question, and a key that is another one as soon
-as the tool or the arguments change. It returns the person's answer, in whatever form the framework gives it,
-or something to await; None if nobody can be asked; `Reject` with what the model reads instead of a question
-to a person. `"before"`: the
-framework itself holds the call back until a person agrees. None: it has no way to ask.
-"""
-
-ONLY_ALONE = Reject("a person can be asked about it only if it is the only call: make it again, alone")
-"""What a function of `Asks` returns where the answer to one of several calls would do more than it should."""
-
-_OTHER_ARGUMENTS = Reject("the program changed its arguments, and a person agreed to those that you wrote")
 
 
 @contextmanager
@@ -104,6 +89,9 @@ class Adapter(Generic[T]):
         asks: how the framework asks a person.
         agreed: of a framework that holds calls back: takes its own context of a call, and returns whether a
             person has agreed to this very call. None if it can't say.
+        kept: where the framework keeps the question.
+        shows_call: whether the framework also shows the person the call as the model wrote it, if `asks` is a
+            function: then nobody is asked about a call with arguments that the tool doesn't know.
         native_results: as for `Executor`; None for a class of what isn't installed.
         pass_through: as for `Executor`; None for a class of what isn't installed.
         options: names of the options of a class that takes whatever it gets, and that class's name.
@@ -121,13 +109,15 @@ class Adapter(Generic[T]):
         hosts: Iterable[Any] = (),
         asks: Asks = None,
         agreed: Callable[[Any], bool | None] | None = None,
+        kept: Kept = None,
+        shows_call: bool = False,
         native_results: Iterable[type | None] = (),
         pass_through: Iterable[type[BaseException] | None] = (),
         options: tuple[Iterable[str], str] | None = None,
         taken: Iterable[str] = (),
         lists_disabled: bool = False,
     ) -> None:
-        self.asks, self._agreed = asks, agreed
+        self.asks, self._agreed, self._kept, self._shows_call = asks, agreed, kept, shows_call
         self._name, self._make, self._options, self._taken = name, make, options, tuple(taken)
         self._limits: dict[str, Any] = {
             "native_results": tuple([cls for cls in native_results if cls is not None]),
@@ -262,7 +252,8 @@ class Adapter(Generic[T]):
             _check_has(executor, only)
         executor = executor.for_host(**self._limits)
         context = executor.context if context is None else context
-        return Runner(executor, context, confirm, self._own, self.asks, self._agreed)
+        asking = (self.asks, self._agreed, self._kept, self._shows_call)
+        return Runner(executor, context, confirm, self._own, *asking)
 
     def _check_native(self, native: Mapping[str, Any]) -> None:
         if self._options is not None:
@@ -301,6 +292,8 @@ class Runner(Value):
         own: as `Adapter` takes it, a function or None.
         asks: how the framework asks a person.
         agreed: as `Adapter` takes it.
+        kept: as `Adapter` takes it.
+        shows_call: as `Adapter` takes it.
         made_of: the tool that the framework got; None if it asks for the tools at each step. The registry may
             have another tool of that name by now, about which nobody was asked.
     """
@@ -311,6 +304,8 @@ class Runner(Value):
     own: Callable[[Any], Mapping[Any, Any]] | None = None
     asks: Asks = None
     agreed: Callable[[Any], bool | None] | None = None
+    kept: Kept = None
+    shows_call: bool = False
     made_of: Tool[..., Any] | None = None
 
     async def run(
@@ -375,18 +370,24 @@ class Runner(Value):
         # Not a copy: a mapping may make its values when it is asked for them.
         return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
 
+    def context_for_switches(self, host: Any) -> Mapping[Any, Any]:
+        """Return what `context_of` returns, made only if a switch looks at it: no call has begun yet."""
+        return _Later(lambda: self.context_of(host))
+
     def may_wait(self, tool: Tool[..., Any]) -> bool:
         """Return whether calls of a tool may have to wait for a person: because of the tool, or of hooks."""
-        return self.confirm is None and (bool(tool.annotations.confirm) or self.executor.has_hooks)
+        return self.confirm is None and (bool(tool.annotations.confirm) or self.executor.may_defer(tool.name))
 
     def holds_back(self, tool: Tool[..., Any]) -> bool:
         """Return whether the framework has to hold back all calls of a tool until a person agrees."""
         return bool(tool.annotations.confirm) and self.confirm is None
 
-    async def needs_person(
+    async def question(
         self, name: str, arguments: Any, host: Any = None, *, call_id: str | None = None
-    ) -> bool:
-        """Return whether a person has to agree to a call; hooks are asked, so that nobody is asked in vain.
+    ) -> dict[str, Any] | None:
+        """Return what a person has to be asked about a call; None if it runs, or is refused, without that.
+
+        Hooks are asked, so that nobody is asked in vain.
 
         Args:
             name: of the tool.
@@ -395,29 +396,26 @@ class Runner(Value):
             call_id: None where the framework doesn't say.
         """
         if self.confirm is not None:
-            return False
+            return None
         call = RawCall(call_id, name, arguments)
-        return await self.executor.needs_approval(call, context=self.context_of(host))
+        waiting = await self.executor.waiting(call, context=self.context_for_switches(host))
+        return None if waiting is None else question_about(waiting)
 
     def _asking(self, name: str, host: Any, confirm: Confirm | None) -> Confirm | None:
-        asks = self.asks
-        if self.confirm is not None or confirm is not None or asks is None:
-            return self.confirm or confirm
+        asks, given = self.asks, self.confirm or confirm
+        if given == "run":
+            return asked_elsewhere
+        if given is not None or asks is None:
+            return given
         if self._is_replaced(name):
             return None
         if not isinstance(asks, str):
-            return None if host is None else _by_own_means(asks, host)
-        if self.agreed is not None and host is not None and self.agreed(host):
-            return _agreed
-        # What the framework held back comes once a person has agreed; with hooks, it asks about each call.
-        has_hooks = self.executor.has_hooks
-        if (
-            self.made_of is None
-            or not self.holds_back(self.made_of)
-            or (has_hooks and self.agreed is not None)
-        ):
-            return None
-        return _agreed_by_tool if has_hooks else "run"
+            return None if host is None else asking(asks, self.kept, host, shows_call=self.shows_call)
+        if self.agreed is not None and host is not None:
+            return holding_back(self.kept, host) if self.agreed(host) else not_agreed
+        # What the framework held back comes once a person has agreed.
+        is_held_back = self.made_of is not None and self.holds_back(self.made_of)
+        return agreed_by_tool if is_held_back else None
 
     def _is_replaced(self, name: str) -> bool:
         """Return whether the framework's tool was made of another one: so a person has read of that one."""
@@ -425,25 +423,24 @@ class Runner(Value):
         return made_of is not None and name in registry and registry[name] != made_of
 
 
-async def _agreed(call: ToolCall[Any]) -> bool | Reject:
-    """Agree to a call, because a person has agreed to this very one, as the model wrote it."""
-    return is_as_written(call) or _OTHER_ARGUMENTS
+class _Later(Mapping[Any, Any]):
+    """A mapping that is made when somebody looks at it."""
 
+    def __init__(self, make: Callable[[], Mapping[Any, Any]]) -> None:
+        self._make = make
 
-async def _agreed_by_tool(call: ToolCall[Any]) -> bool | Reject | None:
-    """Agree to a call that the framework held back because of its tool, but not to one that a hook defers."""
-    return await _agreed(call) if call.reason == CONFIRM else None
+    @cached_property
+    def _made(self) -> Mapping[Any, Any]:
+        return self._make()
 
+    def __getitem__(self, key: Any) -> Any:
+        return self._made[key]
 
-def _by_own_means(asks: Callable[[Any, dict[str, Any], str], Any], host: Any) -> Confirm:
-    async def ask(call: ToolCall[Any]) -> bool | Reject | None:
-        question = {"question": f"Run {call.name}?", "tool": call.name, "arguments": call.arguments}
-        answer = asks(host, question, key_of(call))
-        if is_awaitable(answer):
-            answer = await answer
-        return answer if answer is None or isinstance(answer, Reject) else is_agreement(answer)
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._made)
 
-    return ask
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 class LiveTools:
@@ -519,7 +516,7 @@ class LiveTools:
         registry = self.registry
         if host is None:
             return registry.offered()
-        return registry.offered(context=self._runner.context_of(host))
+        return registry.offered(context=self._runner.context_for_switches(host))
 
 
 def listed(make: Callable[P, L]) -> Callable[P, list[L]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from copy import copy
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..rounds import ToolCall
     from ..schema.style import StyleOptions
-    from ..tools import Tool, ToolDefinition, ToolResult
+    from ..tools import RawCall, Tool, ToolDefinition, ToolResult
 
 __all__ = [
     "NameGiver",
@@ -33,6 +34,7 @@ __all__ = [
     "is_text",
     "key_of",
     "output_class",
+    "parsed_arguments",
     "texts_of",
 ]
 
@@ -250,14 +252,32 @@ def is_as_written(call: ToolCall[Any]) -> bool:
 def key_of(call: ToolCall[Any]) -> str:
     """Return what is the same each time that a call comes, as long as its tool and arguments are the same.
 
-    What a default gives anew each time isn't in it.
+    What a default gives anew each time isn't in it. The part before the dot is that of the tool alone.
     """
     try:
         changed: Any = _changes_in(call)
     except (EncodeError, ToolError):  # as above
         changed = call.arguments
-    told = [call.tool.definition(), call.raw.arguments, changed]
+    parts = call.tool.definition(), [parsed_arguments(call.raw), changed]
+    return ".".join([_digest(part) for part in parts])
+
+
+def _digest(told: Any) -> str:
     return sha256(to_json_text(told).encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def parsed_arguments(call: RawCall) -> Any:
+    """Return the arguments of a call as one value, whether a framework gives text or has read that."""
+    arguments = call.arguments
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments
+
+
+# --- did hooks change the arguments? ----------------------------------------------------------------
 
 
 def _changes_in(call: ToolCall[Any]) -> list[list[Any]]:

@@ -1,7 +1,8 @@
 """google-adk: our tools as tools of its agents, one by one or as a toolset; needs the extra `google-adk`.
 
 Options of `to_tool` are those of ADK's `BaseTool`, such as `is_long_running` and `custom_metadata`, which
-is the tool's `meta` by default. The `ToolContext` of ADK is there for each call, by its type.
+is the tool's `meta` by default. The `ToolContext` of ADK is there for each call, by its type. A call that
+needs a person asks by ADK's `request_confirmation`.
 """
 
 from __future__ import annotations
@@ -44,13 +45,6 @@ class OperatorTool(BaseTool):
             name=self.name, description=self.description, parameters_json_schema=schema
         )
 
-    async def check_require_confirmation(self, args: dict[str, Any], tool_context: Any) -> bool:
-        """Return whether a person has to agree first: the tool says so by `confirm=True`, or a hook."""
-        if not self._runner.executor.has_hooks:
-            return self._runner.holds_back(self._tool)
-        call_id = tool_context.function_call_id
-        return await self._runner.needs_person(self._tool.name, args, tool_context, call_id=call_id)
-
     async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> Any:
         """Run a call."""
         call_id = tool_context.function_call_id
@@ -77,8 +71,22 @@ def _response(result: ToolResult) -> Any:
     return data if isinstance(data, dict) else {"result": data}
 
 
-def _agreed(ctx: Any) -> bool:
-    return ctx.tool_confirmation is not None and bool(ctx.tool_confirmation.confirmed)
+def _ask(ctx: Any, question: dict[str, Any]) -> bool | None:
+    """Return the person's answer; or have ADK ask, by a call that isn't a result for the model yet."""
+    if ctx.tool_confirmation is None:
+        ctx.request_confirmation(hint=question["question"], payload=question)
+        ctx.actions.skip_summarization = True
+        return None
+    return bool(ctx.tool_confirmation.confirmed)
+
+
+def _kept(ctx: Any, _key: str) -> Any:
+    """Return the payload of the request for a person's answer to this call, from the session."""
+    for event in reversed(ctx.session.events):
+        asked = event.actions.requested_tool_confirmations.get(ctx.function_call_id)
+        if asked is not None:
+            return asked.payload if isinstance(asked.payload, dict) else None
+    return None
 
 
 _NATIVE = (types.Part,)
@@ -86,8 +94,9 @@ _adapter = Adapter[OperatorTool](
     "google-adk",
     OperatorTool,
     own=ToolContext,
-    asks="before",
-    agreed=_agreed,
+    asks=_ask,
+    kept=_kept,
+    shows_call=True,
     native_results=_NATIVE,
 )
 to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

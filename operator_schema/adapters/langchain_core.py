@@ -8,10 +8,12 @@ Give `confirm="run"` if a middleware asks; otherwise a graph asks by langgraph's
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import ONLY_ALONE, Adapter, LiveTools, T, needing, with_state
+from .asking import ONLY_ALONE
+from .base import Adapter, LiveTools, T, needing, with_state
 from .conversions import blocks_of, output_class
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
@@ -20,13 +22,14 @@ with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
     from pydantic import PrivateAttr
 
 try:  # langgraph is there if the tools run in a graph
+    from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.errors import GraphBubbleUp
     from langgraph.prebuilt import ToolRuntime
     from langgraph.types import Command, interrupt
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "langgraph":
         raise
-    GraphBubbleUp = ToolRuntime = Command = interrupt = None
+    GraphBubbleUp = ToolRuntime = Command = interrupt = BaseCheckpointSaver = None
 
 from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image
@@ -69,7 +72,11 @@ class _OperatorTool(BaseTool):
         return (call,), {}
 
     def _run(self, call: Any, *, config: RunnableConfig) -> Any:
-        return _outcome(self.runner.run_sync(**call, more={RunnableConfig: config}))
+        waits = _waits.set(False)
+        try:
+            return _outcome(self.runner.run_sync(**call, more={RunnableConfig: config}))
+        finally:
+            _waits.reset(waits)
 
     async def _arun(self, call: Any, *, config: RunnableConfig) -> Any:
         return _outcome(await self.runner.run(**call, more={RunnableConfig: config}))
@@ -101,11 +108,31 @@ def _block(part: Any) -> Any:
 _BLOCKS: Any = dict.fromkeys((Image, Audio, File), _block)
 
 
-def _ask(runtime: Any, question: dict[str, Any], _key: str) -> Any:
+def _ask(runtime: Any, question: dict[str, Any]) -> Any:
     """Ask by an interrupt: the graph runs the node again with the answer, and so all calls in it."""
     if _is_beside_others(runtime):  # those that have run would run a second time
         return ONLY_ALONE
     return interrupt(question)
+
+
+_waits: ContextVar[bool] = ContextVar("operator_schema_langchain_waits", default=True)
+"""Whether the graph runs in an event loop, so that its checkpointer is asked there."""
+
+
+async def _kept(runtime: Any, _key: str) -> Any:
+    """Return the question of the interrupt that a person has answered: the checkpoint of the graph has it."""
+    given = runtime.config.get("configurable", {})
+    saver, map_of_ids = given.get("__pregel_checkpointer"), given.get("checkpoint_map", {})
+    above = "|".join(given.get("checkpoint_ns", "").split("|")[:-1])  # where the task of this node was saved
+    place = {"checkpoint_ns": above, "checkpoint_id": map_of_ids.get(above)}
+    config = {"configurable": {"thread_id": given.get("thread_id"), **place}}
+    if not isinstance(saver, BaseCheckpointSaver):
+        return None
+    found = await saver.aget_tuple(config) if _waits.get() else saver.get_tuple(config)
+    for task, channel, value in (found and found.pending_writes) or ():
+        if task == given.get("__pregel_task_id") and channel == "__interrupt__":
+            return value[0].value
+    return None
 
 
 def _is_beside_others(runtime: Any) -> bool:
@@ -151,6 +178,7 @@ _adapter = Adapter[Any](
     own=with_state("context", ToolRuntime),
     hosts=(ToolRuntime, RunnableConfig),
     asks=_ask,
+    kept=_kept,
     native_results=(Command,),
     pass_through=(GraphBubbleUp,),
     options=(BaseTool.model_fields, "BaseTool"),

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .base import ONLY_ALONE, Adapter, LiveTools, needing
+from .asking import ONLY_ALONE
+from .base import Adapter, LiveTools, needing
 from .conversions import blocks_of, texts_of
 
 with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-core"):
@@ -41,6 +42,9 @@ _CONTEXT = "operator_schema_context"
 _ANSWERED = "operator_schema_answered"
 """Key in the store of a run: how many questions a person has answered, and the key of the last one."""
 _NONE = [0, ""]
+
+_ASKED = "operator_schema_asked"
+"""Key in the store of a run: the questions that wait or were answered last, by the names of their waiters."""
 
 
 class OperatorTool(FunctionTool):
@@ -92,21 +96,34 @@ def _text(text: str) -> Any:
     return TextBlock(text=text)
 
 
-async def _ask(ctx: Any, question: dict[str, Any], key: str) -> Any:
+async def _ask(ctx: Any, question: dict[str, Any]) -> Any:
     """Wait for an answer, which says nothing of the call that it is about: so there must be only one."""
     if await ctx.store.get("num_tool_calls", default=1) > 1:  # an agent's calls of this turn
         return ONLY_ALONE
     event, store = InputRequiredEvent(prefix=question["question"], **question), ctx.store
+    key = question["key"]
     number, last = await store.get(_ANSWERED, default=_NONE)
     if number and await _has_answer(ctx, f"{number - 1} {key}"):
         return await _after_another(ctx, last, key)
     name = f"{number} {key}"
+    async with store.edit_state() as state:  # the first time: afterwards a default may give something else
+        asked = state.get(_ASKED, {})
+        if name not in asked:
+            state[_ASKED] = {
+                **{one: asked[one] for one in asked if one.startswith(f"{number} ")},
+                name: question,
+            }
     said = await ctx.wait_for_event(HumanResponseEvent, waiter_event=event, waiter_id=name)
     async with store.edit_state() as state:
         now, last = state.get(_ANSWERED, _NONE)
         if now == number:
             state[_ANSWERED] = [number + 1, key]
     return said.response if now == number else await _after_another(ctx, last, key)
+
+
+async def _kept(ctx: Any, key: str) -> Any:
+    number, _ = await ctx.store.get(_ANSWERED, default=_NONE)
+    return (await ctx.store.get(_ASKED, default={})).get(f"{number - 1} {key}")
 
 
 async def _after_another(ctx: Any, last: str, key: str) -> Any:
@@ -142,6 +159,7 @@ _adapter = Adapter[Any](
     OperatorTool,
     own=WorkflowContext,
     asks=_ask,
+    kept=_kept,
     native_results=_NATIVE,
     pass_through=(WaitingForEvent,),
 )

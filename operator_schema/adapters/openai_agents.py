@@ -8,8 +8,10 @@ switched on when it asks.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from .asking import of_the_tool
 from .base import Adapter, needing, registry_of, with_state
 from .conversions import blocks_of, output_class
 
@@ -18,6 +20,7 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
         AgentOutputSchema,
         FunctionTool,
         RunContextWrapper,
+        ToolApprovalItem,
         ToolOutputFileContent,
         ToolOutputImage,
         ToolOutputText,
@@ -28,8 +31,8 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents.tracing import SpanError, get_current_span
 
 from ..errors import ToolNotFoundError
-from ..lazy import answer_misnamed
-from ..tools import File, Image
+    from ..lazy import answer_misnamed
+    from ..tools import File, Image, is_awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
     from .base import Runner, Tools
 
-__all__ = ["answer_of_unknown_tool", "output_type", "to_tool", "to_tools"]
+__all__ = ["answer_of_unknown_tool", "output_type", "question_of", "to_tool", "to_tools"]
 
 answer_misnamed(__name__)
 
@@ -78,14 +81,32 @@ def output_type(cls: type[Any], /) -> Any:
     return AgentOutputSchema(output_class(cls, ModelBehaviorError), strict_json_schema=False)
 
 
+def question_of(run: Any, interruption: Any, /) -> dict[str, Any] | None:
+    """Return what a person is asked about an interruption of a run; None if it isn't about one of our tools.
+
+    Its `question` is a text, with the reason why the call waits. The rest is data: `tool`, `arguments`, which
+    are those that run, and `reason`.
+
+    Args:
+        run: the result of the run, or its state.
+        interruption: one of `run.interruptions`, or of `state.get_interruptions()`.
+    """
+    ctx = getattr(run, "context_wrapper", None) or getattr(run, "_context", None)
+    return None if ctx is None else _kept_under(ctx, interruption.call_id)
+
+
 def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     if native.get("strict_json_schema"):
         message = "strict_json_schema=True makes all parameters required without null: leave it out"
         raise UserError(message)
     name = tool.name
 
+    theirs = native.pop("needs_approval", None)
+
     async def invoke(ctx: Any, arguments: str) -> Any:
-        result = await runner.run(name, arguments, ctx, call_id=ctx.tool_call_id)
+        # What a function of the program has let pass is asked about by nobody.
+        confirm: Any = "run" if theirs is not None and not _is_agreed(ctx) else None
+        result = await runner.run(name, arguments, ctx, call_id=ctx.tool_call_id, confirm=confirm)
         span = get_current_span() if result.is_error else None
         if span is not None:
             span.set_error(SpanError(message=result.code or "error", data={"tool_name": name}))
@@ -93,23 +114,60 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
 
     def is_enabled(ctx: Any, _agent: Any) -> bool:
         registry = runner.executor.registry
-        return name in registry and registry.is_offered(name, context=runner.context_of(ctx))
+        return name in registry and registry.is_offered(name, context=runner.context_for_switches(ctx))
 
     async def needs_approval(ctx: Any, arguments: dict[str, Any], call_id: str) -> bool:
-        return await runner.needs_person(name, arguments, ctx, call_id=call_id)
+        question = await runner.question(name, arguments, ctx, call_id=call_id)
+        if question is not None:
+            _keep(ctx, call_id, question)
+        if theirs is None:
+            return question is not None and not question["ignored"]  # the model hears of these at once
+        said = theirs(ctx, arguments, call_id) if callable(theirs) else theirs
+        return bool(await said if is_awaitable(said) else said)
 
-    # With hooks, nobody is asked about a call that one of them refuses.
-    by_hooks = runner.may_wait(tool) and runner.executor.has_hooks
+    # Of a function, the SDK asks a person about JSON that can't be read, too.
+    asks = runner.may_wait(tool) and theirs is not False
     own = {
         "name": name,
         "description": tool.definition()["description"],
         "params_json_schema": tool.input_schema(),
         "on_invoke_tool": invoke,
         "strict_json_schema": False,
-        "needs_approval": needs_approval if by_hooks else runner.holds_back(tool),
+        "needs_approval": needs_approval if asks else (theirs or False),
         "is_enabled": is_enabled,
     }
     return FunctionTool(**{**own, **native})
+
+
+# --- the question, kept with the run -------------------------------------------------------------------
+
+_KEPT = "operator_schema"
+"""A call of no tool, whose refusal holds the question: that is what a `RunState` keeps of a run, as text."""
+
+
+def _keep(ctx: Any, call_id: str, question: dict[str, Any]) -> None:
+    """Keep a question for its call, and for its tool, should a person agree to all calls of that."""
+    for key in (call_id, question["tool"]):
+        raw = {"type": "custom_tool_call", "name": _KEPT, "call_id": f"{_KEPT} {key}", "input": ""}
+        item = ToolApprovalItem(agent=ctx, raw_item=raw, tool_name=_KEPT)
+        ctx.reject_tool(item, rejection_message=json.dumps(question))
+
+
+def _kept_under(ctx: Any, key: str | None) -> dict[str, Any] | None:
+    text = ctx.get_rejection_message(_KEPT, f"{_KEPT} {key}")
+    return None if text is None else json.loads(text)
+
+
+def _kept(ctx: Any, _key: str) -> dict[str, Any] | None:
+    question = _kept_under(ctx, ctx.tool_call_id)
+    if question is None and ctx.is_tool_approved(ctx.tool_name, f"{_KEPT} any other"):
+        of_another = _kept_under(ctx, ctx.tool_name)  # `always_approve`: whatever the arguments are
+        return None if of_another is None else of_the_tool(of_another)
+    return question
+
+
+def _is_agreed(ctx: Any) -> Any:
+    return ctx.is_tool_approved(ctx.tool_name, ctx.tool_call_id)
 
 
 def _output(result: ToolResult) -> Any:
@@ -135,7 +193,8 @@ _adapter = Adapter[Any](
     own=with_state("context"),
     hosts=(RunContextWrapper, ToolContext),
     asks="before",
-    agreed=lambda ctx: ctx.is_tool_approved(ctx.tool_name, ctx.tool_call_id),
+    agreed=_is_agreed,
+    kept=_kept,
     native_results=_NATIVE,
     pass_through=(AgentsException,),
     lists_disabled=True,

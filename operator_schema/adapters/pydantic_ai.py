@@ -7,9 +7,10 @@ and its `deps` are there for each call, by their types.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
+from .asking import of_the_tool, refusal_of
 from .base import Adapter, LiveTools, T, listed, needing, with_state
 from .conversions import blocks_of, data_of, output_class, with_change_line
 
@@ -23,11 +24,13 @@ with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
         ToolDefinition,
         ToolFailed,
         ToolReturn,
+        UserError,
     )
-    from pydantic_ai.messages import MULTI_MODAL_CONTENT_TYPES
+    from pydantic_ai.messages import MULTI_MODAL_CONTENT_TYPES, ToolCallPart
     from pydantic_ai.toolsets import AbstractToolset, FilteredToolset, ToolsetTool
 
 from ..errors import DecodeError
+from ..json_values import copy_json
 from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image, Resource
 
@@ -53,18 +56,32 @@ def output_type(cls: type[T], /) -> type[T]:
     return output_class(cls, ModelRetry)
 
 
+class _Checked(dict[str, Any]):
+    """Arguments that fit, as hooks of pydantic-ai see them.
+
+    Attributes:
+        wrote: the arguments before that.
+        before: what this was at first: hooks may change it.
+    """
+
+    def __init__(self, arguments: Any, wrote: Any) -> None:
+        super().__init__(arguments)
+        self.wrote, self.before = wrote, copy_json(arguments)
+
+
 class _Validator:
     """Checks arguments with our decoder: JSON in, JSON out, since hooks and approvals look at it."""
 
-    def __init__(self, tool: Tool[..., Any]) -> None:
-        self._tool = tool
+    def __init__(self, tool: Tool[..., Any], *, asks: bool) -> None:
+        self._tool, self._asks = tool, asks
 
     def validate_python(self, arguments: Any, **_: Any) -> Any:
         """Check JSON text, or arguments that are parsed."""
         try:
-            return self._tool.encode_input(self._tool.decode(arguments))
+            checked = self._tool.encode_input(self._tool.decode(arguments))
         except DecodeError as error:
             raise ModelRetry(str(error)) from None
+        return _Checked(checked, arguments) if self._asks else checked
 
     validate_json = validate_python
 
@@ -115,16 +132,32 @@ class Toolset(_GivenAsToolset, LiveTools, AbstractToolset[Any]):
         return {tool.name: self._made(tool) for tool in self.offered(ctx)}
 
     def _made(self, tool: Tool[..., Any]) -> Any:
+        runner = self._runner
+
+        async def ask_first(ctx: Any, /, **_: Any) -> None:
+            _, part = _written(ctx)
+            if part is None or ctx.tool_call_approved:
+                return
+            question = await runner.question(tool.name, part.args, ctx, call_id=ctx.tool_call_id)
+            if question is not None and question["ignored"]:
+                raise ModelRetry(refusal_of(question["ignored"]))
+            if question is not None:
+                _ask(ctx, question)
+
         own = {
             "name": tool.name,
             "description": tool.definition()["description"],
             "parameters_json_schema": tool.input_schema(),
             "strict": False,  # otherwise objects are closed, or everything becomes required
-            "kind": "function",
+            # Calls of another kind wait before our function, and so a hook, could decide about them.
+            "kind": "unapproved" if runner.holds_back(tool) and not runner.executor.has_hooks else "function",
             "return_schema": tool.output_schema(),
         }
         native = {key: value(tool) if callable(value) else value for key, value in self._native.items()}
-        made: Any = {"tool_def": ToolDefinition(**{**own, **native}), "args_validator": _Validator(tool)}
+        definition = ToolDefinition(**{**own, **native})
+        made: Any = {"tool_def": definition, "args_validator": _Validator(tool, asks=runner.may_wait(tool))}
+        if definition.kind == "unapproved":
+            made["args_validator_func"] = ask_first
         return ToolsetTool(toolset=self, max_retries=self._theirs["max_retries"], **made)
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: Any, tool: Any) -> Any:  # noqa: ARG002  # as it is called
@@ -133,7 +166,10 @@ class Toolset(_GivenAsToolset, LiveTools, AbstractToolset[Any]):
         Raises:
             ToolFailed: it has no result.
         """
-        result = await self._runner.run(name, tool_args, ctx, call_id=ctx.tool_call_id)
+        arguments: Any = tool_args
+        if isinstance(tool_args, _Checked) and tool_args == tool_args.before:
+            arguments = tool_args.wrote  # with keys that the tool doesn't know
+        result = await self._runner.run(name, arguments, _with_own(ctx, tool_args), call_id=ctx.tool_call_id)
         if result.is_error:
             raise ToolFailed(result.content)
         if isinstance(result.value, ToolReturn):
@@ -150,11 +186,51 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     return _OneOfToolset(Toolset.of(runner, native), lambda _ctx, one: one.name == tool.name)
 
 
-def _ask(ctx: Any, question: dict[str, Any], _key: str) -> bool:
+_KEPT = "operator_schema"
+"""Key in the metadata of a model's message, which a history keeps: by call, what a person was asked."""
+
+
+def _ask(ctx: Any, question: dict[str, Any]) -> bool:
     """Return that a person has agreed, or hold the call back: hooks were asked, and the arguments fit."""
-    if not ctx.tool_call_approved:
-        raise ApprovalRequired(metadata=question)  # with the arguments that hooks have made of the model's
-    return True
+    if ctx.tool_call_approved:
+        return True
+    message, _ = _written(ctx)
+    if message is not None:
+        told = message.metadata or {}
+        message.metadata = {**told, _KEPT: {**told.get(_KEPT, {}), ctx.tool_call_id: question}}
+    raise ApprovalRequired(metadata=question)
+
+
+def _kept(ctx: Any, _key: str) -> Any:
+    """Return what a person was asked: as the program gives it back with the answer, or from the history."""
+    message, _ = _written(ctx)
+    told = {} if message is None else (message.metadata or {}).get(_KEPT, {})
+    given = ctx.tool_call_metadata
+    return given if isinstance(given, dict) and "key" in given else told.get(ctx.tool_call_id)
+
+
+def _with_own(ctx: Any, tool_args: Any) -> Any:
+    """Return the context of a call; if a person wrote its arguments, they agreed to those of this tool."""
+    if not ctx.tool_call_approved or not isinstance(tool_args, _Checked):
+        return ctx
+    _, part = _written(ctx)
+    question = _kept(ctx, "")
+    if part is None or question is None or part.args == tool_args.wrote:
+        return ctx
+    return replace(ctx, tool_call_metadata=of_the_tool(question))
+
+
+def _written(ctx: Any) -> tuple[Any, Any]:
+    """Return the message with a call, and the call in it; None where a worker doesn't get the history."""
+    try:
+        messages = ctx.messages
+    except UserError:
+        return None, None
+    for message in reversed(messages):
+        for part in message.parts:
+            if isinstance(part, ToolCallPart) and part.tool_call_id == ctx.tool_call_id:
+                return message, part
+    return None, None
 
 
 _adapter = Adapter[Any](
@@ -163,6 +239,8 @@ _adapter = Adapter[Any](
     own=with_state("deps", RunContext),
     hosts=(RunContext,),
     asks=_ask,
+    kept=_kept,
+    shows_call=True,
     native_results=_NATIVE,
     pass_through=(ApprovalRequired, CallDeferred, ModelRetry, ToolFailed),
     options=([*[field.name for field in fields(ToolDefinition)], *Toolset.theirs], "ToolDefinition"),

@@ -90,11 +90,21 @@ def _image(part: Any) -> Any:
     return block if kind in {"png", "jpeg", "gif", "webp"} else None
 
 
-def _ask(ctx: Any, question: dict[str, Any], key: str) -> Any:
+def _ask(ctx: Any, question: dict[str, Any]) -> Any:
     if ctx.agent is None:
         return None
+    return ctx.interrupt(_name(ctx, question["key"]), reason=question)
+
+
+def _kept(ctx: Any, key: str) -> Any:
+    """Return the reason of the interrupt that a person has answered."""
+    asked = ctx.agent._interrupt_state.interrupts.get(ctx._interrupt_id(_name(ctx, key)))  # noqa: SLF001  # no other way
+    return None if asked is None else asked.reason
+
+
+def _name(ctx: Any, key: str) -> str:
     # Strands finds an answer by this name: one about other arguments, which a hook gives now, doesn't count.
-    return ctx.interrupt(f"confirm {question['tool']} {key}", reason=question)
+    return f"confirm {ctx.tool_use['name']} {key}"
 
 
 _adapter = Adapter[OperatorTool](
@@ -103,6 +113,7 @@ _adapter = Adapter[OperatorTool](
     own=lambda ctx: {**ctx.invocation_state, ToolContext: ctx},
     hosts=(ToolContext,),
     asks=_ask,
+    kept=_kept,
     pass_through=(InterruptException,),
 )
 to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

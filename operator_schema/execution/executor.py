@@ -6,10 +6,10 @@ from copy import deepcopy
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
-from ..errors import ToolError
+from ..errors import ToolError, ToolNotFoundError
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import ShowErrors, giving, result_of, results_of
+from ..tools.failures import ShowErrors, counted, giving, result_of, results_of
 from ..tools.tool_sources import check_is_tool
 from .concurrency import Slots
 from .options import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..errors import DecodeError
     from ..rounds.hooks import CallHooks, ForTools, Hooks
     from ..rounds.named_tools import Member
+    from ..rounds.tool_call import ToolCall
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.tool import Tool
     from .around import Confirm
@@ -305,6 +306,14 @@ class Executor:
         own, of_tools = self._hooks, self._registry.toolset.hooks
         return (own is not None and own.may_decide) or (of_tools is not None and of_tools.may_decide)
 
+    def may_defer(self, name: str, /) -> bool:
+        """Return whether a hook may have a person decide about calls of a tool: it may return something."""
+        try:
+            deciding = self._call_hooks()
+        except ToolNotFoundError:  # a registry may get the tools of its hooks later
+            return True
+        return deciding is not None and deciding.may_defer(name)
+
     @property
     def max_content(self) -> float | None:
         """Characters that the text of a result may have, unless its tool has a limit of its own."""
@@ -415,7 +424,11 @@ class Executor:
         return results_of(await all_of(starts), return_exceptions=return_exceptions)
 
     async def needs_approval(self, call: RawCall, /, *, context: Context | None = None) -> bool:
-        """Return whether a person has to agree before a call runs: hooks are asked, and nothing is run.
+        """Return whether a person has to agree before a call runs; the arguments are those of `waiting`."""
+        return await self.waiting(call, context=context) is not None
+
+    async def waiting(self, call: RawCall, /, *, context: Context | None = None) -> ToolCall[Any] | None:
+        """Return a call about which a person has to be asked before it runs: hooks are asked, nothing is run.
 
         For a framework that asks its own person first: nobody is asked about a call that a hook completes or
         rejects, or whose arguments don't fit. Hooks are asked again when the call runs.
@@ -424,12 +437,14 @@ class Executor:
             call: as the model sent it.
             context: as for `run`.
 
+        Returns:
+            The call with the reason why it waits and the arguments as hooks left them, for `call_text`; None
+            if nobody has to agree.
+
         Raises:
             TypeError: the context isn't a mapping.
         """
-        context = self._context_of(context)
-        deciding = self._call_hooks()
-        return await self._outcomes.waits(call, context, None, deciding)
+        return await self._outcomes.waiting(call, self._context_of(context), None, self._call_hooks())
 
     @overload
     def run_sync(self, work: RawCall, /, **options: Unpack[RunOptions]) -> ToolResult: ...
@@ -578,7 +593,7 @@ class Executor:
 
     def _alone(self, on_result: OnResult | None, call: RawCall, *options: Any) -> Start:
         run = partial(self._outcomes.of, call, *options)
-        return giving(on_result, call, self._start_of(call, run, _counted))
+        return giving(on_result, call, self._start_of(call, run, counted))
 
     def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses
         """Return an awaitable that runs a call; every call goes through this method, alone or in a round.
@@ -634,8 +649,3 @@ def _waiting() -> Callable[..., Any]:
 
 def _registry_of(tools: Member) -> Registry:
     return tools if isinstance(tools, Registry) else Registry(tools)
-
-
-async def _counted(result: ToolResult) -> ToolResult:
-    """Return the result of a call outside of a round, where no hook asks for another one."""
-    return result

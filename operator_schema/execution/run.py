@@ -286,18 +286,21 @@ class Outcomes:
             return self.failures.needs_approval(run.call, "" if reason == CONFIRM else reason)
         return self.limited(run.tool, run.call, _alone(result))
 
-    async def waits(
+    async def waiting(
         self, call: RawCall, context: Context | None, confirm: Confirm | None, hooks: CallHooks | None
-    ) -> bool:
-        """Return whether a call waits for a person because of hooks or its tool; nothing is run."""
+    ) -> ToolCall[Any] | None:
+        """Return a call that waits for a person because of hooks or its tool; None for any other one.
+
+        Nothing is run.
+        """
         run = Run(self, call, context, None)
         if self._ready(run, confirm, hooks) is not _UNDECIDED:
-            return False
+            return None
         try:
-            decided = await self._decision(run, None, hooks)
+            decided: Any = await self._decision(run, None, hooks)
         except (TimeoutError, RuntimeError):
-            return False  # running it says why
-        return getattr(decided, "state", None) == "deferred"
+            return None  # running it says why
+        return decided if getattr(decided, "state", None) == "deferred" else None
 
     async def _executed(self, run: Run, on_progress: OnProgress | None) -> Any:
         """Run a call that is ready."""

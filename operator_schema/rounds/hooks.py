@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from dis import Instruction, get_instructions
+from functools import cache
 from inspect import Parameter, signature
-from types import NoneType
+from itertools import pairwise
+from types import CodeType, NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from ..errors import ToolNotFoundError
@@ -416,6 +419,36 @@ class CallHooks(Value):
     def concern(self, name: str) -> bool:
         """Return whether one of them may decide about calls of a tool, or look at their results."""
         return any(names is None or name in names for _, names in (*self.before, *self.after))
+
+    def may_defer(self, name: str) -> bool:
+        """Return whether one of them may have a person decide about calls of a tool."""
+        return any((names is None or name in names) and not _only_looks(hook) for hook, names in self.before)
+
+
+def _only_looks(hook: Hook) -> bool:
+    """Return whether a hook decides nothing: it always returns None, by its annotation or its code."""
+    try:
+        told = hook.function.__annotations__.get("return", MISSING)
+    except Exception:  # noqa: BLE001  # an object that can be called has none, and others may not be there yet
+        told = MISSING
+    code = getattr(hook.function, "__code__", None)
+    return told is None or told == "None" or (isinstance(code, CodeType) and _returns_none(code))
+
+
+@cache
+def _returns_none(code: CodeType) -> bool:
+    """Return whether every way through a function ends with a None that stands there."""
+    steps = pairwise(list(get_instructions(code)))
+    return all(_is_none(end, before) for before, end in steps if end.opname in {"RETURN_VALUE", _FROM_3_12})
+
+
+_FROM_3_12 = "RETURN_CONST"
+
+
+def _is_none(end: Instruction, before: Instruction) -> bool:
+    constant = end if end.opname == _FROM_3_12 else before
+    is_jumped_over = constant is before and end.is_jump_target
+    return constant.opname in {"LOAD_CONST", _FROM_3_12} and constant.argval is None and not is_jumped_over
 
 
 NO_HOOKS = CallHooks()

@@ -35,6 +35,7 @@ __all__ = [
     "ShowErrors",
     "WARNING",
     "error_hint",
+    "counted",
     "giving",
     "is_logged",
     "places_in",
@@ -584,3 +585,8 @@ def giving(on_result: OnResult | None, call: RawCall, start: Start) -> Start:
         return outcome
 
     return given
+
+
+async def counted(result: ToolResult) -> ToolResult:
+    """Return the result of a call outside of a round, where no hook asks for another one."""
+    return result

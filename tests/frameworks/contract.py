@@ -16,6 +16,8 @@ from uuid import UUID, uuid4
 
 import pytest
 import turns as shared
+from changed_tools import change_of, keys_in
+from restarts import CASES, restart_of
 from turns import CALLS, CONTEXT, TOOLS, Answer, Call, add, check, count, turns, wait, wipe
 
 from operator_schema import Complete, Defer, Executor, Registry, Reject, RunNormally, Toolset, hook, tool
@@ -26,7 +28,7 @@ HOW_THEY_ASK = {
     "anthropic": None,
     "dspy": None,
     "fastmcp": "by the client",  # an elicitation
-    "google_adk": "before",  # adk_request_confirmation
+    "google_adk": "by a function",  # adk_request_confirmation
     "haystack_ai": None,
     "langchain_core": "by a function",  # an interrupt of the graph
     "llama_index_core": "by a function",  # an event that the workflow waits for
@@ -71,6 +73,11 @@ class Driver:
         ask: runs one call of `wipe` where a person answers by the framework's own means; takes the tools of
             ours, whether the person agrees, and what happens between question and answer. Returns what the
             model reads. None if it can't ask.
+        pause: begins a run with one call, and saves it as the framework does while a person is asked; takes
+            a tool of ours, the call and a folder. Returns what the person reads, empty if nobody is asked,
+            and what the model reads then. None if the framework saves nothing that waits.
+        resume: goes on with what is saved in a folder, whose person agrees; takes the same. Returns what the
+            model reads, or what the person is asked again.
     """
 
     adapter: Any
@@ -83,6 +90,8 @@ class Driver:
     live_names: Callable[[Any], Any] | None = None
     native: Callable[[], Any] | None = None
     ask: Callable[..., list[Answer]] | None = None
+    pause: Callable[..., tuple[str, str]] | None = None
+    resume: Callable[..., str] | None = None
 
     @property
     def name(self) -> str:
@@ -257,8 +266,8 @@ def test_a_person_is_asked_about_what_a_hook_defers(driver, tested, agrees, wipe
     assert [answer.text for answer in answers if "wiped a" in answer.text] == (["wiped a"] if agrees else [])
 
 
-SHOWS_WHAT_THE_MODEL_WROTE = {"agent_framework", "agno", "google_adk", "openai_agents"}
-"""These themselves show a person the call, with the arguments as they were before the hooks."""
+SHOWS_WHAT_THE_MODEL_WROTE = {"agent_framework", "agno", "openai_agents"}
+"""These show a person nothing but the call, with the arguments as they were before the hooks."""
 
 
 @needs("ask")
@@ -292,8 +301,6 @@ def test_what_a_default_gives_anew_each_time_is_no_change_of_a_hook(driver, wipe
 @needs("ask")
 @pytest.mark.parametrize("what", ["off", "gone", "another"])
 def test_an_answer_doesnt_agree_to_a_tool_that_changed_meanwhile(driver, what, wiped):
-    if driver.name == "pydantic_ai" and what == "another":
-        pytest.skip("it keeps the name and the arguments of a call, and asks for the tools at each step")
     registry = Registry([wipe, add])
 
     @tool(name="wipe", confirm=True)
@@ -323,6 +330,37 @@ def test_an_answer_doesnt_agree_to_a_tool_that_changed_meanwhile(driver, what, w
     assert not is_asked_again or what == "another"
     assert wiped == (["more than a"] if is_asked_again else [])
     assert any("wiped" in answer.text for answer in answers) == is_asked_again
+
+
+KEEPS_NOTHING = {"agent_framework", "agno"}
+"""These keep nothing with a question, so a person may agree to a tool that does more by then."""
+
+READS_THE_CALL = {*KEEPS_NOTHING, "google_adk", "openai_agents", "pydantic_ai"}
+"""These show a person the call as the model wrote it."""
+
+ASKS_AGAIN = {"llama_index_core", "strands_agents"}
+
+
+@pytest.fixture(scope="module")
+def restarted(request, tmp_path_factory):
+    return restart_of(request.module, tmp_path_factory.mktemp("restarted"))
+
+
+@needs("pause")
+@pytest.mark.slow("another process imports the framework")
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_person_approved_is_what_runs_after_a_restart(driver, case, restarted):
+    change, (read, told, ran) = change_of(case), restarted[case]
+    if change.kind == "ignored":
+        assert ran == ([] if driver.name in READS_THE_CALL else [change.approved])
+        assert "the tool doesn't know" in told + read
+    elif driver.name in KEEPS_NOTHING:
+        for one in ran:
+            assert set(keys_in(change.arguments)) <= set(keys_in(one))
+    else:
+        assert ran in ([], [change.approved])
+    assert ran or change.kind not in {"same", "default made anew"}
+    assert ran or "ake the call again" in told or ("Run delete?" in told and driver.name in ASKS_AGAIN)
 
 
 def test_a_function_that_fails_agrees_to_nothing(driver, is_async, wiped):
@@ -426,6 +464,7 @@ def test_a_tool_can_be_copied(driver):
 
 __all__ = [  # noqa: PLE0604  # names of all tests
     "pytest_generate_tests",
+    "restarted",
     "wiped",
     *[name for name in dict(globals()) if name.startswith("test_")],
 ]

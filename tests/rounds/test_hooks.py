@@ -9,7 +9,7 @@ import pytest
 from patience import assert_takes
 from round_samples import done, fetch, ids, names, pay, raw, search, toolset
 
-from operator_schema import Complete, Reject, Toolset, hook
+from operator_schema import Complete, Defer, Reject, Toolset, hook
 from operator_schema.errors import ToolNotFoundError
 from operator_schema.rounds import Hooks
 
@@ -401,3 +401,37 @@ def test_only_hooks_for_every_call_are_kept_for_a_function_that_is_no_tool():
     hooks = Hooks(of_all, of_search, of_both, Hooks(of_all, toolset=toolset))
     assert hooks.for_every_call() == Hooks(of_all)
     assert Hooks(of_search).for_every_call() == Hooks()
+
+
+def looks_on(call):
+    if call.name == "other":
+        return
+    print(call)  # noqa: T201  # as a user writes it
+
+
+def looks_on_by_annotation(call) -> None:
+    return print(call)  # noqa: T201  # as above
+
+
+def may_defer(call):
+    return None if call.name == "other" else Defer("somebody has to look")
+
+
+class Asked:
+    def __call__(self, call):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("function", "may"),
+    [(looks_on, False), (looks_on_by_annotation, False), (may_defer, True), (Asked(), True)],
+)
+def test_a_hook_that_always_returns_none_defers_no_call(function, may):
+    assert Hooks(function).for_calls(Toolset(search)).may_defer("search") is may
+
+
+def test_a_hook_defers_only_calls_of_its_tools():
+    decides = hook(search)(lambda call: Reject(call.name))
+    hooks = Hooks(decides).for_calls(Toolset(search, fetch))
+    assert hooks.may_defer("search")
+    assert not hooks.may_defer("fetch")

@@ -254,6 +254,34 @@ def test_a_tool_that_is_replaced_by_one_that_needs_a_person_doesnt_run_unasked(o
         assert "a person has to agree" in _text(found.content)
 
 
+@pytest.mark.parametrize(("arguments", "paid"), [({"amount": 5}, [5]), ({"amount": 5, "dry_run": True}, [])])
+def test_what_a_person_approved_in_claude_code_has_no_key_that_is_ignored(options, arguments, paid):
+    ran, read = [], []
+
+    @tool(confirm=True)
+    def pay(amount: int, dry: bool = False) -> str:
+        """Pay."""
+        ran.append(amount)
+        return "paid"
+
+    async def agree(_name, arguments, _context):
+        read.append(arguments)
+        return PermissionResultAllow(updated_input=arguments)
+
+    async def main(address):
+        async with ClaudeSDKClient(replace(options(address, [pay]), can_use_tool=agree)) as client:
+            await client.query("go")
+            said = [message for message in await _read(client) if isinstance(message, UserMessage)]
+            blocks = [block for message in said for block in message.content]
+            return [_text(block.content) for block in blocks if isinstance(block, ToolResultBlock)]
+
+    with serving(asked([Call("pay", arguments)]), DONE) as (address, _):
+        (told,) = asyncio.run(asyncio.wait_for(main(address), LONGEST_WAIT))
+    assert read == [arguments]
+    assert ran == paid
+    assert ("the tool doesn't know: dry_run" in told) == (not paid)
+
+
 def test_an_executor_of_ones_own(talk):
     @tool
     async def slow() -> int:

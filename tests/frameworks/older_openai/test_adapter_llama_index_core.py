@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from chat_turns import DONE, answers, asked
@@ -17,6 +18,7 @@ from llama_index.core.workflow import (
     Event,
     HumanResponseEvent,
     InputRequiredEvent,
+    JsonSerializer,
     StartEvent,
     StopEvent,
     Workflow,
@@ -88,6 +90,40 @@ def ask(tools, agrees, meanwhile=nothing):
     return answers(requests[1])
 
 
+def pause(called, call, folder):
+    async def main(address):
+        run = agent_of(address, tools=to_tools([called])).run("go")
+        async for event in run.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                (folder / "context").write_text(json.dumps(run.ctx.to_dict(serializer=AS_TEXT)))
+                await run.cancel_run()
+                return event.prefix, ""
+        return "", str(await run)
+
+    with serving(asked([call]), DONE) as (address, _):
+        return asyncio.run(main(address))
+
+
+def resume(called, _call, folder):
+    """Go on until the call has its result, or asks again: what is saved has lost the memory of an agent."""
+
+    async def main(address):
+        agent = agent_of(address, tools=to_tools([called]))
+        saved = json.loads((folder / "context").read_text())
+        run = agent.run(ctx=Context.from_dict(agent, saved, serializer=AS_TEXT))
+        run.ctx.send_event(HumanResponseEvent(response="yes"))
+        async for event in run.stream_events():
+            if isinstance(event, InputRequiredEvent | ToolCallResult):
+                is_question = isinstance(event, InputRequiredEvent)
+                await run.cancel_run()
+                return event.prefix if is_question else event.tool_output.content
+        raise AssertionError
+
+    with serving(DONE) as (address, _):
+        return asyncio.run(main(address))
+
+
+AS_TEXT = JsonSerializer()
 DRIVER = Driver(
     adapter,
     TURNS,
@@ -98,6 +134,8 @@ DRIVER = Driver(
     live_names=lambda retriever: [one.metadata.name for one in retriever.retrieve("")],
     native=lambda: TextBlock(text="all"),
     ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 
@@ -350,7 +388,7 @@ def test_a_workflow_asks_a_person_before_a_tool_that_needs_one(answer, said):
 
     with serving(asked([Call("delete", {"path": "a"})]), DONE) as (address, requests):
         asyncio.run(main(address))
-    assert questions == [("Run delete?", "delete", {"path": "a"}, [])]
+    assert questions == [('Run delete?\npath: "a"', "delete", {"path": "a"}, [])]
     assert said in answers(requests[1])[0].text
     assert ran == (["a"] if answer == "yes" else [])
 

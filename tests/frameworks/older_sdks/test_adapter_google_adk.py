@@ -10,7 +10,8 @@ from contract import *  # noqa: F403  # what every adapter promises
 from contract import Driver, nothing
 from google.adk.agents import LlmAgent
 from google.adk.models import BaseLlm, LlmResponse
-from google.adk.runners import InMemoryRunner
+from google.adk.runners import InMemoryRunner, Runner
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from patience import cancelled_once
@@ -110,6 +111,41 @@ def ask(tools, agrees, meanwhile=nothing):
     return [answer_of(one) for one in asyncio.run(main())]
 
 
+def in_file(called, calls, folder, part):
+    """Say something to an agent whose session is in a file, and return the events."""
+
+    async def main():
+        service = SqliteSessionService(db_path=str(folder / "sessions.db"))
+        agent = LlmAgent(name="agent", model=Scripted.of(calls), tools=to_tools([called]))
+        runner = Runner(agent=agent, app_name="app", session_service=service)
+        where = {"app_name": "app", "user_id": "u", "session_id": "s"}
+        if await service.get_session(**where) is None:
+            await service.create_session(**where)
+        said = types.Content(role="user", parts=[part])
+        return [one async for one in runner.run_async(user_id="u", session_id="s", new_message=said)]
+
+    return asyncio.run(main())
+
+
+def pause(called, call, folder):
+    events = in_file(called, [call], folder, types.Part(text="go"))
+    waiting = [one for event in events for one in event.get_function_calls() if "adk" in one.name]
+    if not waiting:
+        (got,) = [one for event in events for one in event.get_function_responses()]
+        return "", answer_of(got).text
+    (folder / "id").write_text(waiting[0].id)
+    args = waiting[0].args
+    return json.dumps(args["originalFunctionCall"]["args"]) + args["toolConfirmation"]["hint"], ""
+
+
+def resume(called, _call, folder):
+    name, response = "adk_request_confirmation", {"confirmed": True}
+    answer = types.FunctionResponse(id=(folder / "id").read_text(), name=name, response=response)
+    events = in_file(called, [], folder, types.Part(function_response=answer))
+    (got,) = [one for event in events for one in event.get_function_responses()]
+    return answer_of(got).text
+
+
 DRIVER = Driver(
     adapter,
     TURNS,
@@ -118,6 +154,8 @@ DRIVER = Driver(
     live=Toolset,
     live_names=lambda toolset: [one.name for one in asyncio.run(toolset.get_tools())],
     ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 
@@ -201,8 +239,9 @@ def test_a_person_confirms_a_call():
         raise AssertionError
 
     (got, *_), events, _ = talk([to_tool(delete)], [Call("delete", {})])
-    assert "requires confirmation" in str(got.response)
-    assert any(event.actions.requested_tool_confirmations for event in events)
+    assert "a person has to agree to it" in str(got.response)
+    (asked,) = [found for event in events for found in event.actions.requested_tool_confirmations.values()]
+    assert asked.hint == asked.payload["question"] == "Run delete?"
 
 
 def test_a_toolset_follows_the_registry_the_filter_and_the_prefix():

@@ -14,6 +14,7 @@ from contract import Driver, nothing
 from patience import cancelled_once, until
 from strands import Agent, ToolContext
 from strands.models.model import Model
+from strands.session.file_session_manager import FileSessionManager
 from turn_table import run_section
 from turns import CALLS, OURS, PNG, TOOLS, Answer, Call, check_schemas, wipe
 
@@ -102,8 +103,38 @@ def ask(tools, agrees, meanwhile=nothing):
     return [answer_of(block["toolResult"]) for block in blocks if "toolResult" in block]
 
 
+def agent_in_file(called, folder, *calls):
+    manager = FileSessionManager(session_id="s", storage_dir=str(folder))
+    model, tools = Scripted(*calls), to_tools([called])
+    return Agent(agent_id="a", model=model, tools=tools, callback_handler=None, session_manager=manager)
+
+
+def pause(called, call, folder):
+    (interrupt,) = agent_in_file(called, folder, call)("go").interrupts
+    (folder / "id").write_text(interrupt.id)
+    return interrupt.reason["question"], ""
+
+
+def resume(called, _call, folder):
+    agent = agent_in_file(called, folder)
+    answer = {"interruptId": (folder / "id").read_text(), "response": "yes"}
+    end = agent([{"interruptResponse": answer}])
+    if end.stop_reason == "interrupt":
+        return end.interrupts[0].reason["question"]
+    blocks = [block for message in agent.messages for block in message["content"]]
+    (text,) = [answer_of(block["toolResult"]).text for block in blocks if "toolResult" in block]
+    return text
+
+
 DRIVER = Driver(
-    adapter, TURNS, turn_of, host=ToolContext, names=lambda made: [one.tool_name for one in made], ask=ask
+    adapter,
+    TURNS,
+    turn_of,
+    host=ToolContext,
+    names=lambda made: [one.tool_name for one in made],
+    ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 
@@ -275,7 +306,8 @@ def test_a_tool_that_needs_a_person_interrupts_the_agent(answer, is_agreed):
         model=Scripted(Call("delete", {"path": "a"})), tools=to_tools([delete]), callback_handler=None
     )
     (interrupt,) = agent("go").interrupts
-    assert interrupt.reason == {"question": "Run delete?", "tool": "delete", "arguments": {"path": "a"}}
+    assert interrupt.reason["question"] == 'Run delete?\npath: "a"'
+    assert (interrupt.reason["tool"], interrupt.reason["arguments"]) == ("delete", {"path": "a"})
     assert ran == []
     agent([{"interruptResponse": {"interruptId": interrupt.id, "response": answer}}])
     assert ran == (["a"] if is_agreed else [])

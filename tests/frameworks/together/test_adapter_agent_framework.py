@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Annotated
 
 from agent_framework import Agent, AgentSession, Content, FunctionInvocationContext, Message
@@ -63,6 +64,32 @@ def ask(tools, agrees, meanwhile=nothing):
     return answers(requests[1])
 
 
+def pause(called, call, folder):
+    async def main(address):
+        agent = agent_of(address, to_tools([called]))
+        session = agent.create_session()
+        (request,) = (await agent.run("go", session=session)).user_input_requests
+        saved = [session.to_dict(), request.to_dict()]
+        (folder / "session").write_text(json.dumps(saved, default=lambda one: one.to_dict()))
+        return request.function_call.arguments
+
+    with serving(asked([call]), DONE) as (address, _):
+        return asyncio.run(main(address)), ""
+
+
+def resume(called, _call, folder):
+    async def main(address):
+        session, request = json.loads((folder / "session").read_text())
+        response = Content.from_dict(request).to_function_approval_response(approved=True)
+        said = Message(role="user", contents=[response])
+        agent = agent_of(address, to_tools([called]))
+        await agent.run(said, session=AgentSession.from_dict(session))
+
+    with serving(DONE) as (address, requests):
+        asyncio.run(main(address))
+    return answers(requests[0])[0].text
+
+
 DRIVER = Driver(
     adapter,
     TURNS,
@@ -70,6 +97,8 @@ DRIVER = Driver(
     host=FunctionInvocationContext,
     native=lambda: Content.from_text("all"),
     ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 

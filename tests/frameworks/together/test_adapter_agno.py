@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import json
 from typing import Annotated
 
 import pytest
@@ -11,6 +12,7 @@ from agno.agent import Agent
 from agno.exceptions import StopAgentRun
 from agno.models.openai import OpenAIChat
 from agno.run import RunContext
+from agno.run.agent import RunOutput
 from agno.tools.function import Function, FunctionCall
 from agno.tools.function import ToolResult as TheirResult
 from chat_turns import DONE, answers, asked
@@ -70,6 +72,30 @@ def ask(tools, agrees, meanwhile=nothing):
     return answers(requests[1])
 
 
+def agent_of(address, called):
+    model = OpenAIChat(id="gpt-4o", api_key="x", base_url=address)
+    return Agent(model=model, tools=to_tools([called]), telemetry=False)
+
+
+def pause(called, call, folder):
+    with serving(asked([call]), DONE) as (address, _):
+        paused = agent_of(address, called).run("go")
+    (folder / "run").write_text(json.dumps(paused.to_dict(), default=str))
+    (asked_for,) = paused.active_requirements
+    return json.dumps(asked_for.tool_execution.tool_args), ""
+
+
+def resume(called, _call, folder):
+    paused = RunOutput.from_dict(json.loads((folder / "run").read_text()))
+    (asked_for,) = paused.active_requirements
+    asked_for.confirm()
+    for one in paused.tools:  # what is read from a file isn't what the requirement has
+        one.confirmed = True
+    with serving(DONE) as (address, requests):
+        agent_of(address, called).continue_run(run_response=paused, requirements=paused.requirements)
+    return answers(requests[0])[0].text
+
+
 DRIVER = Driver(
     adapter,
     TURNS,
@@ -80,6 +106,8 @@ DRIVER = Driver(
     live_names=lambda kit: list(kit.get_functions()),
     native=lambda: TheirResult(content="all"),
     ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -75,6 +76,30 @@ def ask_in_graph(tools, agrees, meanwhile=nothing):
     return [Answer(end["messages"][-2].text)]
 
 
+def plain(value):
+    """Return nested defaults as dicts, which can be pickled."""
+    return {key: plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def pause(called, call, folder):
+    saver = InMemorySaver()
+    (asked,) = graph_of(to_tools([called]), [call], saver).invoke(GO, THREAD)["__interrupt__"]
+    saved = {name: plain(getattr(saver, name)) for name in ("storage", "writes", "blobs")}
+    (folder / "checkpoints").write_bytes(pickle.dumps(saved))
+    return asked.value["question"], ""
+
+
+def resume(called, call, folder):
+    saver, saved = InMemorySaver(), pickle.loads((folder / "checkpoints").read_bytes())
+    for thread, by_place in saved["storage"].items():
+        for place, found in by_place.items():
+            saver.storage[thread][place].update(found)
+    saver.writes.update(saved["writes"])
+    saver.blobs.update(saved["blobs"])
+    end = graph_of(to_tools([called]), [call], saver).invoke(Command(resume=True), THREAD)
+    return end["messages"][-2].text
+
+
 THREAD = {"configurable": {"thread_id": "1"}}
 DRIVER = Driver(
     adapter,
@@ -85,6 +110,8 @@ DRIVER = Driver(
     live=Toolkit,
     live_names=lambda kit: [one.name for one in kit.get_tools()],
     ask=ask_in_graph,
+    pause=pause,
+    resume=resume,
 )
 
 
@@ -196,11 +223,46 @@ def test_a_graph_asks_a_person_by_an_interrupt(answer, said, is_async):
         return asyncio.run(graph.ainvoke(given, THREAD)) if is_async else graph.invoke(given, THREAD)
 
     (asked,) = turn(GO)["__interrupt__"]
-    assert asked.value == {"question": "Run delete?", "tool": "delete", "arguments": {"path": "a"}}
+    assert asked.value["question"] == 'Run delete?\npath: "a"'
+    assert (asked.value["tool"], asked.value["arguments"]) == ("delete", {"path": "a"})
     assert ran == []
     end = turn(Command(resume=answer))
     assert end["messages"][-2].text == said
     assert ran == (["a"] if "gone" in said else [])
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize("changes", [True, False])
+@pytest.mark.parametrize("how", ["an agent", "a graph in a graph", "saved at the end"])
+def test_an_answer_is_compared_with_its_question_in_each_kind_of_graph(how, changes, is_async):
+    ran, saver = [], InMemorySaver()
+
+    @tool(name="delete", confirm=True)
+    def another(path: str, deep: bool = True) -> str:
+        """Delete more."""
+        ran.append(deep)
+        return "more is gone"
+
+    def turn(called, given):
+        calls, tools = [Call("delete", {"path": "a"})] if given is GO else [], to_tools([called])
+        graph = graph_of(tools, calls, saver if how == "saved at the end" else None)
+        if how == "an agent":
+            made = [ToolCall(name=one.name, args=one.arguments, id="t0") for one in calls]
+            model = Bound(responses=[AIMessage("", tool_calls=made)])
+            graph = create_agent(model, tools=tools, checkpointer=saver)
+        elif how == "a graph in a graph":
+            builder = StateGraph(MessagesState).add_node("inner", graph).add_edge(START, "inner")
+            graph = builder.compile(checkpointer=saver)
+        more = {"durability": "exit"} if how == "saved at the end" else {}
+        if is_async:
+            return asyncio.run(graph.ainvoke(given, THREAD, **more))
+        return graph.invoke(given, THREAD, **more)
+
+    assert turn(delete_tool(ran), GO)["__interrupt__"]
+    end = turn(another if changes else delete_tool(ran), Command(resume=True))
+    (told,) = [message.text for message in end["messages"] if isinstance(message, ToolMessage)]
+    assert ran == ([] if changes else ["a"])
+    assert ("have changed since a person was asked" in told) == changes
 
 
 @pytest.mark.parametrize("is_async", [True, False])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from typing import Annotated
 
 import pytest
 from agents import (
@@ -12,10 +13,12 @@ from agents import (
     RunConfig,
     RunContextWrapper,
     Runner,
+    RunState,
     ToolOutputText,
     UserError,
 )
 from agents.exceptions import ModelBehaviorError
+from agents.tool_context import ToolContext
 from agents.tracing import FunctionSpanData, TracingProcessor, set_trace_processors, set_tracing_disabled
 from chat_turns import DONE, answers, asked
 from contract import *  # noqa: F403  # what every adapter promises
@@ -27,11 +30,11 @@ from mcp_processes import environment
 from mcp_types import ElicitResult
 from openai import AsyncOpenAI
 from turn_table import PAGE, run_section
-from turns import CALLS, CONTEXT, OURS, TOOLS, Call, check, check_schemas
+from turns import CALLS, CONTEXT, OURS, TOOLS, Call, add, check, check_schemas, wipe
 
-from operator_schema import Registry, tool
+from operator_schema import Defer, Executor, Registry, RunNormally, hook, skip, tool
 from operator_schema.adapters import openai_agents as adapter
-from operator_schema.adapters.openai_agents import answer_of_unknown_tool, to_tool, to_tools
+from operator_schema.adapters.openai_agents import answer_of_unknown_tool, question_of, to_tool, to_tools
 
 TURNS = {
     "good": OURS,
@@ -81,6 +84,38 @@ def ask(tools, agrees, meanwhile=nothing):
     return answers(requests[1])
 
 
+def agent_of(address, called):
+    model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+    return Agent(name="a", model=model, tools=to_tools([called]))
+
+
+def pause(called, call, folder):
+    with serving(asked([call]), DONE) as (address, requests):
+        paused = asyncio.run(Runner.run(agent_of(address, called), "go", run_config=SILENT))
+    if not paused.interruptions:
+        return "", answers(requests[1])[0].text
+    (folder / "run").write_text(paused.to_state().to_string())
+    (waiting,) = paused.interruptions
+    return waiting.arguments + question_of(paused, waiting)["question"], ""
+
+
+def resume(called, _call, folder):
+    async def main(address):
+        agent = agent_of(address, called)
+        state = await RunState.from_string(agent, (folder / "run").read_text())
+        (waiting,) = state.get_interruptions()
+        assert question_of(state, waiting)["tool"] == "delete"
+        state.approve(waiting)
+        await Runner.run(agent, state, run_config=SILENT)
+
+    with serving(DONE) as (address, requests):
+        asyncio.run(main(address))
+    return answers(requests[0])[0].text
+
+
+SILENT = RunConfig(tracing_disabled=True)
+
+
 def offered(made):
     ctx = RunContextWrapper(None)
     return [one.name for one in made if one.is_enabled(ctx, None)]
@@ -94,6 +129,8 @@ DRIVER = Driver(
     names=offered,
     native=lambda: ToolOutputText(text="all"),
     ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 
@@ -133,8 +170,143 @@ def test_options_of_theirs_go_before_ours():
         """Delete."""
         return 1
 
-    assert to_tool(delete).needs_approval is True
+    assert callable(to_tool(delete).needs_approval)
+    assert to_tool(delete, confirm="run").needs_approval is False
     assert to_tool(delete, needs_approval=False).needs_approval is False
+
+
+async def log(call):
+    pass
+
+
+def answered(executor, text, name="wipe", **options):
+    """Return what the model reads of a call, or the interruptions."""
+
+    async def main(address):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        agent = Agent(name="a", model=model, tools=to_tools(executor, **options))
+        return (await Runner.run(agent, "go", run_config=SILENT)).interruptions
+
+    with serving(asked([Call(name, text)]), DONE) as (address, requests):
+        waiting = asyncio.run(main(address))
+    return waiting or answers(requests[1])[0].text
+
+
+@pytest.mark.parametrize("text", ['{"path": ', "[]", '"a"', "nothing", '{"path": 5}', "{}"])
+def test_a_hook_that_only_looks_on_has_nobody_asked_about_what_cant_be_read(text, wiped):
+    plain = wipe.with_(confirm=False)
+    told = answered([plain], text)
+    assert "wipe" in told
+    for hooks in ([log], [lambda call: None]):
+        assert answered(Executor([plain], hooks=hooks), text) == told
+    others = Executor([plain, add], hooks=hook(add)(lambda call: Defer()))
+    assert answered(others, text) == told
+    assert wiped == []
+
+
+def test_a_hook_of_another_kind_lets_wrong_arguments_wait_for_nobody():
+    executor = Executor([wipe], hooks=lambda call: Defer("it is a lot"))
+    assert "path: " in answered(executor, '{"path": 5}')
+    (waiting,) = answered(executor, '{"path": "a"}')
+    assert waiting.name == "wipe"
+
+
+def test_a_context_function_is_called_for_calls_and_for_switches_that_look():
+    seen, switches = [], []
+
+    @tool
+    def who(name: Annotated[str, skip]) -> str:
+        """Say who asks."""
+        return name
+
+    def context(host):
+        seen.append(type(host))
+        return {"name": host.tool_call_id}
+
+    got, _ = talk([Call("who", {})], [who], {"context": context})
+    assert got[0].text == "t0"
+    assert seen == [ToolContext]
+    for called in ([who.with_(confirm=True)], Executor([who], hooks=lambda call: RunNormally())):
+        assert answered(called, "{}", name="who", context=context)
+    assert seen == [ToolContext, ToolContext]  # nobody has agreed to the first of them
+
+    def is_on(given):
+        switches.append(given["name"])
+        return True
+
+    registry = Registry([who])
+    registry.switch("who", enabled=is_on)
+    options = {"context": lambda host: {"name": getattr(host, "tool_call_id", "listed")}}
+    got, _ = talk([Call("who", {})], registry, options)
+    assert (got[0].text, set(switches)) == ("t0", {"listed", "t0"})
+
+
+def test_a_person_reads_why_a_call_waits():
+    async def main(address):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        executor = Executor([wipe], hooks=lambda call: Defer("it is a lot"))
+        agent = Agent(name="a", model=model, tools=to_tools(executor))
+        paused = await Runner.run(agent, "go", run_config=SILENT)
+        (waiting,) = paused.interruptions
+        state = await RunState.from_string(agent, paused.to_state().to_string())
+        questions = [question_of(paused, waiting), question_of(state, state.get_interruptions()[0])]
+        waiting.raw_item.call_id = "another"
+        assert question_of(paused, waiting) is None
+        return questions
+
+    with serving(asked(CALLS["approval"])) as (address, _):
+        first, second = asyncio.run(main(address))
+    assert first == second
+    assert first["question"] == 'Run wipe?\n(it is a lot)\npath: "a"'
+    assert (first["reason"], first["ignored"]) == ("it is a lot", [])
+
+
+@pytest.mark.parametrize("changes", [False, True], ids=["the same", "another tool"])
+def test_a_person_agrees_to_all_calls_of_a_tool_as_it_is(changes, wiped):
+    @tool(name="wipe", confirm=True)
+    def another(path: str, deep: bool = True) -> str:
+        """Wipe more."""
+        wiped.append(deep)
+        return f"wiped {path}"
+
+    async def main(address):
+        agent = agent_of(address, wipe)
+        paused = await Runner.run(agent, "go", run_config=SILENT)
+        state = paused.to_state()
+        state.approve(paused.interruptions[0], always_approve=True)
+        state = (await Runner.run(agent, state, run_config=SILENT)).to_state()
+        later = agent_of(address, another if changes else wipe)
+        state = await RunState.from_string(later, state.to_string())
+        return await Runner.run(later, "more", context=state._context)
+
+    second = asked([Call("wipe", {"path": "b"})])
+    second["choices"][0]["message"]["tool_calls"][0]["id"] = "t1"
+    with serving(asked(CALLS["approval"]), DONE, second, DONE) as (address, requests):
+        assert asyncio.run(main(address)).final_output == "done"
+    told = answers(requests[-1])[-1].text
+    assert wiped == (["a"] if changes else ["a", "b"])
+    assert ("have changed since a person was asked" in told) == changes
+
+
+@pytest.mark.parametrize("is_function", [False, True])
+@pytest.mark.parametrize("asks", [False, True])
+def test_an_option_of_theirs_says_whether_a_person_is_asked(is_function, asks, wiped):
+    theirs = (lambda *_: asks) if is_function else asks
+
+    async def main(address):
+        model = OpenAIChatCompletionsModel("gpt-4o", AsyncOpenAI(base_url=address, api_key="x"))
+        agent = Agent(name="a", model=model, tools=to_tools([wipe], needs_approval=theirs))
+        paused = await Runner.run(agent, "go", run_config=SILENT)
+        state = paused.to_state()
+        for waiting in paused.interruptions:
+            state.approve(waiting)
+        if paused.interruptions:
+            await Runner.run(agent, state, run_config=SILENT)
+        return bool(paused.interruptions)
+
+    with serving(asked(CALLS["approval"]), DONE) as (address, _):
+        assert asyncio.run(main(address)) == asks
+    assert wiped == ["a"]
 
 
 def test_the_examples_of_the_page_run():

@@ -17,8 +17,10 @@ from pydantic_ai import (
     Agent,
     DeferredToolRequests,
     DeferredToolResults,
+    ModelMessagesTypeAdapter,
     RunContext,
     RunUsage,
+    ToolApproved,
     ToolReturn,
     UnexpectedModelBehavior,
 )
@@ -26,9 +28,9 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from turn_table import run_section
-from turns import CALLS, OURS, TOOLS, check_schemas
+from turns import CALLS, OURS, TOOLS, Call, check_schemas
 
-from operator_schema import Executor, Registry, tool
+from operator_schema import Complete, Executor, Registry, tool
 from operator_schema.adapters import pydantic_ai as adapter
 from operator_schema.adapters.pydantic_ai import Toolset, to_tool, to_tools
 
@@ -77,6 +79,31 @@ def ask(tools, agrees, meanwhile=nothing):
     return answers(requests[-1])
 
 
+def agent_of(address, called):
+    provider = OpenAIProvider(openai_client=AsyncOpenAI(base_url=address, api_key="x"))
+    kinds = [str, DeferredToolRequests]
+    return Agent(OpenAIChatModel("gpt-4o", provider=provider), toolsets=to_tools([called]), output_type=kinds)
+
+
+def pause(called, call, folder):
+    with serving(asked([call]), DONE) as (address, requests):
+        paused = asyncio.run(agent_of(address, called).run("go"))
+    if not isinstance(paused.output, DeferredToolRequests):
+        return "", answers(requests[1])[0].text
+    (folder / "messages").write_bytes(paused.all_messages_json())
+    (waiting,) = paused.output.approvals
+    return waiting.args_as_json_str() + paused.output.metadata[waiting.tool_call_id]["question"], ""
+
+
+def resume(called, _call, folder, *, metadata=None, approval=True):
+    history = ModelMessagesTypeAdapter.validate_json((folder / "messages").read_bytes())
+    results = DeferredToolResults(approvals={"t0": approval}, metadata={} if metadata is None else metadata)
+    with serving(DONE) as (address, requests):
+        run = agent_of(address, called).run(message_history=history, deferred_tool_results=results)
+        assert asyncio.run(run).output == "done"
+    return answers(requests[0])[0].text
+
+
 async def offered(toolset):
     model, usage = TestModel(), RunUsage()
     return list(await toolset.get_tools(RunContext(deps=None, model=model, usage=usage)))
@@ -92,6 +119,8 @@ DRIVER = Driver(
     live_names=offered,
     native=lambda: ToolReturn("all"),
     ask=ask,
+    pause=pause,
+    resume=resume,
 )
 
 
@@ -140,8 +169,6 @@ def test_cancelling_the_run_cancels_the_tool():
         agent = Agent(OpenAIChatModel("gpt-4o", provider=provider), toolsets=[to_tool(hang)])
         await cancelled_once(begun, agent.run("go"))
 
-    from turns import Call
-
     with serving(asked([Call("hang", {})])) as (address, _):
         asyncio.run(main(address))
     assert ended == [True]
@@ -172,6 +199,74 @@ def test_one_tool_of_an_executor_is_offered_alone():
 def test_options_of_theirs_may_be_asked_for_each_tool():
     _, request = talk(Toolset(TOOLS[:1], description=lambda made: f"{made.name}!"), CALLS["good"])
     assert request["tools"][0]["function"]["description"] == "add!"
+
+
+@tool(name="delete", confirm=True)
+def old(path: str, dry: bool = False) -> str:
+    """Delete."""
+    return f"{path} is gone, {dry}"
+
+
+@tool(name="delete", confirm=True)
+def new(path: str, dry: bool = False, deep: bool = True) -> str:
+    """Delete."""
+    return f"{path} is gone, {dry}, {deep}"
+
+
+def metadata_of(folder):
+    """Forget what the history keeps, and return what a program gives back instead."""
+    history = ModelMessagesTypeAdapter.validate_json((folder / "messages").read_bytes())
+    kept = history[-1].metadata.pop("operator_schema")
+    (folder / "messages").write_bytes(ModelMessagesTypeAdapter.dump_json(history))
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("called", "gives", "said"),
+    [
+        (old, True, "a is gone, False"),
+        (old, False, "no longer known: make the call again"),
+        (new, True, "have changed since a person was asked"),
+        (new, False, "no longer known: make the call again"),
+    ],
+)
+def test_a_program_that_keeps_no_history_gives_the_question_back(tmp_path, called, gives, said):
+    pause(old, Call("delete", {"path": "a"}), tmp_path)
+    metadata = metadata_of(tmp_path)
+    assert said in resume(called, None, tmp_path, metadata=metadata if gives else None)
+
+
+@pytest.mark.parametrize(
+    ("called", "wrote", "said"),
+    [
+        (old, {"path": "b", "dry": True}, "b is gone, True"),
+        (old, {"path": "b", "dry_run": True}, "doesn't know: dry_run"),
+        (new, {"path": "b", "dry": True}, "have changed since a person was asked"),
+        (old, {"path": 5}, "path: "),
+    ],
+)
+@pytest.mark.parametrize("keeps", ["the history", "the program"])
+def test_a_person_may_write_other_arguments_for_the_tool(tmp_path, called, wrote, said, keeps):
+    pause(old, Call("delete", {"path": "a"}), tmp_path)
+    metadata = None if keeps == "the history" else metadata_of(tmp_path)
+    approval = ToolApproved(override_args=wrote)
+    assert said in resume(called, None, tmp_path, metadata=metadata, approval=approval)
+
+
+def test_a_front_end_sees_which_tools_need_a_person():
+    def kinds(*tools, **options):
+        ctx = RunContext(deps=None, model=TestModel(), usage=RunUsage())
+        made = asyncio.run(Toolset(Executor(tools, **options)).get_tools(ctx))
+        return [one.tool_def.kind for one in made.values()]
+
+    assert kinds(old, TOOLS[0]) == ["unapproved", "function"]
+    assert kinds(old, hooks=lambda call: None) == ["function"]  # it may decide before a person does
+
+
+def test_what_a_hook_decides_comes_before_the_person():
+    executor = Executor([old], hooks=lambda call: Complete("done by hand"))
+    ((answer,), _) = talk(Toolset(executor), [Call("delete", {"path": "a"})])
+    assert answer.text == "done by hand"
 
 
 def test_the_examples_of_the_page_run():
