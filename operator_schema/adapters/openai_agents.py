@@ -31,8 +31,8 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents.tracing import SpanError, get_current_span
 
 from ..errors import ToolNotFoundError
-    from ..lazy import answer_misnamed
-    from ..tools import File, Image, is_awaitable
+from ..lazy import answer_misnamed
+from ..tools import File, Image, is_awaitable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
