@@ -32,7 +32,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import MAX_PROBLEMS, choice_key, copy_json, fits_types, in_order, is_object
 from ..message_text import count_of, key_step
-from .interpret import SCALARS, constraint_checks
+from .interpret import SCALARS, constraint_checks, keeps_schema
 from .problems import INVALID, Problems, Trial, Trials
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..findings import Finding
     from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Constraints, Field, Graph, Node, Target
-    from .problems import Path
+    from ..message_text import Path
 
     GraphOf = Callable[[type], Graph | None]
     Iterators = dict[int, tuple[Any, list[Any]]]
@@ -354,11 +354,16 @@ class EncodeRun:
         except RecursionError as error:
             self.shared.raised_by_user = error
             raise
+        if leaf.json_schema.__class__ is not dict and not self._keeps_schema(node, encoded, path):
+            return INVALID
         if not fits_types(encoded, leaf.json_types):
             return self.problems.wrong_type(path, node, encoded)
         if isinstance(encoded, float) and not isfinite(encoded):
             return self.problems.out_of_range(path, encoded, "is not finite")
         return copy_json(encoded)
+
+    def _keeps_schema(self, node: LeafNode, encoded: Any, path: Path) -> bool:
+        return keeps_schema(node.leaf, encoded, self.problems, path, self.shared.max_depth)
 
     # --- unions and Any --------------------------------------------------------------------------
 

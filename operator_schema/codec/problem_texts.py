@@ -172,6 +172,11 @@ class _Describer:
         match node:
             case ScalarNode():
                 return f"{node.type}{_limits(node.constraints)}"
+            case LeafNode() if node.leaf.json_schema.__class__ is not dict:
+                from ..schema.document_reader import reading_of
+
+                graph = reading_of(node.leaf).graph
+                return _Describer(graph.definitions).describe(graph.root, levels, room)
             case LeafNode():
                 shape = shape_of(node)
                 return _leaf(node) if shape is None else self._describe(shape, levels, room)

@@ -29,13 +29,15 @@ from ...introspect.nodes import (
 )
 from ...json_values import MAX_INTEGER_DIGITS, has_surrogate
 from ...schema.keywords import LENGTHS, NUMBERS, TEXTS
-from ..problems import GiveUp
+from ..interpret import keeps_schema
+from ..problems import GiveUp, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
-    from ...introspect.nodes import Constraints, Graph, Node, ScalarNode
+    from ...introspect.leaves import SchemaLeaf
+    from ...introspect.nodes import Constraints, Graph, LeafNode, Node, ScalarNode
 
     Method = Callable[[Any, Any], Any]
     """Takes the codec that it is a method of, and a value."""
@@ -431,6 +433,12 @@ class Writer(ABC):
             if limit is not None:
                 self.give_up_if(f"len({value}) {row.test} {self.source.literal(limit)}")
 
+    def keeps_schema(self, node: LeafNode, value: str) -> None:
+        """Write the check of a value against the schema of a leaf that says more than a JSON type."""
+        if node.leaf.json_schema.__class__ is not dict:
+            keeps = self.source.bind(_schema_test(node.leaf, self.max_depth), "keeps_schema")
+            self.give_up_if(f"not {keeps}({value})")
+
     def tuple_items(self, node: TupleNode, value: str, depth: int) -> list[str]:
         """Write what becomes of each item of a tuple, and the check of their number."""
         self.enter(depth)
@@ -505,6 +513,13 @@ class Writer(ABC):
             limit = getattr(constraints, row.slot)
             if limit is not None and row.finder is not None:
                 self.give_up_if(f"not {self.source.bind(row.finder(limit), 'finds')}({value})")
+
+
+def _schema_test(leaf: SchemaLeaf[Any], max_depth: int) -> Callable[[Any], bool]:
+    def keeps(value: Any) -> bool:
+        return keeps_schema(leaf, value, Trial(), None, max_depth)
+
+    return keeps
 
 
 def _hint(node: Any) -> str:
