@@ -23,6 +23,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from ..schema.keywords import TEXTS
 from .interpret import SCALARS, interpret
 from .problems import INVALID, Trial
 
@@ -215,6 +216,9 @@ def example_text(constraints: Constraints | None, turn: int) -> str | None:
     candidates = [text.rjust(least, "x")]
     if limits.pattern is not None and not turn:
         candidates += _matching(limits.pattern, least)
+    if not turn:
+        said = [(row, getattr(limits, row.slot)) for row in TEXTS]
+        candidates += [str(row.written(limit)) for row, limit in said if limit is not None]
     return next((text for text in candidates if _fits("string", limits, text)), None)
 
 
