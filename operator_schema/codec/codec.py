@@ -528,7 +528,7 @@ class Codec(Generic[T]):
     def _example(self) -> tuple[Any, ...]:
         from .example import checked_example
 
-        return checked_example(self._graph, self._encode_node, self._options["max_depth"])
+        return checked_example(self._graph, self._options["max_depth"])
 
     def __repr__(self) -> str:
         return f"Codec({self._name})"
@@ -573,18 +573,19 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 
 
 def _default_faults(entries: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Finding]:
-    """Yield what is wrong with the defaults and the examples of fields."""
+    """Yield what is wrong with the defaults and the examples of fields; make JSON values of the examples."""
     checks: Any = None  # most types need none
     for entry in entries:
         field, node = entry.field, entry.field.node
         if node is UNKNOWN or (not field.examples and fits_at_sight(node, field.default)):
             continue
-        for what, value in entry.values():
-            if not fits_at_sight(node, value):
-                from .encode import DefaultChecks
+        examples = tuple([encoded_at_sight(node, each) for each in field.examples])
+        if INVALID in examples or (entry.has_default and not fits_at_sight(node, field.default)):
+            from .default_checks import DefaultChecks
 
-                checks = checks or DefaultChecks(graph, max_depth, _graph_of)
-                yield from checks.complaints(entry, what, value)
+            checks = checks or DefaultChecks(graph, max_depth, _graph_of)
+            examples = yield from checks.complaints(entry)
+        set_once(field, "examples", examples)  # nobody else has the graph yet
 
 
 class ResultCodec(Codec[T]):

@@ -33,9 +33,7 @@ NODES: dict[str, Any] = {
     "object": lambda limits: MapNode(ScalarNode("string"), ANY, dict, dict, limits, None),
 }
 CASES = [
-    pytest.param(row, json_type, id=f"{row.slot}-{json_type}")
-    for row in LIMITS
-    for json_type in row.keywords
+    pytest.param(row, json_type, id=f"{row.slot}-{json_type}") for row in LIMITS for json_type in row.keywords
 ]
 
 
