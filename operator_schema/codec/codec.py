@@ -579,7 +579,7 @@ def _default_faults(entries: Iterable[Defaulted], graph: Graph, max_depth: int) 
         field, node = entry.field, entry.field.node
         if node is UNKNOWN or (not field.examples and fits_at_sight(node, field.default)):
             continue
-        examples = tuple([encoded_at_sight(node, each) for each in field.examples])
+        examples: tuple[Any, ...] = tuple([encoded_at_sight(node, each) for each in field.examples])
         if INVALID in examples or (entry.has_default and not fits_at_sight(node, field.default)):
             from .default_checks import DefaultChecks
 

@@ -136,12 +136,12 @@ def _json_types(json_schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def described_leaf(
-    cls: type[T],
+    cls: type,
     json_schema: Mapping[str, Any],
-    decode: Callable[[Any], T],
-    encode: Callable[[T], Any],
-    placeholder: T,
-) -> SchemaLeaf[T]:
+    decode: Callable[[Any], Any],
+    encode: Callable[[Any], Any],
+    placeholder: object,
+) -> SchemaLeaf[Any]:
     """Make a leaf of a schema that may come from others: what can't be checked of it isn't.
 
     Args:

@@ -16,6 +16,7 @@ from judge import validator
 from strategies import TYPES
 
 from operator_schema import Codec, SchemaError, json_schema
+from operator_schema.codec import default_checks
 from operator_schema.testing import arguments
 
 
@@ -126,3 +127,28 @@ def test_examples_of_json_are_copies():
     given_["x"].append(2)
     codec.json_schema()["properties"]["value"]["examples"][0]["x"].append(3)
     assert codec.json_schema()["properties"]["value"]["examples"] == [{"x": [1]}]
+
+
+@dataclass
+class Wide:
+    items: list[int] = field(metadata={"examples": [[0] * 60_000]})
+
+
+@dataclass
+class Repeated:
+    first: Wide
+    second: Wide
+    third: Wide
+
+
+def test_a_document_shares_a_class_whose_examples_are_large():
+    schema = json_schema(Repeated)
+    assert schema["properties"]["third"] == {"$ref": "#/$defs/Wide"}
+    assert len(schema["$defs"]["Wide"]["properties"]["items"]["examples"][0]) == 60_000
+
+
+def test_examples_with_too_many_values_are_one_complaint(monkeypatch):
+    monkeypatch.setattr(default_checks, "MAX_DEFAULT_VALUES", 5)
+    with pytest.raises(SchemaError, match="more than 5 values") as caught:
+        shown(list[int], [1, 2, 3], [1, 2, 3], [1, 2, 3])
+    assert len(caught.value.findings) == 1
