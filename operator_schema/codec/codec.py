@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph, Node
     from ..schema.render import MakeRenderer
     from ..schema.style import StyleOptions
+    from .default_checks import DefaultChecks as _DefaultChecks
     from .options import CodecOptions
     from .partial import ArgumentStream, Partial
 
@@ -574,7 +575,7 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 
 def _default_faults(entries: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Finding]:
     """Yield what is wrong with the defaults and the examples of fields; make JSON values of the examples."""
-    checks: Any = None  # most types need none
+    checks: _DefaultChecks | None = None  # most types need none
     for entry in entries:
         field, node = entry.field, entry.field.node
         if node is UNKNOWN or (not field.examples and fits_at_sight(node, field.default)):

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from enum import Enum, EnumType, IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from ..immutable import Generic, T, Value
+from ..immutable import Generic, T, Value, content_of
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
 from ..message_text import kind, received
 
@@ -86,6 +86,9 @@ class SchemaLeaf(Value, Generic[T]):
 
     def __hash__(self) -> int:
         return hash((SchemaLeaf, self.type))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return trusted_leaf, content_of(self)
 
     def __repr__(self) -> str:
         return f"SchemaLeaf({self.type.__qualname__})"

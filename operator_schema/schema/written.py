@@ -81,7 +81,7 @@ def says_more(keywords: Iterable[str]) -> bool:
 class WrittenSchema(dict[str, Any]):
     """The schema of a leaf that says more than a JSON type, together with its check.
 
-    It is a dict, as every schema is; copies of it are plain ones.
+    It is a dict, as every schema is, and `copy_json` makes a plain one of it.
 
     Args:
         schema: JSON values without a `schema_fault`, which nobody changes.
@@ -101,7 +101,7 @@ class WrittenSchema(dict[str, Any]):
         self.reading: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
+        return WrittenSchema, (dict(self),)
 
 
 def describe_unfit_parts(schema: dict[str, Any]) -> tuple[str, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import random
 from dataclasses import dataclass, field
@@ -249,7 +250,11 @@ def test_a_schema_that_says_a_type_alone_is_a_plain_dict():
 
 
 def test_a_leaf_with_its_check_is_copied_and_pickled():
-    assert pickle.loads(pickle.dumps(SIZE.json_schema)) == SIZE.json_schema
+    sizes = SchemaLeaf(str, {"type": "string", "enum": ["small", "medium"]}, str, str, "small")
+    for codec in (Codec(Annotated[str, sizes]), pickle.loads(pickle.dumps(Codec(Annotated[str, sizes])))):
+        assert codec.decode("medium") == "medium"
+        assert codec.report("big")[0].suggestion is None
+    assert Codec(str, leaves=[copy.deepcopy(sizes)]).report("big")
     again = SIZE.replace(placeholder=Held("medium"))
     assert Codec(Held, leaves=[again]).report("big")
     with pytest.raises(SchemaError):
@@ -284,4 +289,6 @@ def test_described_arguments_are_checked_inside_other_types():
     never = {**NUMBER, "properties": {"n": impossible}}
     unreadable = RawArguments.described_by(never)
     assert unreadable.placeholder.arguments == {}
-    assert Codec(Annotated[RawArguments, unreadable]).report({"n": "x"})
+    codec = Codec(Annotated[RawArguments, unreadable])
+    for each in (codec, pickle.loads(pickle.dumps(codec))):
+        assert each.report({"n": "x"})
