@@ -6,8 +6,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # uv takes a tenth of the time of pip, which stands in where only pip's configuration says where packages are.
 UV_VENV := .venv-uv
 UV := $(UV_VENV)/bin/uv
-install = $(UV) pip install --quiet --python $(1)/bin/python $(2) || $(1)/bin/python -m pip --disable-pip-version-check --quiet install $(2)
-COMMA := ,
+# A pip before 25.1 doesn't know dependency groups.
+install = $(UV) pip install --quiet --python $(1)/bin/python $(2) || { $(1)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade 'pip>=25.1' && $(1)/bin/python -m pip --disable-pip-version-check --quiet install $(2); }
 # "compat" puts the folder on the path by name: no finder that doubles the start of each of the tests' processes.
 EDITABLE := --config-settings editable_mode=compat --editable
 
@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -201,6 +201,23 @@ MUTANTS ?= 300
 mutation: $(VENV)/.mutation ## change the code at random, and count the changes that tests notice (ROOMS="rounds lint" MUTANTS=300 SEED=0)
 	$(BIN)/python tests/mutation/run.py $(ROOMS) --mutants $(MUTANTS) --seed $(SEED) $(ARGS)
 
+# It is built from what is committed, since what lies about in a folder would be in the source distribution too. `pipx run` and
+# the empty environment take the newest click and rich from the index.
+PACKAGE := build/package
+package: $(VENV)/.package ## build the wheel and the source distribution into build/package, and try them (twine, an empty environment, pipx)
+	@rm -rf $(PACKAGE) && mkdir -p $(PACKAGE)/source
+	@git archive HEAD | tar -x -C $(PACKAGE)/source
+	@cd $(PACKAGE)/source && $(CURDIR)/$(BIN)/python -m build --outdir $(CURDIR)/$(PACKAGE) >$(CURDIR)/$(PACKAGE)/log.txt 2>&1 || { cat $(CURDIR)/$(PACKAGE)/log.txt; exit 1; }
+	@! grep -i warning $(PACKAGE)/log.txt
+	@$(BIN)/python -m twine check --strict $(PACKAGE)/*.whl $(PACKAGE)/*.tar.gz
+	@$(PYTHON) -m venv $(PACKAGE)/empty && $(PACKAGE)/empty/bin/python -m pip --disable-pip-version-check --quiet install $(PACKAGE)/*.whl
+	@cd $(PACKAGE) && empty/bin/python -c 'from operator_schema import *; print("with nothing else:", json_schema(dict[str, int]))'
+	@PIPX_HOME=$(CURDIR)/$(PACKAGE)/pipx $(BIN)/python -m pipx run --spec "$$(echo $(CURDIR)/$(PACKAGE)/*.whl)[cli]" operator-schema --version
+
+$(VENV)/.package: $(VENV)/bin/python pyproject.toml setup.cfg | $(UV)
+	@$(call install,$(VENV),--group release)
+	@touch $@
+
 lint: $(VENV)/.dev ## run ruff, mypy, pyright and import-linter
 	@$(MAKE) --no-print-directory --keep-going --jobs=$(CORES) $(IN_TURN) $(LINTERS)
 
@@ -236,11 +253,11 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml setup.cfg
 	@touch $@
 
 $(VENV)/.test: $(VENV)/bin/python pyproject.toml setup.cfg | $(UV)
-	@$(call install,$(VENV),$(EDITABLE) '.[test]')
+	@$(call install,$(VENV),$(EDITABLE) . --group test)
 	@touch $@ $(VENV)/.base
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml setup.cfg | $(UV)
-	@$(call install,$(VENV),$(EDITABLE) '.[dev]')
+	@$(call install,$(VENV),$(EDITABLE) . --group dev)
 	@touch $@ $(VENV)/.test $(VENV)/.base
 
 # The browser is that of the system: playwright would download one of its own.
@@ -252,11 +269,11 @@ $(VENV)/.browser: $(VENV)/.test
 
 $(VENV)-docs/.docs: pyproject.toml setup.cfg | $(UV)
 	$(PYTHON) -m venv $(VENV)-docs
-	@$(call install,$(VENV)-docs,--editable '.[docs$(COMMA)testing]')
+	@$(call install,$(VENV)-docs,--editable '.[testing]' --group docs)
 	@touch $@
 
 $(VENV)/.mutation: $(VENV)/.test
-	@$(call install,$(VENV),$(EDITABLE) '.[mutation]')
+	@$(call install,$(VENV),$(EDITABLE) . --group mutation)
 	@touch $@
 
 # Everything is in the list, so no resolver refuses what overrides.txt says.
@@ -269,5 +286,5 @@ $(FRAMEWORKS_VENV)/%/.built: tests/frameworks/%/requirements.txt | $(UV)
 
 $(BENCH)/.bench: pyproject.toml setup.cfg | $(UV)
 	$(PYTHON) -m venv $(BENCH)
-	@$(call install,$(BENCH),$(EDITABLE) '.[bench]')
+	@$(call install,$(BENCH),$(EDITABLE) . --group bench)
 	@touch $@

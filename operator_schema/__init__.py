@@ -1,7 +1,7 @@
-"""Write a plain function, and get a tool that every model can call.
+"""Write a plain dataclass or function, and get a tool.
 
-JSON Schema out for the model, typed arguments back from its calls, errors that teach the model to call
-it right. Standard library only. Every name is loaded when it is first used.
+JSON Schema out for the model, typed instances back from its arguments, errors that the model can act on.
+Standard library only. Every name is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .execution.executor import Executor
     from .findings import Finding
     from .introspect.leaves import SchemaLeaf
+    from .providers.answer import AnswerError
     from .rounds.errors import RoundError
     from .rounds.hooks import Complete, Defer, Reject, RunAgain, RunNormally, hook
     from .rounds.offer import Offer
@@ -35,9 +36,10 @@ if TYPE_CHECKING:
     from .tools.injection import skip
     from .tools.tool import Tool
 
-__version__ = "0.1.0"
+__version__ = "1.0.0.dev0"
 
 __all__ = [
+    "AnswerError",
     "CallError",
     "Codec",
     "Complete",
@@ -79,6 +81,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AnswerError": ".providers.answer",
     "CallError": ".errors",
     "Codec": ".codec.codec",
     "Complete": ".rounds.hooks",

@@ -25,10 +25,6 @@ __all__ = [
     "ToolNotFoundError",
 ]
 
-__path__: list[str] = []
-"""Without it, an import of a name that isn't here would ask nobody where that name is."""
-
-
 if not TYPE_CHECKING:  # a type checker would take any name for one of this module
 
     def __getattr__(name: str) -> Any:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["absent_name", "answer_misnamed_imports", "lazy_names", "names_meant"]
+__all__ = ["AnsweringPath", "absent_name", "answer_misnamed", "lazy_names", "module_names", "names_meant"]
 
-_ROOMS = ("types", "content", "errors", "tools", "rounds", "providers", "testing", "lint", "compare")
-"""Where a name may be that is missing elsewhere, those for users first; a copy may lack the last ones."""
+_ROOMS = (
+    *("types", "content", "errors", "tools", "rounds", "providers", "testing", "lint", "compare"),
+    *("execution", "codec", "code_mode", "probe", "bulk", "inspector", "adapters"),
+)
+"""Where a name may be that is missing elsewhere, those for users first; a copy may lack some."""
+
+_ROOT = __name__.rpartition(".")[0]
+_ADAPTERS = f"{_ROOT}.adapters"
+_ALMOST_THE_SAME = 0.8
+_SIMILAR = 0.6
 
 
 def lazy_names(
@@ -34,8 +41,7 @@ def lazy_names(
 
     def load(name: str) -> Any:
         if name not in home_of:
-            message = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=sys.modules[package])
+            raise absent_name(package, name)
         module, own_name = home_of[name]
         value = getattr(import_module(module, package), own_name)
         setattr(sys.modules[package], name, value)
@@ -47,12 +53,13 @@ def lazy_names(
     return load, names, sorted(home_of)
 
 
-def names_meant(name: str, names: Iterable[str]) -> list[str]:
+def names_meant(name: str, names: Iterable[str], likeness: float = 0.6) -> list[str]:
     """Find the names that were probably meant: those with this name as their first or last words.
 
     Args:
         name: what was written.
         names: what there is.
+        likeness: how similar a name must be at least, as for `nearest`.
 
     Returns:
         These names, else the most similar one, else none.
@@ -61,87 +68,143 @@ def names_meant(name: str, names: Iterable[str]) -> list[str]:
 
     names = list(names)
     longer = [other for other in names if other.startswith(f"{name}_") or other.endswith(f"_{name}")]
-    near = [] if longer else [nearest(name, names)]
+    near = [] if longer else [nearest(name, names, likeness)]
     return longer + [other for other in near if other is not None]
 
 
-def answer_misnamed_imports(package: str, meant_by: Callable[[str], list[str]]) -> None:
-    """Have imports from a package that find nothing say which names were meant.
+def answer_misnamed(package: str) -> None:
+    """Have a module whose names are all loaded answer for a name that it doesn't have, too.
 
     Args:
-        package: its whole name.
-        meant_by: returns the names that were probably meant by one that the package doesn't have.
+        package: its `__name__`.
     """
 
-    def answer(name: str) -> str | None:
-        from .message_text import listed
+    def answer(name: str) -> Any:
+        raise absent_name(package, name)
 
-        meant = meant_by(name)
-        return f"did you mean {listed(meant, separator=' or ')}?" if meant else None
-
-    _answer_imports(package, answer)
+    vars(sys.modules[package])["__getattr__"] = answer
 
 
-def absent_name(package: str, name: str) -> AttributeError:
-    """Return the exception for a name that a package doesn't have; it says which room has it, if one does.
+def absent_name(
+    package: str, name: str, meant_by: Callable[[str], list[str]] | None = None
+) -> AttributeError | ImportError:
+    """Return the exception for an absent name, which says what was meant, or where it is.
 
-    An import, which hides the text of this exception, says so from then on, too.
+    `from … import …` replaces each AttributeError by an exception of its own, so it gets an ImportError.
 
     Args:
-        package: `operator_schema` itself, or a room of it with a `__path__`.
+        package: the module's `__name__`.
         name: what was asked for.
+        meant_by: returns the names that were probably meant; without it, or if it knows none, what is nearest
+            in the module and in the rooms is.
     """
+    answer = _answer(package, name, meant_by)
+    module = sys.modules[package]
     message = f"module {package!r} has no attribute {name!r}"
-    home = None if _is_module(package, name) else _home_of(name)
-    if home is not None:
-        message = f"{message}; {home}"
-        if not any(isinstance(one, _Misnamed) and one.answers(package) for one in sys.meta_path):
-            _answer_imports(package, _home_of)
-    return AttributeError(message, name=name, obj=sys.modules[package])
+    if answer is None:
+        return AttributeError(message, name=name, obj=module)
+    if _is_imported_from(vars(module), name):
+        return ImportError(f"{package} has no {name}; {answer}", name=f"{package}.{name}")
+    return AttributeError(f"{message}; {answer}", name=name)  # with `obj`, Python would suggest a name, too
+
+
+def _answer(package: str, name: str, meant_by: Callable[[str], list[str]] | None) -> str | None:
+    if name.startswith("_") or _is_module(package, name):  # then an import goes on to the module
+        return None
+    home_of = _homes()
+    if name in home_of:
+        return f"it is in {home_of[name]}"
+    meant = meant_by(name) if meant_by else []
+    return _did_you_mean(meant) or _nearest(package, name, home_of)
+
+
+def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
+    here = [*sys.modules[package].__all__, *(_ROOMS if package == _ROOT else ())]
+    elsewhere = [one for one in home_of if one not in here]
+    for likeness in (_ALMOST_THE_SAME, _SIMILAR):
+        for names in (here, elsewhere):
+            meant = names_meant(name, names, likeness)
+            if meant:
+                return _did_you_mean(
+                    [one if one in here else f"{one} of {home_of[one]}" for one in sorted(meant)]
+                )
+    return None
+
+
+def _homes() -> dict[str, str]:
+    """Map each name that a room of this package exports to that room; of several rooms, to the first."""
+    rooms = [_ROOT, *(f"{_ROOT}.{room}" for room in _ROOMS if _is_module(_ROOT, room))]
+    homes = {name: room for room in reversed(rooms) for name in _exported(room)}
+    return dict.fromkeys(module_names(_ADAPTERS) if _ADAPTERS in rooms else (), _ADAPTERS) | homes
+
+
+def _exported(room: str) -> list[str]:
+    """Return what a room exports: nothing if a copy lacks a room that it needs."""
+    try:
+        return list(import_module(room).__all__)
+    except ModuleNotFoundError:
+        return []
+
+
+def _did_you_mean(meant: list[str]) -> str | None:
+    from .message_text import listed
+
+    return f"did you mean {listed(meant, separator=' or ')}?" if meant else None
 
 
 def _is_module(package: str, name: str) -> bool:
-    """Return whether an import of the name goes on to a module: then the other rooms needn't be loaded."""
-    return PathFinder.find_spec(f"{package}.{name}", sys.modules[package].__path__) is not None
+    from importlib.machinery import PathFinder
+
+    path = getattr(sys.modules[package], "__path__", [])
+    return PathFinder.find_spec(f"{package}.{name}", path[:]) is not None
 
 
-def _home_of(name: str) -> str | None:
-    if name.startswith("_"):
-        return None
-    root = __name__.rpartition(".")[0]
-    rooms = (f"{root}.{room}" for room in _ROOMS if _is_module(root, room))  # a copy may lack some
-    home = next((room for room in rooms if name in import_module(room).__all__), None)
-    return None if home is None else f"it is in {home}"
+def module_names(package: str) -> list[str]:
+    """List the modules of a package."""
+    from pkgutil import iter_modules
+
+    return [module.name for module in iter_modules(sys.modules[package].__path__)]
 
 
-def _answer_imports(package: str, answer: Callable[[str], str | None]) -> None:
-    # At the end: it is asked only for what nothing else finds.
-    sys.meta_path.append(_Misnamed(package, answer))
+def _is_imported_from(module: dict[str, Any], name: str) -> bool:
+    """Return whether the statement that asks a module for a name is `from module import name`."""
+    from opcode import opmap
+
+    frame = sys._getframe(1)  # nothing else knows who asks
+    while frame.f_back is not None and (frame.f_globals is module or frame.f_globals is globals()):
+        frame = frame.f_back
+    code = frame.f_code
+    return code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"] and name in code.co_names
 
 
-class _Misnamed:
-    """A finder that finds nothing, but knows what was meant.
+class AnsweringPath(list[str]):
+    """The folders of a package. When none of them has a module, it says which one was meant.
+
+    `import package.name` asks nothing else of the package before it says that there is no such module.
 
     Args:
-        package: whose names it knows.
-        answer: returns what to say about a name that the package doesn't have; None for nothing.
+        package: its `__name__`.
+        meant_by: returns the names that were probably meant by one that the package doesn't have.
     """
 
-    __slots__ = ("_answer", "_package")
+    __slots__ = ("_meant_by", "_package")
 
-    def __init__(self, package: str, answer: Callable[[str], str | None]) -> None:
+    def __init__(self, package: str, meant_by: Callable[[str], list[str]]) -> None:
+        super().__init__(sys.modules[package].__path__)
         self._package = package
-        self._answer = answer
+        self._meant_by = meant_by
 
-    def answers(self, package: str) -> bool:
-        """Return whether it is for this package."""
-        return package == self._package
+    def __iter__(self) -> Iterator[str]:
+        """Yield the folders, and refuse the import if nothing was found in them.
 
-    def find_spec(self, fullname: str, _path: object = None, _target: object = None) -> None:
-        """Refuse a module of the package if there is something to say; as the import system asks for it."""
-        package, _, name = fullname.rpartition(".")
-        answer = self._answer(name) if package == self._package else None
+        Raises:
+            ImportError: it was an import that looked in all of them, and it is known what it meant.
+        """
+        yield from super().__iter__()
+        wanted: object = sys._getframe(1).f_locals.get("fullname")  # as `PathFinder` calls it
+        package, _, name = wanted.rpartition(".") if isinstance(wanted, str) else ("", "", "")
+        answer = _answer(package, name, self._meant_by) if package == self._package else None
         if answer is not None:
             message = f"{package} has no {name}; {answer}"
             # Not a ModuleNotFoundError: `from package import name` would hide the message of that.
-            raise ImportError(message, name=fullname)
+            raise ImportError(message, name=f"{package}.{name}")

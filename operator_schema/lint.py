@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from inspect import unwrap
 from typing import TYPE_CHECKING, Any, cast
 
 from .findings import Finding
 from .introspect.graph_traversal import places_of
 from .introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from .json_values import to_json_text
+from .lazy import answer_misnamed
 from .message_text import listed, quote, received
 from .providers.provider import Provider
 from .rounds.registry import Registry
 from .rounds.toolset import Toolset
 from .schema.dialect_renderer import GIVE_TOOLS
 from .schema.document import DocumentCodec
-from .tools.tool_sources import tools_of
+from .tools.tool_sources import is_undescribed, place_of_tool, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .tools.tool import Tool
 
 __all__ = ["lint", "lint_type", "place_of_tool"]
+
+answer_misnamed(__name__)
 
 _ORDER = ("error", "warning", "note")
 
@@ -170,16 +172,6 @@ def _of_provider(provider: Provider, tools: Sequence[Tool[..., Any]], *, strict:
 def _refused(tool: str, complaint: Finding, provider: Provider) -> Finding:
     path, message = complaint.path, complaint.message
     return _provided(provider, tool, "refused", "error", path, message, complaint.remedy)
-
-
-def place_of_tool(tool: Tool[..., Any]) -> str | None:
-    """Return file and line of the function of a tool, or of the class of its input."""
-    code = getattr(unwrap(tool), "__code__", None)
-    if code is not None:
-        return f"{code.co_filename}:{code.co_firstlineno}"
-    from .introspect.source_code import place_of
-
-    return place_of(tool.input_type) if isinstance(tool.input_type, type) else None
 
 
 # --- the checks ----------------------------------------------------------------------------------
@@ -485,7 +477,7 @@ MOST_CHARACTERS = 1_024
 
 def no_docstring(tool: Tool[..., Any]) -> Iterator[Finding]:
     """Find a tool without a description of its own."""
-    if not tool.summary or tool.summary.endswith("Auto generated."):
+    if not tool.summary or is_undescribed(tool):
         message = "it has no docstring, so a model knows only its name"
         yield warning("no_description", (), message, "Write one: what it does, and when to use it")
 
@@ -581,7 +573,7 @@ def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
     for tool in tools:
         text = " ".join(tool.summary.casefold().split())
         other = first.setdefault(text, tool.name)
-        if other != tool.name and not tool.summary.endswith("Auto generated."):
+        if other != tool.name and not is_undescribed(tool):
             message = f"its first sentence is the same as that of {quote(other)}"
             remedy = "Begin with what makes it different"
             yield tool.name, warning("same_first_sentence", (), message, remedy)

@@ -261,8 +261,8 @@ def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | Non
         likeness: how similar a name must be at least; 1 is the same.
 
     Returns:
-        The one that differs only in case, spaces, `_` or `-`, else the most similar one, else
-        None. A name of more than 64 characters is not compared.
+        The one that differs only in case, spaces, `_` or `-`, else one that is a single slip away, else
+        the most similar one, else None. A name of more than 64 characters is not compared.
     """
     found = nearest_names(name, names, 1, likeness)
     return found[0] if found else None
@@ -281,7 +281,10 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
         return []
     candidates = [other for other in names if len(other) <= _COMPARED_LENGTH][:_COMPARED_NAMES]
     folded = fold(name)
-    found = [candidate for candidate in candidates if fold(candidate) == folded][:most]
+    same = [candidate for candidate in candidates if fold(candidate) == folded]
+    near = [candidate for candidate in candidates if _is_one_slip_away(folded, fold(candidate), likeness)]
+    near.sort(key=lambda candidate: not _is_one_slip_away(name, candidate, likeness))
+    found = [*same, *near][:most]
     if len(found) == most:
         return found
     # Only a name that was wrong pays for this import.
@@ -290,6 +293,24 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
     by_fold = {fold(candidate): candidate for candidate in candidates}
     close = [by_fold[other] for other in get_close_matches(folded, by_fold, n=most, cutoff=likeness)]
     return [*found, *[other for other in close if other not in found]][:most]
+
+
+def _is_one_slip_away(name: str, other: str, likeness: float) -> bool:
+    """Return whether one letter is missing, extra or wrong, or two are swapped, and most are right.
+
+    difflib takes the longest part that is the same first, so it finds little alike in `Edned` and `Ended`.
+    """
+    longest = max(len(name), len(other), 1)
+    if name == other or abs(len(name) - len(other)) > 1 or 1 - 1 / longest < likeness:
+        return False
+    first = next(
+        (at for at, (own, its) in enumerate(zip(name, other, strict=False)) if own != its), longest - 1
+    )
+    if len(name) != len(other):
+        shorter, longer = sorted((name, other), key=len)
+        return shorter[first:] == longer[first + 1 :]
+    swapped = name[:first] + name[first : first + 2][::-1] + name[first + 2 :]
+    return other == swapped or name[first + 1 :] == other[first + 1 :]
 
 
 def fold(name: str) -> str:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import ast
 import code
+import importlib.util
 import json
 import re
 import sys
 import types
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, make_dataclass
+from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
+import annotated_types
+import pydantic
 import pytest
 from judge import validator
 
-from operator_schema import Codec, DecodeError, json_values
+from operator_schema import Codec, DecodeError, SchemaError, json_values
 from operator_schema.codec.default_checks import MAX_DEFAULT_VALUES
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
@@ -199,7 +206,7 @@ def anchors_of(page):
 
 @every_page
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\((?!https?:)([^)]+)", prose_of(page)):
+    for target in re.findall(r"""(?:\]\(|\bsrc="|\bsrcset=")(?!https?:)([^)"]+)""", prose_of(page)):
         path, _, anchor = target.partition("#")
         found = page.parent / path if path else page
         assert found.exists(), target
@@ -311,7 +318,117 @@ def test_the_examples_of_the_readme_can_be_pasted_into_a_prompt(capsys):
     del sys.modules[module.__name__]
     shown = capsys.readouterr()
     assert "9.00 CHF" in shown.out
-    assert shown.err == ""
+    ends = re.findall(r"^(?! |Traceback)([\w.]+): (?=\w+: \d)", shown.err, re.MULTILINE)
+    assert ends == re.findall(r"^operator_schema\.errors\.\w+", "\n".join(blocks), re.MULTILINE)
+    assert shown.err.count("Traceback") == len(ends)
+
+
+def test_the_readme_is_short_and_begins_with_the_engine():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 900
+    first_screen = text.partition("## Install")[0]
+    assert "(docs/decoding.md)" in first_screen
+    code = text[: text.index("## A tool")]
+    assert all(
+        word in code
+        for word in ("@dataclass", "param_descriptions", "json_schema", "DecodeError", "SchemaError")
+    )
+
+
+class Money:
+    """A class without fields that anybody knows."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    cents: int
+
+
+class Keep(NamedTuple):
+    path: str
+
+
+class Delete(NamedTuple):
+    path: str
+
+
+@dataclass
+class TaggedKeep:
+    path: str
+    kind: Literal["keep"]
+
+
+@dataclass
+class TaggedDelete:
+    path: str
+    kind: Literal["delete"]
+
+
+class Objects(Enum):
+    A = Amount(1)
+
+
+class Texts(Enum):
+    A = "a"
+
+
+def with_default(annotation, value):
+    """Return a class whose only field has this default."""
+    return make_dataclass("Defaulted", [("x", annotation, value)])
+
+
+REFUSED = {
+    "a class of your own": ([Money], [Amount]),
+    "`Iterator[T]`": ([Iterator[int], Generator[int, None, None]], [list[int], Iterable[int]]),
+    "`dict[float, T]`": ([dict[float, int], dict[Amount, int]], [dict[str, int], list[Amount]]),
+    "`set[list[int]]`": ([set[list[int]]], [set[tuple[int, ...]], list[list[int]]]),
+    "`Keep \\| Delete`": ([Keep | Delete], [TaggedKeep | TaggedDelete]),
+    "`x: int = pydantic.Field": (
+        [with_default(int, pydantic.Field(gt=3))],
+        [with_default(Annotated[int, annotated_types.Gt(3)], 4)],
+    ),
+    "`Annotated[int, AfterValidator": (
+        [Annotated[int, pydantic.AfterValidator(abs)]],
+        [Annotated[int, annotated_types.Gt(3)]],
+    ),
+    "an Enum whose values": ([Objects], [Texts]),
+    "a default that doesn't fit": ([with_default(int, "a")], [with_default(int | None, None)]),
+    "`complex`": (
+        [complex, bytearray, Counter, Callable[[int], str]],
+        [tuple[float, float], bytes, dict[str, int]],
+    ),
+}
+"""Each row of the page, by how it begins: what is refused, and what the page says to write."""
+
+
+def rows_of_what_is_refused():
+    page = (ROOT / "docs" / "decoding.md").read_text(encoding="utf-8")
+    table = page.partition("| refused | write |\n|---|---|\n")[2].partition("\n\n")[0]
+    return [line.removeprefix("| ") for line in table.split("\n")]
+
+
+@pytest.mark.parametrize("row", rows_of_what_is_refused())
+def test_what_the_page_says_to_write_is_taken(row):
+    ((refused, taken),) = [pair for begin, pair in REFUSED.items() if row.startswith(begin)]
+    for annotation in refused:
+        with pytest.raises(SchemaError):
+            Codec(annotation)
+    for annotation in taken:
+        Codec(annotation)
+
+
+def test_the_seven_places_of_descriptions_give_what_the_page_shows(tmp_path, capsys):
+    page = (ROOT / "docs" / "decoding.md").read_text(encoding="utf-8")
+    source, shown = re.search(
+        r"^```py\n(.*?)^```\n\n```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL
+    ).groups()
+    (tmp_path / "booking.py").write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("booking", tmp_path / "booking.py")
+    module = sys.modules["booking"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    del sys.modules["booking"]
+    assert capsys.readouterr().out == shown
+    assert len(shown.splitlines()) == 7
 
 
 NUMBERS = {12: "twelve", 16: "sixteen"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import product
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -147,10 +148,38 @@ def test_quote_and_clip():
         ("name", [], None),
         ("x" * 65, ["x" * 64], None),
         ("naem", ["n" * 100, "name"], "name"),
+        ("edned", ["ended"], "ended"),
+        ("rul", ["rules", "url"], "url"),
+        ("ab", ["ac"], None),
+        ("regstry", ["Registry", "registry"], "registry"),
+        ("Regstry", ["registry", "Registry"], "Registry"),
     ],
 )
 def test_nearest(name, names, found):
     assert nearest(name, names) == found
+
+
+def slips(name, letters):
+    """Return all that a single slip makes of a name."""
+    return {
+        slip
+        for at in range(len(name) + 1)
+        for slip in (
+            name[:at] + name[at + 1 :],
+            name[:at] + name[at : at + 2][::-1] + name[at + 2 :],
+            *(name[:at] + letter + name[at:] for letter in letters),
+            *(name[:at] + letter + name[at + 1 :] for letter in letters if at < len(name)),
+        )
+    } - {name}
+
+
+def test_names_that_a_single_slip_makes_come_first():
+    names = ["".join(letters) for size in range(1, 5) for letters in product("abc", repeat=size)]
+    for name in names:
+        near = {other for other in names if other in slips(name, "abc") and max(len(name), len(other)) > 2}
+        for order in (names, names[::-1]):
+            others = [other for other in order if other != name]
+            assert set(nearest_names(name, others, len(near))) == near
 
 
 def test_listed():

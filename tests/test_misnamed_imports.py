@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.util
+import inspect
+import keyword
+import pickle
+import pkgutil
+import re
 import subprocess
 import sys
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from test_stability import TABLE
 
 import operator_schema
 from operator_schema import lazy
+from operator_schema.message_text import fold
+
+NEED_EXTRAS = {
+    *("operator_schema.adapters.mcp", "operator_schema.adapters.mcp.gateway", "operator_schema.code_tools"),
+    *("operator_schema.adapters.mcp_client", "operator_schema.adapters.mcp_connection"),
+}
+"""What can't be imported without another distribution."""
 
 ADAPTERS = [
     ("langchain", "langchain_core"),
@@ -84,18 +100,40 @@ def test_an_attribute_of_providers_says_so_too(name, meant):
         ("operator_schema", "openai_chat", "providers"),
         ("operator_schema", "snapshot_of", "compare"),
         ("operator_schema.errors", "CommitError", "rounds"),
-        ("operator_schema.errors", "RoundError", "rounds"),
+        ("operator_schema.errors", "RoundError", ""),
+        ("operator_schema.rounds", "tool", ""),
+        ("operator_schema.adapters", "openai_chat", "providers"),
+        ("operator_schema", "process", "adapters"),
+        ("operator_schema.lint", "decode_lines", "bulk"),
     ],
 )
 def test_a_name_that_another_room_has_is_answered_with_this_room(module, name, home):
-    for _ in range(2):
-        with pytest.raises(ImportError) as caught:
-            imported(f"from {module} import {name}")
-        assert str(caught.value) == f"{module} has no {name}; it is in operator_schema.{home}"
-    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'; it is in operator_schema.{home}$"):
+    room = f"operator_schema.{home}".removesuffix(".")
+    with pytest.raises(ImportError) as caught:
+        imported(f"from {module} import {name}")
+    assert str(caught.value) == f"{module} has no {name}; it is in {room}"
+    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'; it is in {room}$"):
         getattr(importlib.import_module(module), name)
     assert not hasattr(importlib.import_module(module), name)
-    imported(f"from operator_schema.{home} import {name}")
+    imported(f"from {room} import {name}")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "meant"),
+    [
+        ("operator_schema", "ScriptModel", "ScriptedModel of operator_schema.testing"),
+        ("operator_schema", "CommitErorr", "CommitError of operator_schema.rounds"),
+        ("operator_schema", "provider", "providers"),
+        ("operator_schema", "adapter", "adapters"),
+        ("operator_schema.types", "RUL", "URL"),
+        ("operator_schema.rounds", "Toolst", "Toolset"),
+        ("operator_schema.rounds", "excecutor", "Executor of operator_schema"),
+    ],
+)
+def test_the_nearest_name_is_sought_here_and_then_in_the_other_rooms(module, name, meant):
+    with pytest.raises(ImportError) as caught:
+        imported(f"from {module} import {name}")
+    assert str(caught.value) == f"{module} has no {name}; did you mean {meant}?"
 
 
 @pytest.mark.parametrize("module", ["operator_schema", "operator_schema.errors"])
@@ -115,14 +153,119 @@ def test_a_copy_without_some_rooms_answers_for_the_others(monkeypatch):
         _ = operator_schema.zzz
 
 
-def test_answers_for_a_package_are_added_to_the_finders_once():
-    imports = [f"from operator_schema.errors import {name}" for name in ("StoreError", "OfferError", "Hooks")]
-    sizes = []
-    for statement in imports:
-        with pytest.raises(ImportError, match="it is in"):
-            imported(statement)
-        sizes.append(len(sys.meta_path))
-    assert len(set(sizes)) == 1
+MODULES = [module for module in TABLE if module not in NEED_EXTRAS]
+PUBLIC = [(module, name) for module in MODULES for name in importlib.import_module(module).__all__]
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+EDITS = {
+    "left out": lambda name, at, _: name[:at] + name[at + 1 :],
+    "added": lambda name, at, letter: name[:at] + letter + name[at:],
+    "replaced": lambda name, at, letter: name[:at] + letter + name[at + 1 :],
+    "swapped": lambda name, at, _: name[:at] + name[at : at + 2][::-1] + name[at + 2 :],
+}
+
+
+def edits_between(one, other):
+    """Count the edits that make one name of another, as `EDITS` does them; past two it says two."""
+    if one == other:
+        return 0
+    forms = {
+        edit(one, at, letter) for edit in EDITS.values() for at in range(len(one)) for letter in set(other)
+    }
+    return 1 if other in {*forms, *(one + letter for letter in other)} else 2
+
+
+def answers(module, name):
+    """Return what attribute access and an import say of a name after the name itself."""
+    with pytest.raises(AttributeError) as absent:
+        getattr(importlib.import_module(module), name)
+    with pytest.raises(ImportError) as unimportable:
+        imported(f"from {module} import {name}")
+    yield str(absent.value).partition(f"no attribute {name!r}")[2]
+    yield str(unimportable.value).partition(f"{module} has no {name}")[2]
+
+
+def assert_answered(module, name, misspelt):
+    """Check that both answers are the same, and name what was meant or something that is as near."""
+    by_attribute, by_import = answers(module, misspelt)
+    assert by_attribute == by_import
+    found = re.fullmatch(r"; (?:it is in|did you mean) (.+?)\??", by_import)
+    assert found, (module, misspelt, by_import)
+    meant = [part.partition(" ")[0] for part in found[1].split(" or ")]
+    near = {edits_between(fold(misspelt), fold(one)) for one in meant}
+    assert (
+        name in meant or "; it is in" in by_import or min(near) <= edits_between(fold(misspelt), fold(name))
+    )
+
+
+def is_absent(module, name):
+    own = importlib.import_module(module)
+    below = {found.name for found in pkgutil.iter_modules([*getattr(own, "__path__", ())])}
+    known = {*dir(own), *own.__all__, *below, "openai_compatible"}
+    return name.isidentifier() and not keyword.iskeyword(name) and name[0] != "_" and name not in known
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_each_public_name_without_its_last_letter_is_answered(module, name):
+    if is_absent(module, name[:-1]) and not name.startswith("_"):
+        assert_answered(module, name, name[:-1])
+
+
+@pytest.mark.slow("draws thousands of misspelt names")
+@settings(max_examples=20 * settings().max_examples)
+@given(st.sampled_from(PUBLIC), st.sampled_from(sorted(EDITS)), st.integers(0, 30), st.sampled_from(LETTERS))
+def test_each_single_edit_of_each_public_name_is_answered(public, edit, at, letter):
+    module, name = public
+    misspelt = EDITS[edit](name, at % len(name), letter)
+    assume(not name.startswith("_") and is_absent(module, misspelt))
+    assert_answered(module, name, misspelt)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_is_asked_for_absent_names_as_ever(module):
+    own = importlib.import_module(module)
+    before = [*sys.meta_path]
+    for name in ("tol", "zzz", "__wrapped__", "_private"):
+        assert not hasattr(own, name)
+        assert getattr(own, name, None) is None
+    assert own in {inspect.getmodule(own), sys.modules[module]}
+    with pytest.raises(AttributeError) as absent:
+        _ = own.zzz
+    assert (absent.value.name, absent.value.obj) == ("zzz", own)
+    namespace: dict[str, object] = {}
+    exec(f"from {module} import *", namespace)  # noqa: S102  # a statement of this file
+    assert set(own.__all__) <= set(namespace)
+    assert sys.meta_path == before
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_each_public_class_is_pickled_and_copied_by_its_name(module, name):
+    value = getattr(importlib.import_module(module), name)
+    if isinstance(value, type):
+        assert pickle.loads(pickle.dumps(value)) is value  # just written
+        assert copy.copy(value) is value
+
+
+def test_an_import_with_hundreds_of_names_is_told_from_an_attribute():
+    names = [f"name_{number}" for number in range(300)]
+    statement = "\n".join([f"{name} = 0" for name in names])
+    with pytest.raises(ImportError, match=r"^operator_schema has no tol; did you mean tool\?$"):
+        imported(f"{statement}\nfrom operator_schema import tool, tol")
+    with pytest.raises(AttributeError, match=r"has no attribute 'tol'; did you mean tool\?$"):
+        imported(f"{statement}\nimport operator_schema\noperator_schema.tol\nfrom operator_schema import tol")
+
+
+@pytest.mark.needs_process
+def test_nothing_is_loaded_for_names_of_python_and_no_import_hook_is_left():
+    code = (
+        "import sys; finders = [*sys.meta_path]\n"
+        "import operator_schema, operator_schema.providers, operator_schema.adapters\n"
+        "before = {*sys.modules}\n"
+        "rooms = [operator_schema, operator_schema.providers, operator_schema.adapters]\n"
+        "for room in rooms: hasattr(room, '__wrapped__'), hasattr(room, '_private')\n"
+        "print(sorted({*sys.modules} - before), sys.meta_path == finders)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[] True\n"
 
 
 @pytest.mark.parametrize("package", ["adapters", "providers"])

@@ -56,6 +56,12 @@ def test_links_lead_to_the_same_page_as_in_the_repository(module, source, place,
     assert module["with_links"](f"see [it]({link}).", source, place) == f"see [it]({changed})."
 
 
+def test_pictures_in_html_are_found_as_links_are(module):
+    html = '<source media="(max-width: 600px)" srcset="docs/pictures/a.svg"><img src="docs/pictures/b.svg">'
+    changed = module["with_links"](html, "README.md", "index.md")
+    assert changed == html.replace("docs/", "")
+
+
 def test_a_link_out_of_the_documentation_is_an_error(module):
     with pytest.raises(ValueError, match="which is outside of docs/"):
         module["with_links"]("[it](../tests/compare.py)", "docs/faq.md", "faq.md")

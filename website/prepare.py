@@ -72,7 +72,7 @@ REFERENCE = {
 
 BEGIN_TABS, END_TABS = "<!-- tabs -->", "<!-- end of tabs -->"
 
-LINK = re.compile(r"(\]\()(?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?(\))")
+LINK = re.compile(r"""(\]\(|\bsrc="|\bsrcset=")(?!https?:|#|mailto:)([^)"\s#]+)(#[^)\s]*)?([)"])""")
 
 
 def place_of(source: str) -> str | None:

@@ -1,7 +1,8 @@
-"""Draw the picture of the first page: a function, what the model gets, sends and reads, and who decides.
+"""Draw the two pictures of the first page: a function, what the model gets, sends and reads, and who decides.
 
-What stands in its boxes comes from a run of the tool below; only the two buttons are drawn by hand. Run this
-file to draw the picture again; it needs annotated-types.
+What stands in their boxes comes from a run of the tool below; only the two buttons are drawn by hand. One
+picture has two columns, and the other has one, for telephones. Run this file to draw them again; it needs
+annotated-types.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from annotated_types import Gt
 
 from operator_schema import Executor, RawCall, Toolset, skip, tool
 
-PICTURE = Path(__file__).with_suffix(".svg")
+FOLDER = Path(__file__).parent
 
 
 class Shop:
@@ -37,11 +38,11 @@ def refund(
 ) -> str:
     """Pay money back to a customer."""
     shop.pay_back(order_id, amount, reason)
-    return f"{amount:.2f} USD are on their way"
+    return f"{amount:.2f} USD are on the way"
 
 
-LONGEST = 78
-"""Characters in a line."""
+WIDE, NARROW = 78, 46
+"""Characters in a line of a picture with two columns, and with one."""
 WRONG = {"orderId": 7, "amount": "12.50", "reason": "Damage"}
 RIGHT = {"order_id": 7, "amount": 12.5, "reason": "damaged"}
 
@@ -101,9 +102,17 @@ def schema_lines() -> list[str]:
     ]
 
 
-def wrapped(text: str) -> list[str]:
+def indent_of(line: str) -> str:
+    """Return the spaces that a line begins with."""
+    return line[: len(line) - len(line.lstrip())]
+
+
+def wrapped(text: str, longest: int) -> list[str]:
     """Return the lines of a text, of which none is too long for its box."""
-    lines = (fill(line, LONGEST, subsequent_indent="  ") for line in text.split("\n"))
+    lines = (
+        fill(line, longest, subsequent_indent=indent_of(line) + "  ", break_on_hyphens=False)
+        for line in text.split("\n")
+    )
     return "\n".join(lines).split("\n")
 
 
@@ -118,12 +127,12 @@ def boxes() -> tuple[list[Box], list[Box]]:
             [run.question, "", "[ approve ]  [ reject ]"],
             "person",
         ),
-        Box("7 Your function runs once, and the model reads", [run.result], "you"),
+        Box("7 It runs once, and the model reads", [run.result], "you"),
     ]
     right = [
         Box("2 The model gets", schema_lines(), "model"),
         Box("3 The model sends a wrong call", [json.dumps(WRONG)], "model"),
-        Box("4 and reads what to do", wrapped(run.refusal), "model"),
+        Box("4 and reads what to do", wrapped(run.refusal, WIDE), "model"),
         Box("5 so that it sends", [json.dumps(RIGHT)], "model"),
     ]
     return left, right
@@ -172,18 +181,27 @@ def drawn(column: list[Box], x: int, width: int) -> tuple[list[str], int]:
     return elements, y - GAP + 1
 
 
-def picture() -> str:
-    """Return the picture as SVG."""
-    left, right = boxes()
-    start = 1 + width_of(left) + GAP
-    drawn_left, end_left = drawn(left, 1, width_of(left))
-    drawn_right, end_right = drawn(right, start, width_of(right))
-    width, height = start + width_of(right) + 1, max(end_left, end_right)
+def picture(columns: list[list[Box]]) -> str:
+    """Return the columns side by side, as SVG."""
+    elements, x, bottom = [], 1, 0
+    for column in columns:
+        drawn_column, end = drawn(column, x, width_of(column))
+        elements += drawn_column
+        x, bottom = x + width_of(column) + GAP, max(bottom, end)
     label = "A function, its schema, a wrong call, its error, and a person who agrees"
     space = 'xmlns="http://www.w3.org/2000/svg"'
-    top = f'<svg {space} viewBox="0 0 {width} {height}" role="img" aria-label="{label}">'
-    return "\n".join([top, f"<style>{STYLE}</style>", *drawn_left, *drawn_right, "</svg>", ""])
+    top = f'<svg {space} viewBox="0 0 {x - GAP + 1} {bottom}" role="img" aria-label="{label}">'
+    return "\n".join([top, f"<style>{STYLE}</style>", *elements, "</svg>", ""])
+
+
+def pictures() -> dict[str, str]:
+    """Return the pictures as SVG, by the names of their files."""
+    left, right = boxes()
+    in_order = sorted(left + right, key=lambda box: box.title)
+    narrow = [box._replace(lines=wrapped("\n".join(box.lines), NARROW)) for box in in_order]
+    return {"refund.svg": picture([left, right]), "refund-narrow.svg": picture([narrow])}
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(picture(), encoding="utf-8")
+    for name, drawing in pictures().items():
+        (FOLDER / name).write_text(drawing, encoding="utf-8")

@@ -13,7 +13,7 @@ from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.compare.replay import Replay
 from operator_schema.compare.reports import replay_page
 
-PICTURE = Path(__file__).with_suffix(".svg")
+FOLDER = Path(__file__).parent
 WIDTH, HEIGHT = 1000, 1110
 """Pixels."""
 
@@ -47,8 +47,8 @@ CALLS = [
 ]
 
 
-def picture() -> str:
-    """Return the picture as SVG, with the page inside."""
+def pictures() -> dict[str, str]:
+    """Return the picture as SVG, with the page inside, by the name of its file."""
     found = Replay(Toolset(find_order, refund, cancel))
     for call in calls_in(CALLS):
         found.add(call)
@@ -59,17 +59,17 @@ def picture() -> str:
     label = "The report of a replay: plots of calls by tool, and an example of each mistake"
     top = f'<svg xmlns="{svg}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
     inside = body.strip().replace("<svg ", f'<svg xmlns="{svg}" ')
-    return "\n".join(
-        [
-            top,
-            f"<style>{style}foreignObject {{ background: var(--page); }}</style>",
-            f'<foreignObject width="{WIDTH}" height="{HEIGHT}">',
-            f'<body xmlns="{xhtml}">{inside}</body>',
-            "</foreignObject></svg>",
-            "",
-        ]
-    )
+    lines = [
+        top,
+        f"<style>{style}foreignObject {{ background: var(--page); }}</style>",
+        f'<foreignObject width="{WIDTH}" height="{HEIGHT}">',
+        f'<body xmlns="{xhtml}">{inside}</body>',
+        "</foreignObject></svg>",
+        "",
+    ]
+    return {"replay.svg": "\n".join(lines)}
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(picture(), encoding="utf-8")
+    for name, drawing in pictures().items():
+        (FOLDER / name).write_text(drawing, encoding="utf-8")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from ..lazy import answer_misnamed_imports, names_meant
+from typing import TYPE_CHECKING, Any
+
+from ..lazy import AnsweringPath, absent_name, module_names, names_meant
 
 __all__: list[str] = []
 
 
-def _modules() -> list[str]:
-    from pkgutil import iter_modules
-
-    return [module.name for module in iter_modules(__path__)]
+def _meant(name: str) -> list[str]:
+    return names_meant(name, module_names(__name__))
 
 
-answer_misnamed_imports(__name__, lambda name: names_meant(name, _modules()))
+__path__ = AnsweringPath(__name__, _meant)
+
+if not TYPE_CHECKING:  # a type checker would take any name for one of this package
+
+    def __getattr__(name: str) -> Any:
+        raise absent_name(__name__, name, _meant)

@@ -22,6 +22,7 @@ with needing("agent_framework", "agent-framework-core 1.23 or newer", "agent-fra
         UserInputRequiredException,
     )
 
+from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 _CONTEXT = "_operator_context"
 

@@ -23,6 +23,7 @@ with needing("agno", "agno 3.1 or newer", "agno"):
     from agno.tools.function import Function
     from agno.tools.function import ToolResult as AgnoResult
 
+from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["ToolCallError", "Toolkit", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 class ToolCallError(Exception):

@@ -15,6 +15,7 @@ from .conversions import blocks_of
 with needing("anthropic", "anthropic 2.12 or newer", "anthropic"):
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
+from ..lazy import answer_misnamed
 from ..tools import File, Image
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 class _Shared:

@@ -9,6 +9,7 @@ from .base import needing, registry_of
 with needing("claude_agent_sdk", "claude-agent-sdk 0.2.187 or newer", "claude-agent-sdk"):
     from claude_agent_sdk import McpSdkServerConfig
 
+from ..lazy import answer_misnamed
 from ..message_text import received
 from .mcp.server import server
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .base import Context, Tools
 
 __all__ = ["allowed_tools", "to_server"]
+
+answer_misnamed(__name__)
 
 _NAME = "tools"
 

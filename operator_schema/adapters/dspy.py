@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..lazy import answer_misnamed
 from .base import Adapter, needing
 from .conversions import flat_definition
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 class OperatorTool(DspyTool):

@@ -29,6 +29,7 @@ from mcp_types import CallToolRequestParams, ContentBlock, InputRequiredResult
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import PrivateAttr
 
+from ..lazy import answer_misnamed
 from .mcp.content import checked_structured, described, output_of
 from .mcp.messages import Confirmation
 from .mcp.server import answer_of, call
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from .mcp.content import Structured
 
 __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 _CONFIRMATION = Confirmation()
 _SEAL = ("input_responses", "request_state")

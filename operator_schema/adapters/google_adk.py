@@ -17,6 +17,7 @@ with needing("google.adk", "google-adk 2.13 or newer", "google-adk"):
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
 
+from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["OperatorTool", "Toolset", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 class OperatorTool(BaseTool):

@@ -21,6 +21,7 @@ with needing("haystack", "haystack-ai 3.4 or newer", "haystack-ai"):
     from haystack.tools.errors import ToolInvocationError
 
 from ..json_values import to_json_text
+from ..lazy import answer_misnamed
 from ..tools import File, Image
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["OperatorTool", "Toolset", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 class OperatorTool(HaystackTool):

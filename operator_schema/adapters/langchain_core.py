@@ -28,6 +28,7 @@ except ModuleNotFoundError as error:
         raise
     GraphBubbleUp = ToolRuntime = Command = interrupt = None
 
+from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["Toolkit", "output_type", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 _RUNTIME = "operator_schema_runtime"
 _INJECTED = [

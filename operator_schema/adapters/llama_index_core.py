@@ -19,6 +19,7 @@ with needing("llama_index.core", "llama-index-core 0.14 or newer", "llama-index-
     from llama_index.core.workflow import Context as WorkflowContext
     from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent
 
+from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image
 
 try:  # by which `ctx.wait_for_event` ends a call that waits for a person
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["OperatorTool", "RegistryRetriever", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 _CONTEXT = "operator_schema_context"
 """Under which an agent gives its context: no parameter of a tool has this name."""

@@ -13,6 +13,7 @@ from .base import Adapter, LiveTools, needing
 with needing("llm", "llm 0.36 or newer", "llm"):
     import llm
 
+from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["ToolCallError", "Toolbox", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 _CALL = "llm_tool_call"
 

@@ -18,6 +18,7 @@ except ModuleNotFoundError as error:
 from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
+from ..lazy import answer_misnamed
 from ..message_text import listed, nearest, one_line, quote
 from ..schema.document import DocumentCodec
 from ..tools import (
@@ -57,6 +58,8 @@ __all__ = [
     "progress_to",
     "tools_from",
 ]
+
+answer_misnamed(__name__)
 
 
 _SHOWN = 200

@@ -20,6 +20,8 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client, types
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 
+from ..lazy import answer_misnamed
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
     from ssl import SSLContext
@@ -39,6 +41,8 @@ __all__ = [
     "over_http",
     "transport_of",
 ]
+
+answer_misnamed(__name__)
 
 _SECONDS_TO_CONNECT = 30.0
 _SECONDS_TO_READ = 300.0

@@ -28,6 +28,7 @@ with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents.tracing import SpanError, get_current_span
 
 from ..errors import ToolNotFoundError
+from ..lazy import answer_misnamed
 from ..tools import File, Image
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from .base import Runner, Tools
 
 __all__ = ["answer_of_unknown_tool", "output_type", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:

@@ -22,6 +22,7 @@ with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentele
 from .. import __version__
 from ..errors import DecodeError
 from ..json_values import to_json_text, without_surrogates
+from ..lazy import answer_misnamed
 from ..message_text import clip, received, show_path
 from ..rounds import hook
 from ..tools import RawCall, ToolResult
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from ..tools import Tool
 
 __all__ = ["Spans", "spans"]
+
+answer_misnamed(__name__)
 
 _NAME_LENGTH: Final = 200
 _DESCRIPTION_LENGTH: Final = 2_000

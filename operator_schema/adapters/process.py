@@ -18,6 +18,7 @@ from ..errors import CallError, DecodeError, NeedsInput, SchemaError, ToolError,
 from ..execution import Executor, current_backend
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
+from ..lazy import answer_misnamed
 from ..message_text import as_written, checked_path, excerpt, one_line, received
 from ..processes import kill_group
 from ..rounds import Registry, answer_codec, answer_schema
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     Context = Mapping[Any, Any]
 
 __all__ = ["MAX_OUTPUT", "answer", "atools_of", "main", "tools_of"]
+
+answer_misnamed(__name__)
 
 
 MAX_OUTPUT = 10_000_000

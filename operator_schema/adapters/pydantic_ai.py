@@ -8,7 +8,7 @@ and its `deps` are there for each call, by their types.
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .base import Adapter, LiveTools, T, listed, needing, with_state
 from .conversions import blocks_of, data_of, output_class
@@ -25,9 +25,10 @@ with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
         ToolReturn,
     )
     from pydantic_ai.messages import MULTI_MODAL_CONTENT_TYPES
-    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+    from pydantic_ai.toolsets import AbstractToolset, FilteredToolset, ToolsetTool
 
 from ..errors import DecodeError
+from ..lazy import answer_misnamed
 from ..tools import Audio, File, Image, Resource
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["Toolset", "output_type", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 def output_type(cls: type[T], /) -> type[T]:
@@ -75,7 +78,17 @@ _NATIVE = (ToolReturn, *MULTI_MODAL_CONTENT_TYPES)
 _BLOCKS: Any = dict.fromkeys((Image, Audio, File, Resource), _binary)
 
 
-class Toolset(LiveTools, AbstractToolset[Any]):
+class _GivenAsToolset:
+    """A toolset; pydantic-ai asks for its `__name__` if it is given where functions belong."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name == "__name__":
+            message = "this is a toolset of pydantic-ai, not a function: write Agent(toolsets=…), not tools=…"
+        raise AttributeError(message, name=name)
+
+
+class Toolset(_GivenAsToolset, LiveTools, AbstractToolset[Any]):
     """The tools of a registry, for `Agent(toolsets=[Toolset(registry)])`.
 
     Each step sees those that are switched on then. The model reads wrong arguments as `ModelRetry`, and each
@@ -127,8 +140,12 @@ class Toolset(LiveTools, AbstractToolset[Any]):
         return data_of(result) if blocks is None else blocks
 
 
+class _OneOfToolset(_GivenAsToolset, FilteredToolset[Any]):
+    """One tool of a toolset."""
+
+
 def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
-    return Toolset.of(runner, native).filtered(lambda _ctx, one: one.name == tool.name)
+    return _OneOfToolset(Toolset.of(runner, native), lambda _ctx, one: one.name == tool.name)
 
 
 def _ask(ctx: Any, question: dict[str, Any], _key: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..lazy import answer_misnamed
 from .base import Adapter, needing
 from .conversions import flat_definition
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .base import Runner, Tools
 
 __all__ = ["OperatorFunction", "kernel_plugin", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 class OperatorFunction(KernelFunction):

@@ -19,6 +19,7 @@ with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
     from smolagents import AgentImage
     from smolagents import Tool as SmolTool
 
+from ..lazy import answer_misnamed
 from ..tools import Image
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
 
 __all__ = ["OperatorTool", "ToolCallError", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 _ANY = ["string", "integer", "number", "boolean", "object", "array", "null"]
 

@@ -18,6 +18,7 @@ with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands.types._events import ToolResultEvent
     from strands.types.tools import AgentTool
 
+from ..lazy import answer_misnamed
 from ..tools import Image
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from .base import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]
+
+answer_misnamed(__name__)
 
 
 class OperatorTool(AgentTool):

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from .columns import ColumnError, arrow_schema
-from .decoding import DecodedBatch, decode_lines
+from typing import TYPE_CHECKING
 
-__all__ = ["ColumnError", "DecodedBatch", "arrow_schema", "decode_lines"]
+from ..lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .columns import ColumnError as ColumnError
+    from .columns import arrow_schema as arrow_schema
+    from .decoding import DecodedBatch as DecodedBatch
+    from .decoding import decode_lines as decode_lines
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__, {".columns": "ColumnError arrow_schema", ".decoding": "DecodedBatch decode_lines"}
+    )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from errno import EADDRINUSE
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 import click
@@ -22,7 +25,7 @@ from .lookup import ObjectName, find_factory
 from .module_loading import WrongUse, is_path, module_of_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -64,11 +67,13 @@ __all__ = [
     "levels_from",
     "json_in",
     "json_option",
+    "programs_named",
     "read_text",
     "replace_file",
     "server_name",
     "text_of_bytes",
     "traceback_option",
+    "why_not_served",
     "unknown_fields_option",
     "written_options",
 ]
@@ -104,6 +109,32 @@ def is_server(target: str) -> bool:
     return target.startswith(MCP) or is_url(target) or is_command
 
 
+@contextmanager
+def programs_named(target: str) -> Generator[None]:
+    """Say how to write a target that can't be used, if it is a program, which may be an MCP server.
+
+    Args:
+        target: one of `TARGETS`, of a command that takes servers.
+
+    Raises:
+        WrongUse: it can't be used; with the text that it had.
+    """
+    try:
+        yield
+    except WrongUse as error:
+        if target.endswith(".py") or which(target) is None:
+            raise
+        way = f"to start this program as an MCP server, write {MCP}{shlex.quote(target)}"
+        message = f"{error.message}; {way}"
+        raise WrongUse(message) from None
+
+
+def why_not_served(error: OSError, host: str, port: int) -> str:
+    """Return why nothing can listen on a port, and what to give in its place if it is in use."""
+    remedy = ": give another --port, or --port 0 for any that is free" if error.errno == EADDRINUSE else ""
+    return f"can't serve on {escape(host)}, port {port}: {error.strerror or error}{remedy}"
+
+
 class _NameType(_NameParam):
     """`MODULE:NAME`, where NAME may have dots.
 
@@ -121,6 +152,9 @@ class _NameType(_NameParam):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ObjectName:
         text = str(value)
+        if text.startswith(MCP) or is_url(text):
+            reason = "tools of a server are listed by check, snapshot and stubs, and tried with inspect"
+            self.fail(f"{escape(text)!r} isn't {self.name}: {reason}", param, ctx)
         module, colon, path = _parted(text)
         if not is_path(module) and not all(module.split(".")):
             self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
@@ -161,7 +195,10 @@ class _TargetType(_AnyParam):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> ObjectName | str:
-        return str(value) if is_server(str(value)) else REGISTRY.convert(value, param, ctx)
+        if is_server(str(value)):
+            return str(value)
+        with programs_named(str(value)):
+            return REGISTRY.convert(value, param, ctx)
 
 
 _WITH_TOOLS = {"TOOL", "REGISTRY"}

@@ -27,6 +27,7 @@ from .arguments import (
     fail_on_option,
     format_option,
     levels_from,
+    programs_named,
     traceback_option,
 )
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools, with_own_names
@@ -214,7 +215,8 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
     if named.path:
         tools, _ = find_tools(named, show_traceback=show_traceback)
         return _Checked([_of_tool(tool) for tool in tools], tools, [], {})
-    modules = modules_of(named.module, show_traceback=show_traceback)
+    with programs_named(target):
+        modules = list(modules_of(named.module, show_traceback=show_traceback))
     found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
     if not found.subjects and not found.findings:  # in CI, a check of nothing would always pass
         what, how = "dataclasses or tools", "decorate functions with @tool, or classes with @dataclass"

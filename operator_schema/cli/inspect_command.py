@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import asynccontextmanager, nullcontext, redirect_stdout
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,9 @@ from .arguments import (
     TargetCommand,
     context_option,
     given_to_factory,
+    programs_named,
     traceback_option,
+    why_not_served,
 )
 from .factories import OpenContexts, run_in_loop
 from .lookup import ObjectName, find_tools_to_run
@@ -113,8 +114,7 @@ def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | str, *
         with redirect_stdout(sys.stderr):
             return run_in_loop(_serve(target, options, kept, outputs[1]))
     except OSError as error:
-        message = f"can't serve: {error.strerror or error}"
-        raise WrongUse(message) from None
+        raise WrongUse(why_not_served(error, "127.0.0.1", options["port"])) from None
 
 
 def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,7 +138,10 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUse(message) from None
     try:
         store = _store(options)
-    except (rounds.StoreError, ValueError) as error:
+    except rounds.StoreError as error:  # it names the file
+        message = f"--store: {error}"
+        raise WrongUse(message) from None
+    except ValueError as error:
         message = f"--store {escape(str(options['store']))} can't be used: {error}"
         raise WrongUse(message) from None
     return {"tried": tried, "store": store, "recorded": options["calls"]}
@@ -216,7 +219,11 @@ async def _module_inspected(
     given: Any, options: Mapping[str, Any]
 ) -> AsyncGenerator[tuple[inspector.Subject, Follow]]:
     """Import tools, and open their context for as long as the page is served."""
-    load = partial(find_tools_to_run, given, options)
+
+    def load() -> tuple[Any, GivenContext | None]:
+        with programs_named(str(given)):
+            return find_tools_to_run(given, options)
+
     contexts = OpenContexts()
 
     async def subject_now(imported: tuple[Any, GivenContext | None]) -> inspector.Subject:

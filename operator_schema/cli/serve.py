@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from contextlib import AsyncExitStack, redirect_stdout
@@ -32,6 +31,7 @@ from .arguments import (
     given_to_factory,
     server_name,
     traceback_option,
+    why_not_served,
     written_options,
 )
 from .factories import OpenContexts, run_in_loop
@@ -245,12 +245,9 @@ async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Output) -
 
 
 def _why_not_served(error: OSError, place: Address | Streams) -> str:
-    reason = error.strerror or str(error)
     if isinstance(place, tuple):
-        return f"can't serve: {reason}"
-    is_taken = error.errno == errno.EADDRINUSE
-    remedy = ": give another --port, or --port 0 for any that is free" if is_taken else ""
-    return f"can't serve on {escape(place.host)}, port {place.port}: {reason}{remedy}"
+        return f"can't serve: {error.strerror or error}"
+    return why_not_served(error, place.host, place.port)
 
 
 def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output) -> None:

@@ -12,7 +12,7 @@ from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from ..immutable import Value
 from ..message_text import clip, escape
 from ..tools import Tool, document_tool
-from .arguments import MCP, REGISTRY, is_server, is_url, json_in, read_text
+from .arguments import MCP, REGISTRY, is_server, is_url, json_in, programs_named, read_text
 from .lookup import find_tools
 from .module_loading import WrongUse
 
@@ -140,12 +140,14 @@ def _definitions_of(target: str) -> Any:
         return {"tools": _listed_by(target)}
     is_other_file = Path(target).is_file() and not target.endswith(".py")
     if target == "-" or target.endswith(".json") or is_other_file:
-        return _described_in(read_text(target), target)
+        with programs_named(target):
+            return _described_in(read_text(target), target)
     return None
 
 
 def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
-    return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
+    with programs_named(target):
+        return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
 
 
 def snapshot_in(text: str, name: str) -> Snapshot:

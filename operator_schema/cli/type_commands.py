@@ -217,7 +217,9 @@ def _numbered(source: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_failure(file: str, error: OSError) -> WrongUse:
-    return WrongUse(f"can't read {escape(file)}: {escape(error.strerror or type(error).__name__)}")
+    is_pair = isinstance(error, FileNotFoundError) and "=" in file
+    way = "; it takes JSON from a file or standard input, and call takes KEY=VALUE" if is_pair else ""
+    return WrongUse(f"can't read {escape(file)}: {escape(error.strerror or type(error).__name__)}{way}")
 
 
 def _size(source: BinaryIO) -> int | None:

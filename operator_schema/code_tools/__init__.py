@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from .. import Registry  # noqa: TC001  # the command line reads it
+from ..lazy import answer_misnamed
 from .code_base import CodeBase, CodeTools, code_tools
 from .language import missing_package
 
@@ -19,6 +20,8 @@ except ModuleNotFoundError as error:
     raise missing_package(error, "annotated-types") from None
 
 __all__ = ["CodeBase", "CodeTools", "code_tools"]
+
+answer_misnamed(__name__)
 
 
 def make_tools(

@@ -132,7 +132,7 @@ def page_of_tool(
         "is_async": tool.is_async,
         "has_function": tool.has_function,
         "home": tool.home,
-        "injected": list(tool.injected),
+        "injected": [] if subject.is_foreign else list(tool.injected),  # ours, when we call the server
         "needs_agreement": needs_agreement(subject, tool),
         "definition": ours,
         "output_schema": tool.output_schema(),

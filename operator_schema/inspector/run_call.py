@@ -37,6 +37,7 @@ from ..rounds import (
     call_text,
     rejection_reason,
 )
+from ..rounds.restore import MAYBE_SIGNED
 from ..tools import Audio, File, Image, RawCall, Resource
 from .catalogue import form_of, needs_agreement
 from .decode_call import finding_as_dict
@@ -424,7 +425,15 @@ def _shown(subject: Subject, store: SqliteStore, round_id: str) -> dict[str, Any
     try:
         return round_as_dict(store.load(round_id, subject.toolset))
     except (RestoreError, RoundError) as error:
-        return {"id": round_id, "problem": clip(str(error), _LONGEST_TEXT), "calls": []}
+        return {"id": round_id, "problem": _told(error), "calls": []}
+
+
+def _told(error: Exception) -> str:
+    """Return the text of an exception for somebody who started the page, and gave the secret as an option."""
+    return clip(str(error).replace(MAYBE_SIGNED, _MAYBE_SIGNED), _LONGEST_TEXT)
+
+
+_MAYBE_SIGNED = " (or they were signed: give the variable that holds the secret, with --secret-env NAME)"
 
 
 def round_as_dict(work: Round[Any]) -> dict[str, Any]:
@@ -497,7 +506,7 @@ def load_round(subject: Subject, store: SqliteStore, round_id: str) -> Round[Any
     try:
         return store.load(round_id, subject.toolset)
     except _CAUSES as error:
-        raise DecisionError(clip(str(error), _LONGEST_TEXT)) from error
+        raise DecisionError(_told(error)) from error
 
 
 def _decided(work: Round[Any], decision: Decision) -> Round[Any]:

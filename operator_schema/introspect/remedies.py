@@ -8,17 +8,21 @@ import typing
 from collections.abc import Callable
 from opcode import opmap
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
-from typing import Any, Final, NoReturn, cast, get_origin
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast, get_origin
 
 from ..errors import SchemaError
 from ..findings import about_type
 from ..immutable import instead_of
-from .classes import annotations_of
+from .classes import annotations_of, form_of
 from .foreign_classes import is_foreign
 from .hints import is_annotation, is_type, name_of, show_annotation, show_error, types_in
 from .leaves import as_leaf, has_attribute
 
-__all__ = ["remedy_for"]
+if TYPE_CHECKING:
+    from .hints import Scope
+    from .nodes import ObjectForm
+
+__all__ = ["remedy_for", "remedy_in"]
 
 _PAGE = "docs/{}.md in operator_schema's repository for what is supported, or give a SchemaLeaf for it"
 _LIBRARIES = frozenset({"pydantic", "pydantic_core", "msgspec", "attr", "attrs"})
@@ -34,6 +38,29 @@ _SPELLINGS: Final[dict[Any, str]] = {
     typing.Union: "Write X | Y with the types in place of X and Y, such as int | str",
 }
 """Frequent mistakes, and what to do about them."""
+
+
+_OWN_CHECKS: Final[dict[ObjectForm, str]] = {
+    "dataclass": "in __post_init__",
+    "struct": "in __post_init__",
+    "attrs": "in __attrs_post_init__",
+    "function": "in the function, which can raise CallError",
+}
+"""Where the code of an owner of annotations checks values, for those that have code."""
+
+
+def remedy_in(scope: Scope, remedy: str) -> str:
+    """Return a remedy as it reads in a scope: `in __post_init__` becomes what the owner of the scope has.
+
+    Args:
+        scope: of the annotation that the remedy is for.
+        remedy: as for the annotation of a dataclass.
+    """
+    while type(scope.owner).__name__ == "TypeAliasType":  # of typing, or of typing_extensions
+        scope = scope.outside()
+    form = "function" if isinstance(scope.owner, FunctionType) else form_of(scope.owner)
+    own = _OWN_CHECKS.get(form) if form else None
+    return remedy.replace("in __post_init__", own or "in the __post_init__ of a dataclass")
 
 
 def remedy_for(annotation: Any, *, is_root: bool) -> str:

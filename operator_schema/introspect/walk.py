@@ -402,7 +402,9 @@ class Walk:
     ) -> Node:
         """Note a complaint and return the node for what could not be read."""
         from ..findings import about_type
+        from .remedies import remedy_in
 
+        remedy = remedy_in(place.scope, remedy)
         self.complaints.append(about_type(place.path, code, place.owner, message, remedy, near))
         return UNKNOWN
 

@@ -228,8 +228,9 @@ class _Run:
         for name in allow:
             if name not in self.tools:
                 near = nearest(name, self.tools)
-                hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(list(self.tools))}"
-                message = f"allow names {quote(name)}, which the server doesn't have{hint}"
+                there = listed(list(self.tools)) or "none"
+                hint = f"did you mean {quote(near)}?" if near else f"the server has {there}"
+                message = f"there is no tool {quote(name)} to allow; {hint}"
                 raise ProbeError(message)
         with storing_nothing():
             for tool in self.tools.values():

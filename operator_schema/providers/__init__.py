@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..lazy import answer_misnamed_imports, names_meant
+from ..lazy import AnsweringPath, absent_name, names_meant
 
 if TYPE_CHECKING:
     from ..rounds import ToolChoice as ToolChoice
@@ -105,7 +105,7 @@ def _meant(name: str) -> list[str]:
     return names_meant(name, __dir__()) if other is None else [other]
 
 
-answer_misnamed_imports(__name__, _meant)
+__path__ = AnsweringPath(__name__, _meant)
 
 
 def __getattr__(name: str) -> object:
@@ -113,9 +113,7 @@ def __getattr__(name: str) -> object:
         return __dir__()
     home = _HOMES.get(name) or _FAMILIES.get(name) or _ROWS
     if name.startswith("_") or (home == _ROWS and name not in __dir__()):
-        meant = " or ".join(_meant(name))
-        message = f"module {__name__!r} has no attribute {name!r}" + (meant and f"; did you mean {meant}?")
-        raise AttributeError(message)
+        raise absent_name(__name__, name, _meant)
     value: object = getattr(import_module(home, __name__), name)
     globals()[name] = value
     return value

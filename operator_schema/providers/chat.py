@@ -77,6 +77,8 @@ LENGTH = frozenset({"length", "model_length", "max_output_tokens", "max_tokens",
 class ChatLikeWire(Wire):
     """The shared parts of Chat Completions and similar wire forms."""
 
+    OTHER_ROLES = True
+
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
         return {"type": "function", "function": described(definition, "parameters", strict=strict)}

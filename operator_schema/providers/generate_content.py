@@ -76,6 +76,7 @@ class GenerateContentWire(BlockWire):
     HISTORY = "contents"
     FORMS = frozenset({"gemini"})
     ROLE = "model"
+    ROLES = frozenset({"user", "model", "function"})
     BLOCKS = "parts"
 
     schema_key: str = "parametersJsonSchema"

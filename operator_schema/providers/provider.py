@@ -160,6 +160,8 @@ class Provider(Value):
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
         way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
+        if isinstance(item, (tools.RawCall, tools.ToolResult)):
+            way = ": a call and its result become a turn when their round is committed"
         raise TypeError(message + way)
 
     def _check_form(self, message: Mapping[str, Any]) -> None:
@@ -172,7 +174,7 @@ class Provider(Value):
 
         Raises:
             TypeError: it has `content` where the provider takes `parts`, or `parts` where it takes `content`;
-                or a string where it takes a list.
+                or a string where it takes a list; or the provider doesn't know its role.
         """
         own = self.wire.text_message("user", "…")
         wanted, foreign = ("parts", "content") if "parts" in own else ("content", "parts")
@@ -181,12 +183,19 @@ class Provider(Value):
         elif "text" not in self.wire.FORMS and isinstance(message.get(wanted), str):
             found = f"a string as {quote(wanted)}"
         else:
+            self._check_role(message)
             return
         error = (
             f"a message of a history has {found}, which is another provider's form: "
             f"for {self.name}, write {to_json_text(own)}, or a string for a message of the user"
         )
         raise TypeError(error)
+
+    def _check_role(self, message: Mapping[str, Any]) -> None:
+        fault = rounds.role_fault(message, self.wire.ROLES, others=self.wire.OTHER_ROLES)
+        if fault is not None:
+            error = f"a message of a history for {self.name} {fault}"
+            raise TypeError(error)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.
@@ -458,7 +467,8 @@ def _checked_history(history: Any) -> list[Any]:
     """
     if type(history) in {str, dict} or not hasattr(history, "__iter__"):
         message = f"a history must be a list of strings, messages, turns and answers, not {received(history)}"
-        raise TypeError(message)
+        is_one = type(history) is str or is_object(history)
+        raise TypeError(f"{message}: write [message]" if is_one else message)
     return [*history]
 
 
@@ -482,7 +492,7 @@ def _checked_results(results: Any) -> list[ToolResult]:
         message = "results takes a list: write [result]"
         raise TypeError(message)
     given: Any = results
-    found: list[Any] = list(given) if hasattr(given, "__iter__") else [given]
+    found: list[Any] = list(given) if hasattr(given, "__iter__") and not isinstance(given, str) else [given]
     for result in found:
         if not isinstance(result, tools.ToolResult):
             message = f"results takes what an executor returns, ToolResults, not {received(result)}"

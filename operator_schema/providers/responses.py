@@ -61,6 +61,7 @@ class ResponsesWire(Wire):
 
     HISTORY = "input"
     FORMS = frozenset({"item", "text"})
+    ROLES = frozenset({"user", "assistant", "system", "developer"})
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""

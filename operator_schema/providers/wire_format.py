@@ -100,12 +100,15 @@ class Wire(Value):
     """The wire form of one family of providers: what most have in common, each says with its own words.
 
     `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
-    the provider takes; see `form_of`. `CONTAINER` is where a request names the sandbox in which a program
-    waits for results; empty where it doesn't.
+    the provider takes; see `form_of`. `ROLES` are those of messages, and `OTHER_ROLES` says whether a model
+    may have more of its own. `CONTAINER` is where a request names the sandbox in which a program waits for
+    results; empty where it doesn't.
     """
 
     HISTORY = "messages"
     FORMS = frozenset({"text", "parts"})
+    ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+    OTHER_ROLES = False
     CONTAINER = ""
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
@@ -259,6 +262,7 @@ class BlockWire(Wire):
     """
 
     ROLE = "assistant"
+    ROLES = frozenset({"user", "assistant", "system"})
     BLOCKS = "content"
 
     def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:

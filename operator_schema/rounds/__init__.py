@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .toolset import Toolset as Toolset
     from .transcript import Transcript as Transcript
     from .transcript import Turn as Turn
+    from .transcript import role_fault as role_fault
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
@@ -60,6 +61,6 @@ else:
             ".tool_call": "Question ToolCall rejection_reason",
             ".tool_search": "FoundTools ToolSearch",
             ".toolset": "Toolset",
-            ".transcript": "Transcript Turn",
+            ".transcript": "Transcript Turn role_fault",
         },
     )

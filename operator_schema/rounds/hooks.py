@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 from ..errors import ToolNotFoundError
 from ..immutable import Value
+from ..json_values import is_object
 from ..message_text import one_line, received, writable_text
 from ..tools.calls import ToolResult
 from ..tools.signature import outcome_of, takes
@@ -505,6 +506,8 @@ def _hooks_of(source: Any, toolset: NamedTools | None) -> Iterator[Hook]:
         return
     if not callable(source):
         hint = ": write Hooks(*…)" if type(source) in {list, tuple} else ""
+        if is_object(source):
+            hint = ": write @hook(tool) above a function that is for one tool alone"
         wanted = "a function, or an object with methods marked by @hook"
         message = f"a hook must be {wanted}, not {received(source)}{hint}"
         raise TypeError(message)

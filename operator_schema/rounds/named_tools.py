@@ -11,7 +11,7 @@ from ..tools.failures import WARNING, write_log
 from ..tools.metadata import NO_CONTEXT, HiddenSwitch, check_switch, question_of
 from ..tools.options import style_in
 from ..tools.tool import Tool
-from ..tools.tool_sources import places_of, tools_of
+from ..tools.tool_sources import places_of, tell_if_undescribed, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -111,7 +111,10 @@ def _entries_of(member: Any) -> list[Entry]:
     if issubclass(kind, (set, frozenset)):
         message = f"expected tools one by one or in a list: Toolset(*tools), not in a {kind.__name__}"
         raise TypeError(message)
-    return [Entry(tool) for tool in tools_of(member if _is_several(kind, member) else [member])]
+    tools = tools_of(member if _is_several(kind, member) else [member])
+    for tool in tools:
+        tell_if_undescribed(tool)
+    return [Entry(tool) for tool in tools]
 
 
 def _is_several(kind: Any, member: Any) -> bool:

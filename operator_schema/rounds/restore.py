@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from .named_tools import NamedTools
     from .serialization import SavedHead
 
-__all__ = ["RestoreError", "RestoreProblemCode", "restore_round"]
+__all__ = ["MAYBE_SIGNED", "RestoreError", "RestoreProblemCode", "restore_round"]
 
 _SUGGESTED = 3
 _TEXTS: Codec[Any] = Codec(Any, max_depth=DEPTH)
 _SIGNED_OTHERWISE = " (or they were saved with another secret, or without one)"
-_MAYBE_SIGNED = " (or they were signed, and secret= is missing: give the one that as_dict got)"
+MAYBE_SIGNED = " (or they were signed, and secret= is missing: give the one that as_dict got)"
 _CHANGED = "this call can't be restored: its saved data were changed"
 
 
@@ -70,7 +70,7 @@ def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Ro
         RestoreError: something no longer fits.
     """
     digest = digest_with(secret)
-    head = _head(data, digest, _SIGNED_OTHERWISE if secret else _MAYBE_SIGNED)
+    head = _head(data, digest, _SIGNED_OTHERWISE if secret else MAYBE_SIGNED)
     problems: list[Finding] = []
     calls = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
     found = Round(toolset, tuple(head.offered), tuple(calls), head.assistant, Settlement(head.round))

@@ -22,7 +22,7 @@ from .input_copies import digest_with, own_json
 from .restore import RestoreError
 from .round import HookError
 from .serialization import DEPTH, SavedResult, read_result, without_texts
-from .transcript import Turn
+from .transcript import Turn, check_item
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
@@ -342,7 +342,7 @@ class StoredTranscript:
         Raises:
             RoundError: the turn is there already.
             StoreError: the turn is one of a round that waits in the store: commit that.
-            TypeError: it isn't JSON, or nests too deep.
+            TypeError: it isn't JSON, or nests too deep; or a transcript in memory refuses it, too.
         """
         if isinstance(item, Turn):
             self.commit_turn(item, None)
@@ -352,6 +352,7 @@ class StoredTranscript:
         except ValueError as error:
             message = f"an item of a transcript is a turn or JSON: {error}"
             raise TypeError(message) from None
+        check_item(item)
         with self._store._transaction() as db:  # noqa: SLF001  # one thought with it
             db.execute("INSERT INTO items (transcript, item) VALUES (?, ?)", (self._name, text))
 

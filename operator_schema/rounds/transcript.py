@@ -7,21 +7,27 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Value
-from ..json_values import copy_json, writable_json
-from ..message_text import one_line, quote, received
+from ..json_values import copy_json, is_array, is_object, writable_json
+from ..message_text import as_written, listed, nearest, one_line, quote, received
+from ..tools.calls import RawCall, ToolResult
 from ..tools.signature import close_awaitable, is_awaitable
 from .errors import RoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
     from types import ModuleType
 
-    from ..tools.calls import RawCall, ToolResult
 
-__all__ = ["History", "Transcript", "Turn", "append_turn", "saving"]
+__all__ = ["History", "Transcript", "Turn", "append_turn", "check_item", "role_fault", "saving"]
 
 
 _NAME_LENGTH = 100
+
+_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function", "model"})
+"""The roles that messages have, for whatever provider."""
+
+_OF_THE_MODEL = frozenset({"assistant", "model"})
 
 
 class Turn(Value):
@@ -106,6 +112,61 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
         raise TypeError(message)
 
 
+def role_fault(
+    message: Mapping[Any, Any], own: AbstractSet[str] = _ROLES, *, others: bool = True
+) -> str | None:
+    """Return what is wrong with the role of a message, as `has …`; None if nothing is.
+
+    Args:
+        message: in the form of a provider.
+        own: the roles that it may have.
+        others: whether it may also have a role that isn't known, if it isn't one of these misspelt.
+    """
+    if "role" not in message:
+        key = nearest("role", [key for key in message if isinstance(key, str)], _ALMOST_THE_SAME)
+        return f'has {quote(key)}: did you mean "role"?' if key else None
+    role = message["role"]
+    if role is None or role in own:
+        return None
+    if not isinstance(role, str):
+        return f"has {as_written(role)} as its role, which must be a string"
+    of_the_model = own & _OF_THE_MODEL if role in _OF_THE_MODEL else ()
+    near = next(iter(of_the_model), None) or nearest(role, sorted(own))
+    if near is None and others and role not in _ROLES:
+        return None
+    hint = (
+        f"did you mean {quote(near)}?" if near else f"it may be {listed([quote(one) for one in sorted(own)])}"
+    )
+    return f"has the role {quote(role)}: {hint}"
+
+
+_ALMOST_THE_SAME = 0.7
+
+
+_NO_ITEMS = (int, float, bytes, RawCall, ToolResult)
+
+
+def check_item(item: object) -> None:
+    """Refuse what is certainly not a part of a conversation.
+
+    Raises:
+        TypeError: it is a number, null, a list, bytes, a call, a result, or a message of a misspelt role.
+    """
+    if isinstance(item, (str, Turn)):
+        return
+    if is_object(item):
+        fault = role_fault(item)
+        if fault is not None:
+            message = f"a message of a transcript {fault}"
+            raise TypeError(message)
+    elif item is None or isinstance(item, _NO_ITEMS) or is_array(item):
+        way = ": append its items one by one" if is_array(item) else ""
+        if isinstance(item, (RawCall, ToolResult)):
+            way = ": a call and its result become a turn when their round is committed"
+        message = f"a transcript has messages, turns and answers, not {received(item)}{way}"
+        raise TypeError(message)
+
+
 class Transcript:
     """A conversation in memory: messages of the user, committed turns, and whatever else your program adds.
 
@@ -118,7 +179,7 @@ class Transcript:
         items: the conversation so far, such as messages of the user.
 
     Raises:
-        TypeError: `items` is a string.
+        TypeError: `items` is a string, or `append` refuses one of them.
     """
 
     __slots__ = ("_items", "_lock", "_turns")
@@ -138,7 +199,9 @@ class Transcript:
 
         Raises:
             RoundError: the turn is there already.
+            TypeError: it is no part of a conversation, such as a number, or its role is misspelt.
         """
+        check_item(item)
         with self._lock:
             if isinstance(item, Turn):
                 if item.id in self._turns:

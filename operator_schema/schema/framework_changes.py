@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..findings import Finding
 from ..json_values import is_array, is_object, to_json_text
+from ..lazy import answer_misnamed
 from ..message_text import excerpt, one_line, received
 from .keywords import KEYWORDS
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 
 __all__ = ["schema_changes"]
+
+answer_misnamed(__name__)
 
 _SHOWN = 60
 _MOST = 200

@@ -15,6 +15,7 @@ from typing import (
     Final,
     ForwardRef,
     Literal,
+    NoReturn,
     TypeVar,
     Union,
     final,
@@ -332,6 +333,15 @@ class Skip:
 
     def __reduce__(self) -> str:
         return "skip"
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        """Refuse to be called.
+
+        Raises:
+            TypeError: with what to write.
+        """
+        message = "skip isn't called: write Annotated[Db, skip], with your own type in place of Db"
+        raise TypeError(message)
 
     def __copy__(self) -> Self:
         return self

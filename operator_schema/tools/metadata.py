@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     Enabled = Switch | None  # None leaves the decision to something else
 
 __all__ = [
+    "AUTO_GENERATED",
     "Documentation",
     "FLAGS",
     "MCP_HINTS",
@@ -334,6 +335,10 @@ class HasMetadata:
         return self._metadata.describes_tools
 
 
+AUTO_GENERATED = "Auto generated."
+"""How the description ends that nobody wrote."""
+
+
 def read_documentation(
     name: str, description: str | None, summary: str | None, doc: str | None
 ) -> Documentation:
@@ -351,7 +356,7 @@ def read_documentation(
         summary = without_surrogates(summary.strip())
         return Documentation(summary, text or None, f"{summary}\n\n{text}".strip())
     if not text and description is None:
-        text = f"Use this tool for {name}. Auto generated."
+        text = f"Use this tool for {name}. {AUTO_GENERATED}"
         return Documentation(text, None, text)
     first, rest = split_summary(text)
     return Documentation(first, rest, text)

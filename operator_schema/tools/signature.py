@@ -165,14 +165,17 @@ def _read(function: Any, wrapped: int) -> Callee:
         return _read(bound.__wrapped__, wrapped + 1)
     if isinstance(function, type):
         message = f"{one_line(function.__name__, 100)} is a class, not a function"
-        raise UnfitError(message, "For a dataclass use tool_input")
+        raise UnfitError(message, "Write a function (def) that calls it; for a dataclass, use tool_input")
     call: Any = getattr(bound.__class__, "__call__", None)  # noqa: B004  # not whether, but what
     if isinstance(call, FunctionType) or hasattr(call, "__wrapped__"):
         return _without(_read(call, wrapped), 1, ())
     own = one_line(type(function).__name__, 100)
+    if not callable(function):
+        message = f"an object of class {own} can't be called"
+        raise UnfitError(message, "Give a function (def)")
     what = "a built-in function" if own == "builtin_function_or_method" else f"an object of class {own}"
     message = f"{what} has no parameters that can be read"
-    raise UnfitError(message, "Write a function (def) with annotated parameters that calls it")
+    raise UnfitError(message, "Write a function (def) that calls it")
 
 
 def _read_code(function: FunctionType) -> Callee:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from ..json_values import is_object
 from ..message_text import as_written, listed, one_line, quote, received
 from .binding import unbound_message
+from .failures import WARNING, write_log
+from .metadata import AUTO_GENERATED
 from .tool import Tool
 
 if TYPE_CHECKING:
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_is_tool",
+    "is_undescribed",
     "methods_of",
     "offered_by_distributions",
     "own_tools_of",
+    "place_of_tool",
     "places_of",
     "some_tools_of",
+    "tell_if_undescribed",
     "tools_in",
     "tools_of",
 ]
@@ -342,3 +347,37 @@ def places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:
 def _line_of(tool: Tool[..., Any]) -> str:
     code = getattr(getattr(tool, "__wrapped__", None), "__code__", None)
     return "" if code is None else f" (line {code.co_firstlineno})"
+
+
+def place_of_tool(tool: Tool[..., Any]) -> str | None:
+    """Return file and line of the function of a tool, or of the class of its input."""
+    from inspect import unwrap  # only a tool that something is said about pays for it
+
+    code = getattr(unwrap(tool), "__code__", None)
+    if code is not None:
+        return f"{code.co_filename}:{code.co_firstlineno}"
+    from ..introspect.source_code import place_of
+
+    return place_of(tool.input_type) if isinstance(tool.input_type, type) else None
+
+
+def is_undescribed(tool: Tool[..., Any]) -> bool:
+    """Return whether nobody described a tool, so that a model is told no more than its name."""
+    return tool.summary.endswith(AUTO_GENERATED)
+
+
+_OWN_MODULES = f"{__name__.partition('.tools.')[0]}."
+
+_told: set[str] = set()
+"""The places of the tools that nobody described, of which the log was told."""
+
+
+def tell_if_undescribed(tool: Tool[..., Any]) -> None:
+    """Log that nobody described a tool, once for each function; those of servers have none of yours."""
+    if not is_undescribed(tool) or tool.home.startswith(_OWN_MODULES):
+        return
+    place = place_of_tool(tool) or f"{tool.home}.{tool.name}"
+    if place not in _told:
+        _told.add(place)
+        what = "has no docstring, so a model knows only its name: write what it does, and when to use it"
+        write_log(WARNING, "%s (%s) %s", tool.name, place, what)

@@ -298,6 +298,14 @@ def test_a_server_is_asked(desk):
         (["diff", "empty.json", "compare_desk"], "empty.json: it has no tools"),
         (["snapshot", "bytes.json"], "bytes.json can't be read: it isn't UTF-8"),
         (["snapshot", "compare_bare"], "there are no tools in compare_bare"),
+        (
+            ["snapshot", "./program"],
+            "program isn't JSON: Expecting value: line 1 column 1 (char 0); to start this program as an MCP",
+        ),
+        (["diff", "./program", "compare_desk"], "as an MCP server, write mcp:./program"),
+        (["check", "./program"], "as an MCP server, write mcp:./program"),
+        (["stubs", "./program"], "as an MCP server, write mcp:./program"),
+        (["check", "true"], "no module true in this folder or on the path; to start this program as an MCP"),
         (["snapshot", "listed.json"], "there are no tools in listed.json: its list is empty"),
         (["replay", "x.jsonl", "--against", "listed.json"], "there are no tools in listed.json"),
         (["snapshot", "mcp:http://127.0.0.1:1/mcp"], "write the URL without mcp: http://127.0.0.1:1/mcp"),
@@ -326,6 +334,8 @@ def test_wrong_use_says_what_to_do(desk, tmp_path, words, said):
     (tmp_path / "compare_bare.py").write_text("")
     (tmp_path / "later.json").write_text('{"format": "operator_schema snapshot 9", "tools": []}')
     (tmp_path / "bytes.json").write_bytes(b"\xff")
+    (tmp_path / "program").write_text("#!/bin/sh\n")
+    (tmp_path / "program").chmod(0o755)
     status, _, err = desk(*words)
     assert (status, said in err) == (2, True), err
 

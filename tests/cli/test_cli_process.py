@@ -129,7 +129,7 @@ def test_json_is_ascii_where_the_encoding_is_narrow(folder):
 def test_what_the_system_writes_at_import_goes_to_standard_error(tmp_path):
     (tmp_path / "noisy.py").write_text(
         "import os\nos.write(1, b'by the system\\n')\nos.system('echo by a child')\n"
-        "from operator_schema import tool\n\n@tool\ndef f() -> str:\n    return 'done'\n",
+        "from operator_schema import tool\n\n@tool\ndef f() -> str:\n    'Do it.'\n    return 'done'\n",
         encoding="utf-8",
     )
     assert any_process(["call", "noisy:f"], tmp_path) == (0, "done\n", "by the system\nby a child\n")

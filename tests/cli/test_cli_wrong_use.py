@@ -303,3 +303,19 @@ def test_what_a_module_offers_may_leave_out_one_of_two_tools_of_one_name(run, mo
         status, _, err = run(command, "desk_twice")
         assert "already registered" not in err
         assert status == 0 or command == "check"
+
+
+@pytest.mark.parametrize("command", ["call", "decode", "schema", "tools"])
+@pytest.mark.parametrize("target", ["http://127.0.0.1:9/mcp", "mcp:uvx"])
+def test_a_server_where_a_module_belongs_is_told_which_commands_take_one(run, command, target):
+    status, out, err = run(command, target)
+    assert (status, out) == (2, "")
+    assert "listed by check, snapshot and stubs, and tried with inspect" in " ".join(err.split())
+
+
+def test_a_pair_where_a_file_belongs_is_told_which_command_takes_one(run, monkeypatch, tmp_path):
+    (tmp_path / "desk_pair.py").write_text(TWO_REFUNDS)
+    monkeypatch.syspath_prepend(tmp_path)
+    status, out, err = run("decode", "desk_pair:refund", "order=x")
+    assert (status, out) == (2, "")
+    assert "it takes JSON from a file or standard input, and call takes KEY=VALUE" in " ".join(err.split())

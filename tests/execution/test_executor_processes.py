@@ -74,7 +74,7 @@ def test_nothing_is_loaded_before_it_is_used():
         "import sys\n"
         "from operator_schema import Executor, Registry, RawCall, ToolResult, tool\n"
         "@tool\n"
-        "def ping() -> str: return 'pong'\n"
+        "def ping() -> str:\n    'Answer.'\n    return 'pong'\n"
         "registry = Registry([ping]); executor = Executor(registry); registry.definitions()\n"
         "late = {'asyncio', 'logging', 'threading', 'inspect', 'json', 'importlib.raw'}\n"
         "print(*sorted(late & set(sys.modules)))\n"

@@ -25,15 +25,18 @@ connection = sqlite3.connect(":memory:")
 
 @tool
 async def who() -> str:
+    "Say who."
     await asyncio.sleep(0.01)
     return USER.get()
 
 @tool(name="who_sync")
 def who_sync() -> str:
+    "Say who."
     return USER.get()
 
 @tool(threads=False)
 def query() -> int:
+    "Ask."
     return connection.execute("select 7").fetchone()[0]
 
 executor = Executor([who, who_sync, query])
@@ -45,6 +48,7 @@ print([result.content for result in executor.run_sync(calls)], flush=True)
 NAP = """
 @tool
 async def nap() -> None:
+    "Sleep."
     print("ready", flush=True)
     try:
         await asyncio.sleep(60)

@@ -123,7 +123,7 @@ def test_failures_reach_stderr_without_any_set_up():
     code = (
         "from operator_schema import Executor, RawCall, tool\n"
         "@tool\n"
-        "def work() -> str: raise KeyError('no such row')\n"
+        "def work() -> str:\n    'Do it.'\n    raise KeyError('no such row')\n"
         "Executor([work]).run_sync(RawCall('1', 'work'))\n"
     )
     done = subprocess.run(

@@ -203,6 +203,7 @@ from operator_schema import Executor, RawCall, tool
 
 @tool
 def ping() -> str:
+    "Answer."
     return "pong"
 
 executor = Executor([ping])

@@ -49,6 +49,7 @@ from operator_schema import Executor, RawCall, Reject, ToolResult, Toolset, tool
 
 @tool
 def ping() -> str:
+    "Answer."
     return "pong"
 
 for threads in (True, False):

@@ -114,12 +114,12 @@ def run(extra: str, end: str, uv: str) -> Outcome:
         if end == "lowest" and extra in OF_ONE_RELEASE:
             same, newest = OF_ONE_RELEASE[extra]
             steps += [
-                [*install, "--editable=.[test]"],
+                [*install, "--editable=.", "--group=test"],
                 [*install, f"--constraint={pins}", same],
                 [uv, "pip", "uninstall", "--quiet", f"--python={python}", newest],
             ]
         else:
-            steps.append([*install, f"--constraint={pins}", "--editable=.[test]"])
+            steps.append([*install, f"--constraint={pins}", "--editable=.", "--group=test"])
     else:
         steps += [
             [*install, "--no-deps", f"--requirement={framework.parent / 'requirements.txt'}"],

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from datetime import date, datetime
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, NamedTuple, Optional, TypedDict
 
 import pytest
 from libraries import library
+from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, DecodeError, SchemaError, json_schema, tool
 
 pydantic = library("pydantic")
 msgspec = library("msgspec")
 at = library("annotated_types")
+attrs = library("attrs")
 
 Field = pydantic.Field
 
@@ -218,6 +220,68 @@ def test_metadata_of_the_field_itself_wins_over_its_annotation() -> None:
 )
 def test_what_would_be_lost_is_named_and_refused(annotation: Any, said: str) -> None:
     assert said in complaint(annotation)
+
+
+CHECKED = [
+    at.Predicate(lambda x: x > 1),
+    at.Predicate(at.Not(math.isfinite)),
+    at.Timezone(None),
+    pydantic.AfterValidator(abs),
+    pydantic.BeforeValidator(abs),
+    pydantic.PlainValidator(abs),
+    pydantic.types.UuidVersion(4),
+    pydantic.UrlConstraints(max_length=3),
+    pydantic.StringConstraints(to_upper=True),
+]
+"""What only code can check."""
+
+
+def owners(annotation: Any) -> dict[str, tuple[Any, str]]:
+    """Return registrations of an annotation in each kind of owner, with what the owner has for checks."""
+    made = make_dataclass("Data", [("x", annotation)])
+
+    def takes(x: Any) -> None:
+        """Take it."""
+
+    def takes_rest(**rest: Any) -> None:
+        """Take it."""
+
+    async def takes_class(item: Any) -> None:
+        """Take it."""
+
+    takes.__annotations__["x"] = list[annotation]
+    takes_rest.__annotations__["rest"] = annotation
+    takes_class.__annotations__["item"] = made
+    in_class, in_function = "in __post_init__", "in the function, which can raise CallError"
+    own_class = attrs.make_class("Attrs", {"x": attrs.field(type=annotation)})
+    nowhere = "in the __post_init__ of a dataclass"
+    alias = TypeAliasType("alias", annotation)  # type: ignore[misc]  # made for each
+    return {
+        "dataclass": (lambda: Codec(made), in_class),
+        "struct": (lambda: Codec(msgspec.defstruct("Struct", [("x", annotation)])), in_class),
+        "attrs": (
+            lambda: Codec(own_class),
+            "in __attrs_post_init__",
+        ),
+        "typed dict": (lambda: Codec(TypedDict("Typed", {"x": annotation})), nowhere),
+        "named tuple": (lambda: Codec(NamedTuple("Named", [("x", annotation)])), nowhere),
+        "bare": (lambda: Codec(list[annotation]), nowhere),
+        "function": (lambda: tool(takes), in_function),
+        "rest": (lambda: tool(takes_rest), in_function),
+        "class of a parameter": (lambda: tool(takes_class), in_class),
+        "alias in a dataclass": (lambda: Codec(make_dataclass("Data", [("x", alias)])), in_class),
+    }
+
+
+@pytest.mark.parametrize("metadata", CHECKED, ids=lambda metadata: type(metadata).__name__)
+@pytest.mark.parametrize("owner", owners(int))
+def test_a_remedy_names_the_place_for_checks_that_the_owner_has(metadata: Any, owner: str) -> None:
+    register, place = owners(Annotated[float, metadata])[owner]
+    with pytest.raises(SchemaError) as caught:
+        register()
+    (only,) = caught.value.findings
+    assert place in only.remedy
+    assert "post_init__" not in only.remedy.replace(place, "")
 
 
 def test_a_default_inside_the_annotation_of_a_field_needs_one_after_it() -> None:

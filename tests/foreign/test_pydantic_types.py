@@ -166,7 +166,7 @@ class Unwritable:
         (pydantic.NaiveDatetime, "Write datetime, with the leaf for local times."),
         (pydantic.Secret[int], "pydantic.types.Secret is not supported. See docs/other-libraries.md"),
         (Unwritable, "Unwritable can't be read: its own code raised PydanticInvalidForJsonSchema"),
-        (pydantic.UUID4, "Write UUID, and check its version in __post_init__."),
+        (pydantic.UUID4, "Write UUID, and check its version in the __post_init__ of a dataclass."),
         (pydantic.FilePath, "Write Path, and look for the file in your function."),
         (pydantic.Base64Bytes, "Write bytes, which is base64 in JSON."),
         (pydantic.Base64Str, "Write str, and decode it in your function."),

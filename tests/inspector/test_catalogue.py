@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import help_desk
 import pytest
 
 from operator_schema import Registry, tool
@@ -41,6 +42,12 @@ def test_the_costs_of_a_tool_name_its_dearest_part(subject):
     }
     assert costs[0]["part"] == "payment"
     assert [cost["tokens"] for cost in costs] == sorted([cost["tokens"] for cost in costs], reverse=True)
+
+
+@pytest.mark.parametrize(("is_foreign", "given"), [(False, ["progress"]), (True, [])])
+def test_what_a_program_injects_is_shown_of_its_own_tools_alone(is_foreign, given):
+    offered = subject_of("x", [help_desk.export], is_foreign=is_foreign)
+    assert shown(offered, "export", openai_chat)["injected"] == given
 
 
 def test_shared_definitions_cost_something_too():

@@ -195,7 +195,7 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
     assert "no tools in empty: decorate functions with @tool" in refused("empty")
     assert "--context is for your own tools" in refused("--context", "a:b", "https://x.example/mcp")
     assert "--tried bad.jsonl can't be used: line 1" in refused("--tried", "bad.jsonl", "help_desk")
-    assert "--store not.db can't be used" in refused("--store", "not.db", "help_desk")
+    assert "error: --store: the store not.db can't be used" in refused("--store", "not.db", "help_desk")
     assert "--secret-env is for --store" in refused("--secret-env", "X", "help_desk")
     (folder / "own.db").touch()
     assert "the variable NO, which should hold the secret, isn't set" in refused(
@@ -253,7 +253,20 @@ def test_an_address_that_is_taken(refused):
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as other:
-        assert "can't serve: " in refused("--port", str(other.getsockname()[1]), "help_desk")
+        port = other.getsockname()[1]
+        message = f"can't serve on 127.0.0.1, port {port}: Address already in use: give another --port"
+        assert f"{message}, or --port 0 for any that is free" in refused("--port", str(port), "help_desk")
+
+
+def test_a_program_is_not_taken_for_a_module(refused, tmp_path):
+    program = tmp_path / "my server"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    way = "to start this program as an MCP server, write mcp:"
+    assert way in refused("true")
+    assert way not in refused("no_such_module")
+    program = program.rename(tmp_path / "server")
+    assert f"{way}{program}" in refused(str(program))
 
 
 HIDDEN = """

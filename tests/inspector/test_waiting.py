@@ -150,8 +150,12 @@ def test_a_round_of_other_tools_or_with_another_secret_says_so(subject, store, t
     (work,) = waiting_rounds(others, store)["rounds"]
     assert "refund" in work["problem"]
     (work,) = waiting_rounds(subject, SqliteStore(tmp_path / "desk.db"))["rounds"]
-    assert work["problem"]
+    assert work["problem"].endswith(
+        "signed: give the variable that holds the secret, with --secret-env NAME)"
+    )
     assert work["calls"] == []
+    with pytest.raises(DecisionError, match="with --secret-env NAME"):
+        load_round(subject, SqliteStore(tmp_path / "desk.db"), work["id"])
 
 
 def test_rounds_of_a_process_that_died_are_listed(subject, store):

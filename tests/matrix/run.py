@@ -229,7 +229,19 @@ def cpython(version: str, words: Sequence[str], uv: str) -> Suite:
         if not is_fresh(folder, stamp):
             install(
                 [program, "-m", "venv", str(folder)],
-                [uv, "pip", "install", "--quiet", "--python", python, *COMPAT, "--editable", ".[test]"],
+                [
+                    uv,
+                    "pip",
+                    "install",
+                    "--quiet",
+                    "--python",
+                    python,
+                    *COMPAT,
+                    "--editable",
+                    ".",
+                    "--group",
+                    "test",
+                ],
             )
             (folder / "stamp").write_text(stamp)
     return Suite(full, [python, "-m", "pytest", *PYTEST, *words], folder)
@@ -237,8 +249,10 @@ def cpython(version: str, words: Sequence[str], uv: str) -> Suite:
 
 def pure_requirements() -> list[str]:
     """List what the tests need, in releases without compiled parts."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    declared = [requirement for extra in ("cli", "code", "testing", "test") for requirement in extras[extra]]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = settings["project"]["optional-dependencies"]
+    declared = [requirement for extra in ("cli", "code", "testing") for requirement in extras[extra]]
+    declared += settings["dependency-groups"]["test"]
     wanted = [PURE.get(re.split(r"[^\w-]", requirement)[0], [requirement]) for requirement in declared]
     return [pure for some in wanted for pure in some if not pure.startswith("operator-schema")]
 

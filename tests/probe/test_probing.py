@@ -107,8 +107,10 @@ def test_equal_seeds_make_equal_calls():
 
 
 def test_a_name_that_no_tool_has_cannot_be_allowed():
-    with pytest.raises(ProbeError, match='did you mean "create_note"'):
+    with pytest.raises(ProbeError, match='to allow; did you mean "create_note"'):
         plan([sys.executable, str(SERVER)], allow=["create_notes"])
+    with pytest.raises(ProbeError, match=r'^there is no tool "nope" to allow; the server has .*create_note'):
+        plan([sys.executable, str(SERVER)], allow=["nope"])
 
 
 def test_what_a_server_said_before_it_ended_is_told():

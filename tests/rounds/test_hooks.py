@@ -189,6 +189,7 @@ def test_hooks_are_pickled_with_their_functions():
         (Policy, r"give an instance: Policy\(\)"),
         (search, "a tool isn't a hook"),
         (object(), "a hook must be a function"),
+        ({"search": print}, r"write @hook\(tool\) above a function that is for one tool alone$"),
         (lambda: None, "has to take one argument, a ToolCall"),
         (lambda one, two: None, "has to take one argument, a ToolCall"),
         (lambda *, call: None, "has to take one argument"),

@@ -25,7 +25,7 @@ from operator_schema import (
     tool,
     tool_input,
 )
-from operator_schema.tools import schema_response
+from operator_schema.tools import document_tool, schema_response
 
 
 def complaint_of(make):
@@ -366,3 +366,33 @@ def test_a_complaint_names_the_tool_or_the_class_inside_it():
         tool(run)
     found = [(complaint.type, complaint.path) for complaint in caught.value.findings]
     assert found == [("Inside", ("inside", "action")), ("run", ("action",))]
+
+
+@pytest.mark.parametrize("arguments", [(), (int,), ("db",)])
+def test_skip_is_not_called(arguments):
+    with pytest.raises(TypeError, match=r"write Annotated\[Db, skip\]"):
+        skip(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (
+            print,
+            "a built-in function has no parameters that can be read. Write a function (def) that calls it.",
+        ),
+        (int, "int is a class, not a function. Write a function (def) that calls it; for a dataclass, use"),
+        (
+            dict.get,
+            "an object of class method_descriptor has no parameters that can be read. Write a function",
+        ),
+        (3, "an object of class int can't be called. Give a function (def)."),
+        ({"type": "object"}, "an object of class dict can't be called. Give a function (def)."),
+    ],
+)
+@pytest.mark.parametrize("make", [tool, lambda function: document_tool(function, {"type": "object"})])
+def test_what_is_no_function_says_what_to_write_for_either_kind_of_tool(make, function, message):
+    with pytest.raises(SchemaError) as caught:
+        make(function)
+    assert message in str(caught.value)
+    assert "annotated" not in str(caught.value)

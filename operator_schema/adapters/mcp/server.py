@@ -26,7 +26,7 @@ from mcp.shared.exceptions import MCPError
 from ...errors import ToolNotFoundError
 from ...execution import Executor
 from ...json_values import without_surrogates
-from ...message_text import kind, received
+from ...message_text import checked_text, kind, received
 from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, ToolResult, class_name_of, write_log
 from ..base import Adapter, Runner
@@ -584,6 +584,7 @@ def server(
         TypeError: an argument is of another kind.
         ValueError: an argument is out of range, or the executor has other tools.
     """
+    checked_text("the name of a server", name)
     own = handlers(
         tools,
         context=context,

@@ -1307,3 +1307,9 @@ def test_a_tool_that_no_search_has_found_still_asks_a_person(mode):
     answer = anyio.run(main)
     assert answer.is_error
     assert "declined" in answer.content[0].text
+
+
+@pytest.mark.parametrize("name", [3, None, b"shop"])
+def test_the_name_of_a_server_is_a_string(name):
+    with pytest.raises(TypeError, match=r"^the name of a server must be a string, not"):
+        server([], name=name)

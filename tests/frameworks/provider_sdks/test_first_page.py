@@ -35,7 +35,8 @@ def test_the_program_of_the_first_page_runs_with_the_sdk(monkeypatch, capsys):
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         names = {"__name__": "my_tools"}
         for block in program:
-            exec(block, names)  # noqa: S102  # the page's own code
+            code = compile(block, "README.md", "exec", dont_inherit=True)
+            exec(code, names)  # noqa: S102  # the page's own code
     assert capsys.readouterr().out == "Your money is on its way.\n"
     assert names["paid"] == ["A7"]
-    assert requests[1]["messages"][-1]["content"] == "6.00 USD are on their way"
+    assert requests[1]["messages"][-1]["content"] == "6.00 USD are on the way"

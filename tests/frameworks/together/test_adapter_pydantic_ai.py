@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import traceback
 
 import pytest
 from chat_turns import DONE, answers, asked
@@ -175,6 +177,20 @@ def test_options_of_theirs_may_be_asked_for_each_tool():
 def test_the_examples_of_the_page_run():
     names = run_section("pydantic-ai")
     assert names["agent"].toolsets
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: to_tools(TOOLS), lambda: [to_tool(TOOLS[0])], lambda: [Toolset(TOOLS)]]
+)
+def test_a_toolset_among_functions_is_told_where_it_belongs(make):
+    given = make()
+    with pytest.raises(
+        AttributeError, match=r"not a function: write Agent\(toolsets=…\), not tools=…$"
+    ) as caught:
+        Agent("test", tools=given)
+    assert "Did you mean" not in "".join(traceback.format_exception(caught.value))
+    assert not hasattr(given[0], "__wrapped__")
+    assert Agent("test", toolsets=copy.deepcopy(given)).toolsets
 
 
 def test_an_unknown_option_is_refused():
