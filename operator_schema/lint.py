@@ -6,8 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from .findings import Finding
+from .introspect.ambiguity_checks import ADD_TAG
 from .introspect.graph_traversal import places_of
 from .introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from .introspect.overlaps import overlapping_names
 from .json_values import to_json_text
 from .lazy import answer_misnamed
 from .message_text import listed, quote, received
@@ -556,6 +558,14 @@ def many_choices(codec: Codec[Any]) -> Iterator[Finding]:
             yield warning_at(place, "many_choices", message, remedy)
 
 
+def overlapping_members(codec: Codec[Any]) -> Iterator[Finding]:
+    """Yield the unions in which the same object may fit several members, and is refused then."""
+    for place in places_of(codec.graph):
+        for one, other in overlapping_names(place.node, codec.graph.definitions):
+            message = f"an object may fit both {one} and {other}, and is refused then"
+            yield warning_at(place, "overlapping_members", message, ADD_TAG)
+
+
 def deep(codec: Codec[Any]) -> Iterator[Finding]:
     """Yield where the arguments nest deep."""
     places = list(places_of(codec.graph))
@@ -592,6 +602,7 @@ CODEC_CHECKS: tuple[Callable[[Codec[Any]], Iterator[Finding]], ...] = (
     anything,
     numbered_choices,
     many_choices,
+    overlapping_members,
     deep,
     many_parameters,
     choices_in_words,
@@ -626,5 +637,5 @@ def _words(text: str) -> str:
     return "".join(re.findall(r"[a-z0-9]+", text.casefold()))
 
 
-TYPE_CHECKS = (numbered_choices, anything)
+TYPE_CHECKS = (numbered_choices, anything, overlapping_members)
 """The checks of a type that no tool takes: its descriptions may be for people alone."""

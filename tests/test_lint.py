@@ -375,7 +375,7 @@ def test_documents_that_say_it_have_nothing_wrong():
 
 def test_each_check_has_its_test():
     checks = {*CODEC_CHECKS, *TOOL_CHECKS, *SET_CHECKS}
-    assert len(checks) == 22
+    assert len(checks) == 23
 
 
 def test_each_place_is_there_once():
@@ -412,3 +412,57 @@ def test_a_mistake_in_a_schema_is_named_rather_than_that_the_type_is_missing(sch
 def test_a_reference_to_another_document_may_lead_somewhere():
     reference = {"$ref": "https://example.com/x.json", "description": "What."}
     assert [found.code for found in lint([described({"any": reference})])] == ["any_value"]
+
+
+@dataclass
+class Archive:
+    path: str
+    zip: bool = False
+
+
+@dataclass
+class Remove:
+    path: str
+    force: bool = False
+
+
+@dataclass
+class Tagged:
+    path: str
+    kind: Literal["tagged"] = "tagged"
+
+
+@dataclass
+class Labelled:
+    path: str
+    kind: Literal["labelled"] = "labelled"
+
+
+@dataclass
+class Measured:
+    size: int
+
+
+@dataclass
+class Described:
+    size: str
+
+
+@pytest.mark.parametrize(
+    ("annotation", "pairs"),
+    [
+        (Remove | Archive, ["Archive and Remove"]),
+        (list[Archive | Remove | None], ["Archive and Remove"]),
+        (Archive | Remove | Tagged, ["Archive and Remove", "Archive and Tagged", "Remove and Tagged"]),
+        (Tagged | Labelled, []),
+        (Tagged | Labelled | Measured, ["Labelled and Tagged"]),
+        (Measured | Described | Archive, []),
+        (Archive | str, []),
+    ],
+)
+def test_members_that_the_same_object_may_fit(annotation, pairs):
+    found = [finding for finding in lint_type(Codec(annotation)) if finding.code == "overlapping_members"]
+    assert sorted(finding.message for finding in found) == [
+        f"an object may fit both {pair}, and is refused then" for pair in pairs
+    ]
+    assert all("Give each a tag" in finding.remedy for finding in found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .base import Adapter, LiveTools, needing
-from .conversions import hints_of
+from .conversions import hints_of, with_change_line
 
 with needing("agno", "agno 3.1 or newer", "agno"):
     from agno.agent import Agent
@@ -78,7 +78,7 @@ def _outcome(result: ToolResult) -> Any:
     if result.is_error:
         raise ToolCallError(result.content)
     if isinstance(result.value, AgnoResult):
-        return result.value
+        return with_change_line(result, "content")
     media: dict[str, list[Any]] = {}
     for part in result.parts:
         if isinstance(part, (Image, Audio, File)):

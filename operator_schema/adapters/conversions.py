@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import MISSING
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -81,10 +82,11 @@ def blocks_of(
         native: the framework's own classes.
     """
     value: Any = result.value
+    told = [] if result.changed is None else [text(change_line(result))]
     if isinstance(value, native):
-        return value
+        return [*told, value] if told else value
     if isinstance(value, (list, tuple)) and any(isinstance(one, native) for one in cast("list[Any]", value)):
-        return list(cast("list[Any]", value))
+        return [*told, *cast("list[Any]", value)]
     made = [(part, table[type(part)](part) if type(part) in table else None) for part in result.parts]
     if all(block is None for _, block in made):
         return None
@@ -92,8 +94,34 @@ def blocks_of(
 
 
 def data_of(result: ToolResult) -> Any:
-    """Return the JSON of a result; its text where a hook replaced that, or it was cut."""
-    return result.content if result.json is None and result.content != "null" else result.json
+    """Return the JSON of a result; its text where that says more, or a hook replaced it, or it was cut."""
+    data = json_of(result)
+    return result.content if data is None and result.content != "null" else data
+
+
+def json_of(result: ToolResult) -> Any:
+    """Return the JSON of a result; None where its text says more: that somebody changed the arguments."""
+    return result.json if result.changed is None else None
+
+
+def change_line(result: ToolResult) -> str:
+    """Return what a result says of a change of the arguments, for beside an object of a framework."""
+    return result.content.partition("\n")[0]
+
+
+def with_change_line(result: ToolResult, field: str) -> Any:
+    """Return the object of a framework that a function returned; its text says what somebody changed.
+
+    Args:
+        result: with the object as its value.
+        field: the attribute with what the model reads: a text, or anything else.
+    """
+    value: Any = result.value
+    if result.changed is None:
+        return value
+    told, read, line = copy(value), getattr(value, field), change_line(result)
+    setattr(told, field, f"{line}\n{read}" if isinstance(read, str) else [line, read])
+    return told
 
 
 def texts_of(result: ToolResult, text: Callable[[str], Any]) -> list[Any]:

@@ -9,10 +9,11 @@ default, the client asks by an elicitation before a tool with `confirm=True` run
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
 from .base import Adapter, LiveTools, needing
-from .conversions import blocks_of
+from .conversions import blocks_of, change_line
 
 with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
     from fastmcp import Context as FastMCPContext
@@ -25,7 +26,7 @@ with needing("fastmcp", "fastmcp 4.1 or newer", "fastmcp"):
     from fastmcp.utilities.types import Audio, File, Image
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequestParams, ContentBlock, InputRequiredResult
+from mcp_types import CallToolRequestParams, ContentBlock, InputRequiredResult, TextContent
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import PrivateAttr
 
@@ -84,6 +85,10 @@ def _made(tool: Any, runner: Any, /, *, structured: Structured = "all", **native
 def _answer(result: ToolResult, output: StructuredOutput | None) -> Any:
     native = blocks_of(result, {}, str, _PARTS)
     if isinstance(result.value, FastMCPResult):
+        if result.changed is not None:
+            made = copy(result.value)
+            made.content = [TextContent(type="text", text=change_line(result)), *made.content]
+            return made
         return result.value
     if isinstance(result.value, InputRequiredResult):
         return InputRequiredToolResult(result.value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn, get_args
 
 from .base import Adapter, LiveTools, needing
-from .conversions import blocks_of, is_text
+from .conversions import blocks_of, is_text, json_of
 
 with needing("haystack", "haystack-ai 3.4 or newer", "haystack-ai"):
     from haystack.components.agents.state import State
@@ -100,8 +100,8 @@ def _outcome(result: ToolResult, has_blocks: bool) -> Any:  # noqa: FBT001  # an
     if blocks is not None:
         several = blocks if isinstance(blocks, list) else [blocks]
         return _Blocks([one if isinstance(one, _NATIVE) else TextContent(str(one)) for one in several])
-    is_bare = not is_text(result) or result.json is None or isinstance(result.json, str)
-    return result.content if is_bare else result.json
+    data = json_of(result)
+    return result.content if not is_text(result) or data is None or isinstance(data, str) else data
 
 
 _NATIVE = (TextContent, ImageContent, FileContent)

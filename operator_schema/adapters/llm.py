@@ -9,6 +9,7 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 from .base import Adapter, LiveTools, needing
+from .conversions import with_change_line
 
 with needing("llm", "llm 0.36 or newer", "llm"):
     import llm
@@ -54,7 +55,7 @@ def _output(result: ToolResult) -> Any:
     if result.is_error:
         raise ToolCallError(result.content)
     if isinstance(result.value, llm.ToolOutput):
-        return result.value
+        return with_change_line(result, "output")
     media: list[Any] = [part for part in result.parts if isinstance(part, (Image, Audio, File))]
     if not media:
         return result.content

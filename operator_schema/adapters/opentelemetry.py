@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..compare.redaction import Hidden
     from ..execution import Execution
     from ..findings import Finding
-    from ..rounds import Round, ToolCall
+    from ..rounds import ArgumentChange, ChangedArguments, Round, ToolCall
     from ..tools import Tool
 
 __all__ = ["Spans", "spans"]
@@ -178,7 +178,7 @@ class Spans:
             )
             self._compare_keys(execution.tool)
         _tell_waiting(span, execution.deferred_at, outcome)
-        self._tell_outcome(span, work, outcome, execution.details)
+        self._tell_outcome(span, work, outcome, execution.details, execution.changed)
 
     def _started(self, call: RawCall) -> Span:
         """Start the span of a call."""
@@ -192,14 +192,23 @@ class Spans:
         return self._tracer.start_span(f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes)
 
     def _tell_outcome(
-        self, span: Span, call: RawCall, outcome: ToolResult | BaseException, notes: Mapping[str, Any]
+        self,
+        span: Span,
+        call: RawCall,
+        outcome: ToolResult | BaseException,
+        notes: Mapping[str, Any],
+        changed: ChangedArguments | None = None,
     ) -> None:
-        """Record what came of a call."""
+        """Record what came of a call: `changed` is what ran, if that isn't what the model wrote."""
         if not span.is_recording():
             return
-        arguments, content = self._told(call, outcome)
+        told = self._told(call, outcome, changed)
+        if changed is not None:
+            span.set_attribute(_CHANGED_BY, [_who(change) for change in changed.changes][:_MOST_EVENTS])
+            if self._record_arguments:
+                self._record(span, "arguments", _arguments_text(told["sent"]), _SENT)
         if self._record_arguments:
-            self._record(span, "arguments", _arguments_text(arguments))
+            self._record(span, "arguments", _arguments_text(told["arguments"]))
         if isinstance(outcome, ToolResult):
             details = outcome.details or {}
             raised = details.get("exception")
@@ -208,7 +217,7 @@ class Spans:
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
             if self._record_results and not outcome.is_error:
-                self._record(span, "result", content)
+                self._record(span, "result", told["result"]["content"])
         for kind, event in _EVENTS.items():
             _tell_findings(span, event, notes.get(kind, ()))
         error = _error_of(outcome)
@@ -222,31 +231,40 @@ class Spans:
             self._hidden.warn_of_misspelt([tool])
             self._hidden_of[tool.name] = self._hidden.for_tool(tool)
 
-    def _told(self, call: RawCall, outcome: ToolResult | BaseException) -> tuple[Any, str]:
-        """Return arguments and text of the result, without secrets."""
+    def _told(
+        self, call: RawCall, outcome: ToolResult | BaseException, changed: ChangedArguments | None
+    ) -> dict[str, Any]:
+        """Return arguments and text of the result, without secrets, as in a line of a recording."""
         content = outcome.content if isinstance(outcome, ToolResult) else ""
-        if self._hidden is None or not (self._record_arguments or self._record_results):
-            return call.arguments, content
         result: dict[str, Any] = {"content": content, "is_error": False}
+        sent: Any = call.arguments
+        line = {"name": call.name, "arguments": sent, "result": result}
+        if self._hidden is None or not (self._record_arguments or self._record_results):
+            return line if changed is None else {**line, "arguments": changed.arguments, "sent": sent}
         if isinstance(outcome, ToolResult) and outcome.json is not None:
             result["json"] = outcome.json
-        arguments: Any = call.arguments
-        if isinstance(arguments, (bytes, bytearray)):
-            arguments = bytes(arguments).decode(errors="replace")
-        line = {"name": call.name, "arguments": arguments, "result": result}
+        if isinstance(sent, (bytes, bytearray)):
+            line["arguments"] = sent = bytes(sent).decode(errors="replace")
+        hidden = self._hidden_of.get(call.name, self._hidden)
         try:
-            told = _redaction().without_secrets(line, self._hidden_of.get(call.name, self._hidden))
+            if changed is None:
+                found: dict[str, Any] = _redaction().without_secrets(line, hidden)
+            else:
+                line |= {"arguments": changed.arguments, "sent": sent}
+                found = _redaction().without_secrets_of_both(line, hidden)
         except Exception:  # noqa: BLE001  # it nests too deep, or isn't JSON: a secret may be anywhere
-            return _redaction().REDACTED, _redaction().REDACTED
-        return told["arguments"], told["result"]["content"]
+            redacted = _redaction().REDACTED
+            return {"arguments": redacted, "sent": redacted, "result": {"content": redacted}}
+        return found
 
-    def _record(self, span: Span, kind: str, text: str | None) -> None:
+    def _record(self, span: Span, kind: str, text: str | None, name: str | None = None) -> None:
+        name = name or f"gen_ai.tool.call.{kind}"
         if text is None:
             return
         if len(text) > self._max_length:
             span.set_attribute(f"operator_schema.{kind}.length", len(text))
         else:
-            span.set_attribute(f"gen_ai.tool.call.{kind}", without_surrogates(text))
+            span.set_attribute(name, without_surrogates(text))
 
     def _measure(self, durations: Histogram, execution: Execution, seconds: float) -> None:
         name = execution.work.name if execution.tool is not None else "_OTHER"
@@ -302,6 +320,14 @@ _EVENTS: Final = {
     "mismatches": "operator_schema.mismatch",
 }
 """The events for findings: what is wrong, what was repaired or ignored, and results that don't fit."""
+
+
+_SENT: Final = "operator_schema.arguments.sent"
+_CHANGED_BY: Final = "operator_schema.arguments.changed_by"
+
+
+def _who(change: ArgumentChange) -> str:
+    return change.by if change.hook is None else _text(f"{change.by} {change.hook}")
 
 
 def _text(text: str, limit: int = _NAME_LENGTH) -> str:

@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .base import Adapter, LiveTools, T, listed, needing, with_state
-from .conversions import blocks_of, data_of, output_class
+from .conversions import blocks_of, data_of, output_class, with_change_line
 
 with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
     from pydantic_ai import (
@@ -136,6 +136,8 @@ class Toolset(_GivenAsToolset, LiveTools, AbstractToolset[Any]):
         result = await self._runner.run(name, tool_args, ctx, call_id=ctx.tool_call_id)
         if result.is_error:
             raise ToolFailed(result.content)
+        if isinstance(result.value, ToolReturn):
+            return with_change_line(result, "return_value")
         blocks = blocks_of(result, _BLOCKS, str, _NATIVE)
         return data_of(result) if blocks is None else blocks
 

@@ -13,7 +13,7 @@ from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, cast
 
 from .base import Adapter, needing
-from .conversions import flat_definition, is_text
+from .conversions import flat_definition, is_text, json_of
 
 with needing("smolagents", "smolagents 1.26 or newer", "smolagents"):
     from smolagents import AgentImage
@@ -80,10 +80,11 @@ class OperatorTool(SmolTool):
             raise ToolCallError(result.content)
         if isinstance(result.value, AgentImage):
             return result.value
-        if len(result.parts) == 1 and isinstance(result.parts[0], Image):
-            return AgentImage(result.parts[0].data)
-        is_bare = result.is_error or result.json is None or not is_text(result)
-        return result.content if is_bare else result.json
+        parts = result.parts if result.changed is None else result.parts[1:]  # an image can't say more
+        if len(parts) == 1 and isinstance(parts[0], Image):
+            return AgentImage(parts[0].data)
+        data = json_of(result)
+        return result.content if result.is_error or data is None or not is_text(result) else data
 
 
 class _Input(dict[str, Any]):

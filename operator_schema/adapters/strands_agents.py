@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .base import Adapter, needing
-from .conversions import blocks_of, hints_of, is_text, texts_of
+from .conversions import blocks_of, hints_of, is_text, json_of, texts_of
 
 with needing("strands", "strands-agents 1.62 or newer", "strands-agents"):
     from strands import ToolContext
@@ -75,8 +75,8 @@ class OperatorTool(AgentTool):
 
 
 def _content(result: ToolResult) -> Any:
-    if is_text(result) and not result.is_error and isinstance(result.json, dict):
-        return [{"json": result.json}]
+    if is_text(result) and not result.is_error and isinstance(json_of(result), dict):
+        return [{"json": json_of(result)}]
     return blocks_of(result, {Image: _image}, _text) or texts_of(result, _text)
 
 

@@ -77,8 +77,10 @@ class JournalEntry(Value):
     Attributes:
         name: of the tool.
         arguments: as the program gave them, as JSON text.
-        state: `begun`; `waiting` for a person; `approved` or `answered` by one; or `done`.
-        outcome: its outcome, or a person's answer; while it waits, the `reason`.
+        state: `begun`; `waiting` for a person; `approved` or `answered` by one; allowed to run `again` after
+            it was interrupted; or `done`.
+        outcome: its outcome, or a person's answer; while it waits, the `reason`; after it began, whether
+            somebody had `approved` it.
         is_foreseen: whether the program hasn't come to it yet.
     """
 
@@ -479,7 +481,9 @@ def decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
             outcome = {"code": None, "content": "", "json": as_json(output)}
             return entry.replace(state="answered", outcome={**outcome, **ran})
         case _:
-            return entry.replace(state="approved", outcome=ran or None)
+            # That it may run once more is no approval of a call that never had one.
+            needs_more = bool(ran) and entry.state == "begun" and not (entry.outcome or {}).get("approved")
+            return entry.replace(state="again" if needs_more else "approved", outcome=ran or None)
 
 
 def may_have_run(entry: JournalEntry) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from math import inf
 from secrets import token_hex
@@ -22,7 +23,7 @@ from .journal import Journal, JournalEntry, ProgramRun, by_number, decided, may_
 from .sandbox import Answer, Ended, Limits, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from ..rounds import Round, ToolCall
     from ..tools import Tool
@@ -99,9 +100,9 @@ class CodeSession:
     ) -> None:
         executor: Executor = tools if isinstance(tools, Executor) else Executor(tools)
         # A result that is too long for a model isn't too long for a program.
-        self._executor: Executor = executor.with_(max_content=_MOST_RESULT)
+        self._executor: Executor = executor.with_(max_content=_MOST_RESULT, store=_Beginnings())
         # No option can be asked for.
-        if self._executor._store is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        if executor._store is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             message = "a session has a journal of its own: give it an executor without a store"
             raise ValueError(message)
         given = {"seconds": seconds, "max_calls": max_calls, "max_output": max_output, "memory": memory}
@@ -349,7 +350,10 @@ class _Replay:
         return ReplayError(message)
 
     def _printed(self, program: Program) -> str:
-        return without_surrogates(clip(program.printed(), self._limits.output))
+        told = [text for one in self._entries.values() if (text := (one.outcome or {}).get("changed"))]
+        more = [f"({count_of(len(told) - _MOST_TOLD, 'more calls')} changed)"] if told[_MOST_TOLD:] else []
+        lines = [*told[:_MOST_TOLD], *more, program.printed()]
+        return without_surrogates(clip("\n".join(lines), self._limits.output))
 
     def _ended(self, step: Ended, program: Program) -> tuple[str, dict[str, Any]]:
         error, value = step.error, None
@@ -415,21 +419,28 @@ class _Replay:
     async def _begin(self, entry: JournalEntry, *, approved: bool) -> Answer:
         """Run a call, and write its beginning and its outcome into the journal.
 
+        Hooks and people decide first: as long as they do, the journal says nothing new of the call.
+
         Raises:
             _Paused: it waits for a person.
         """
-        self._write(self._number, entry)
-        executor = self._executor
+        before, executor = self._entries.get(self._number), self._executor
+
+        def begin(work: Round[Any]) -> None:
+            self._write(self._number, entry.replace(outcome={"approved": work.calls[0].approved}))
+
+        token = _begin.set(begin)
         try:
             work = await executor.run(self._round(self._number, entry), context=self._context)
             if approved and work.deferred and work.deferred[0].question is None:
                 work = await executor.run(work.approve(0), context=self._context)
-        except HookError:
-            self._journal.forget(self._saved, [self._number])
-            raise
+        finally:
+            _begin.reset(token)
         if work.deferred and work.deferred[0].question is None:
-            reason = work.deferred[0].reason
-            self._write(self._number, entry.replace(state="waiting", outcome={"reason": reason}))
+            outcome: dict[str, Any] = {"reason": work.deferred[0].reason}
+            if before is not None and may_have_run(before):
+                outcome["interrupted"] = True
+            self._write(self._number, entry.replace(state="waiting", outcome=outcome))
             raise _Paused
         return self._done(entry, _outcome_of(work))
 
@@ -500,6 +511,17 @@ class _Replay:
         return work.deferred[0].reason if work.deferred else None
 
 
+_begin: ContextVar[Callable[[Round[Any]], None] | None] = ContextVar("operator_schema_begin", default=None)
+"""Writes into the journal that the present call begins."""
+
+
+class _Beginnings:
+    """A store that keeps nothing: it says when the functions of a round begin to run."""
+
+    async def run(self, work: Round[Any], run: Callable[..., Awaitable[Round[Any]]]) -> Round[Any]:
+        return await run(work, _begin.get())
+
+
 def _hold_back(call: ToolCall[Any]) -> Defer | Reject:
     # A call that a hook approved can't be deferred any more.
     return Reject(_NOT_REACHED) if call.approved else Defer(_NOT_REACHED)
@@ -524,6 +546,9 @@ def _waited_for(start: Any) -> Any:
 
 
 _ERROR_LENGTH = 2_000
+_MOST_TOLD = 10
+"""Calls of a program of which the model reads that somebody changed them."""
+
 _ERRORS: Mapping[str, type[Exception]] = {
     "invalid_params": ValueError,
     "timeout": TimeoutError,
@@ -549,10 +574,18 @@ def _outcome_of(work: Round[Any]) -> dict[str, Any]:
         text = f"the result of {result.name} has {length:,} characters, which is too long: ask for less of it"
         return {"code": "result_too_long", "content": text, "json": None}
     code = result.code or ("execution_failed" if result.is_error else None)
+    # A program gets the bare result; what was changed in its call is for the model that wrote it.
+    line, _, text = ("", "", result.content) if result.changed is None else result.content.partition("\n")
     value = result.json
-    if not result.is_error and value is None and result.content != "null":
-        value = result.content
-    return {"code": code, "content": clip(result.content, _ERROR_LENGTH) if code else "", "json": value}
+    if not result.is_error and value is None and text != "null":
+        value = text
+    told = {"changed": f"{result.name}: {line}"} if line else {}
+    return {
+        "code": code,
+        "content": clip(result.content, _ERROR_LENGTH) if code else "",
+        "json": value,
+        **told,
+    }
 
 
 def _answer_of(outcome: Mapping[str, Any]) -> Answer:

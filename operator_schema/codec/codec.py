@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph, Node
     from ..schema.render import MakeRenderer
     from ..schema.style import StyleOptions
-    from .default_checks import DefaultChecks as _DefaultChecks
     from .options import CodecOptions
     from .partial import ArgumentStream, Partial
 
@@ -141,7 +140,8 @@ class Codec(Generic[T]):
         set_once(self, "_graph", graph)
         set_once(self, "_options", checked)
         set_once(self, "_parse", parse)
-        set_once(self, "_tiers", Tiers(graph, checked["max_depth"], graph_of, exact=checked["repair"]))
+        asked = {"exact": checked["repair"], "is_decoded": not self._walk_class.of_results}
+        set_once(self, "_tiers", Tiers(graph, checked["max_depth"], graph_of, **asked))
 
     @property
     def type(self) -> Any:
@@ -472,8 +472,8 @@ class Codec(Generic[T]):
     def _encode_node(self, node: Node, value: object) -> Any:
         from .encode import encode_node
 
-        definitions, max_depth = self._graph.definitions, self._options["max_depth"]
-        encoded, problems = encode_node(node, definitions, value, max_depth, self._graph_of)
+        about = self._graph.definitions, value, self._options["max_depth"], self._graph_of
+        encoded, problems = encode_node(node, *about, is_decoded=not self._walk_class.of_results)
         if problems.found:
             error = errors().EncodeError(self._name, problems.found, problems.omitted)
             error.run = problems
@@ -573,20 +573,22 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
     return Codec(annotation, **options)
 
 
-def _default_faults(entries: Iterable[Defaulted], graph: Graph, max_depth: int) -> Iterable[Finding]:
+def _default_faults(
+    entries: Iterable[Defaulted], graph: Graph, max_depth: int, *, is_decoded: bool
+) -> Iterable[Finding]:
     """Yield what is wrong with the defaults and the examples of fields; make JSON values of the examples."""
-    checks: _DefaultChecks | None = None  # most types need none
+    checks: Any = None  # most types need none
     for entry in entries:
         field, node = entry.field, entry.field.node
-        if node is UNKNOWN or (not field.examples and fits_at_sight(node, field.default)):
-            continue
-        examples: tuple[Any, ...] = tuple([encoded_at_sight(node, each) for each in field.examples])
-        if INVALID in examples or (entry.has_default and not fits_at_sight(node, field.default)):
+        plain = [encoded_at_sight(node, each) is each for each in field.examples]
+        plain.append(not entry.has_default or fits_at_sight(node, field.default))
+        if node is not UNKNOWN and not all(plain):
             from .default_checks import DefaultChecks
 
-            checks = checks or DefaultChecks(graph, max_depth, _graph_of)
-            examples = yield from checks.complaints(entry)
-        set_once(field, "examples", examples)  # nobody else has the graph yet
+            checks = checks or DefaultChecks(graph, max_depth, _graph_of, is_decoded=is_decoded)
+            yield from checks.complaints(entry)
+    if checks is not None:
+        checks.keep_examples(entries)
 
 
 class ResultCodec(Codec[T]):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..immutable import set_once
+from ..introspect.node_kinds import visit
 from ..introspect.nodes import ANY, EnumNode, Graph, ObjectNode
 from ..json_values import choice_key, is_object
 from ..message_text import excerpt
@@ -13,7 +15,7 @@ from .interpret import DecodeRun, DecodeState, follow
 from .problems import Problems
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..findings import Finding
     from ..introspect.annotations import Defaulted
@@ -41,8 +43,8 @@ class _CountedState(EncodeState):
 
     __slots__ = ("left",)
 
-    def __init__(self, max_depth: int, graph_of: GraphOf, left: int) -> None:
-        super().__init__(max_depth, graph_of)
+    def __init__(self, max_depth: int, graph_of: GraphOf, left: int, *, is_decoded: bool) -> None:
+        super().__init__(max_depth, graph_of, is_decoded=is_decoded)
         self.left = left
 
 
@@ -92,14 +94,16 @@ class DefaultChecks:
         graph: of the type.
         max_depth: levels of arrays and objects that are followed.
         graph_of: as `encode_node` takes it.
+        is_decoded: as `encode_node` takes it.
     """
 
-    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf) -> None:
+    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, is_decoded: bool) -> None:
         self._graph = graph
-        self._state = _CountedState(max_depth, graph_of, MAX_DEFAULT_VALUES)
+        self._written: dict[int, tuple[Any, ...]] = {}  # by identity of what a field has
+        self._state = _CountedState(max_depth, graph_of, MAX_DEFAULT_VALUES, is_decoded=is_decoded)
 
-    def complaints(self, entry: Defaulted) -> Generator[Finding, None, tuple[Any, ...]]:
-        """Yield what is wrong with the examples and the default of a field; return the examples as JSON.
+    def complaints(self, entry: Defaulted) -> Iterable[Finding]:
+        """Yield what is wrong with the examples and the default of a field; note the examples as JSON.
 
         An example that is a JSON value and decodes stays as it is; any other one is encoded.
         """
@@ -113,7 +117,22 @@ class DefaultChecks:
         if entry.has_default and self._state.left >= 0:
             problems = self._encoded(entry, entry.field.node, entry.field.default)[1]
             yield from self._misfits(entry, "default", problems)
-        return tuple(found)
+        if found:
+            self._written[id(entry.field.examples)] = tuple(found)
+
+    def keep_examples(self, entries: Iterable[Defaulted]) -> None:
+        """Give the fields of the graph the examples as JSON; nobody else has the graph yet.
+
+        Fields that were made of the same one share its examples.
+        """
+        graph = self._graph
+        nodes = visit([graph.root, *graph.definitions.values(), *graph.aliases.values()])
+        fields = [field for node in nodes if isinstance(node, ObjectNode) for field in node.fields]
+        fields += [entry.field for entry in entries]
+        known = [(field, self._written.get(id(field.examples))) for field in fields]
+        for field, written in known:
+            if written is not None:
+                set_once(field, "examples", written)
 
     def _example(self, entry: Defaulted, value: object) -> tuple[Any, Sequence[Finding]]:
         """Return the JSON form of an example, and what is wrong with it."""
@@ -140,7 +159,8 @@ class DefaultChecks:
         return found
 
     def _encoded(self, entry: Defaulted, node: Node, value: object) -> tuple[Any, Sequence[Finding]]:
-        state = _CountedState(self._state.max_depth, self._state.graph_of, self._state.left)
+        known = self._state
+        state = _CountedState(known.max_depth, known.graph_of, known.left, is_decoded=known.is_decoded)
         try:
             written, problems = encoded_by(_CountedRun, state, node, self._graph.definitions, value)
         except _TooManyValuesError:

@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ..introspect.leaves import SchemaLeaf
-from ..introspect.node_kinds import NO_ARRAYS, flat_members, is_exactly, may_be
+from ..introspect.node_kinds import NO_ARRAYS, flat_members, is_exactly, may_be, shape_of
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -30,9 +30,9 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import MAX_PROBLEMS, copy_json, fits_types, in_order, is_object
+from ..json_values import MAX_PROBLEMS, choice_key, copy_json, fits_types, in_order, is_object
 from ..message_text import count_of, key_step
-from .interpret import SCALARS, constraint_checks, keeps_schema
+from .interpret import SCALARS, DecodeRun, DecodeState, constraint_checks, keeps_schema
 from .problems import INVALID, Problems, Trial, Trials
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def encode_node(
     value: object,
     max_depth: int,
     graph_of: GraphOf,
+    *,
+    is_decoded: bool = False,
 ) -> tuple[Any, Problems]:
     """Encode a value as what a node says.
 
@@ -73,11 +75,14 @@ def encode_node(
         value: an instance.
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+        is_decoded: whether what is written is decoded again, so that members of unions have to be
+            distinguishable.
 
     Returns:
         The JSON value and no problems, or `INVALID` and at least one.
     """
-    return encoded_by(EncodeRun, EncodeState(max_depth, graph_of), node, definitions, value)
+    state = EncodeState(max_depth, graph_of, is_decoded=is_decoded)
+    return encoded_by(EncodeRun, state, node, definitions, value)
 
 
 def encoded_by(
@@ -101,6 +106,8 @@ def encode_part(
     max_depth: int,
     graph_of: GraphOf,
     depth: int,
+    *,
+    is_decoded: bool,
 ) -> Any:
     """Encode a part of a value.
 
@@ -111,12 +118,13 @@ def encode_part(
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
         depth: of the part, 1 being that of the root.
+        is_decoded: as `encode_node` takes it.
 
     Returns:
         The JSON value, or `INVALID`; that too where an iterator is in it, which only the encode of the
         whole may read, as it can't be read again.
     """
-    shared = EncodeState(max_depth, graph_of, reads_iterators=False)
+    shared = EncodeState(max_depth, graph_of, reads_iterators=False, is_decoded=is_decoded)
     try:
         return EncodeRun(shared, definitions, Trial()).encode(node, value, None, depth)
     except RecursionError as error:
@@ -131,6 +139,7 @@ class EncodeState:
     Attributes:
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
+        is_decoded: whether what is written is decoded again.
         trials: whether values fit members of unions.
         raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.
         iterators: those that were read, each with its items, by identity.
@@ -140,6 +149,7 @@ class EncodeState:
         "_reads_iterators",
         "_too_deep",
         "graph_of",
+        "is_decoded",
         "iterators",
         "max_depth",
         "raised_by_user",
@@ -153,8 +163,10 @@ class EncodeState:
         *,
         iterators: Iterators | None = None,
         reads_iterators: bool = True,
+        is_decoded: bool = False,
     ) -> None:
         self.max_depth = max_depth
+        self.is_decoded = is_decoded
         self.graph_of = graph_of
         self.trials: Trials[bool] = Trials()  # subscripting it at run time takes 1 µs
         self.raised_by_user: RecursionError | None = None
@@ -375,7 +387,26 @@ class EncodeRun:
             candidates.sort(key=lambda member: _distance(member, value))
         if not candidates:
             return self.problems.no_match(path, node, value)
-        return self.encode(candidates[0], value, path, depth)
+        encoded = self.encode(candidates[0], value, path, depth)
+        if encoded.__class__ is dict and self.shared.is_decoded:
+            others = self._also_fitting(node, candidates[0], encoded, depth)
+            if others:
+                return self.problems.read_as_another(path, candidates[0], others)
+        return encoded
+
+    def _also_fitting(self, node: UnionNode, member: Node, encoded: dict[str, Any], depth: int) -> list[Node]:
+        """Return the other members of a union that take what a member was encoded to, with no unused key."""
+        shapes = [(other, shape_of(other)) for other in flat_members(node, self.definitions)]
+        trial = DecodeRun(DecodeState(self.definitions, self.shared.max_depth), Trial())
+        return [
+            other
+            for other, shape in shapes
+            if shape is not None
+            and other is not member
+            and encoded.keys() <= {field.key for field in shape.fields}
+            and not any(_is_no_choice(field, encoded) for field in shape.fields)
+            and trial.decode(other, encoded, None, depth) is not INVALID
+        ]
 
     def _fits(self, node: Node, value: Any, depth: int) -> bool:
         return self.shared.trials.ask(self._try, node, value, depth)
@@ -416,6 +447,14 @@ class EncodeRun:
         RefNode: _meant,
     }
     """By kind of node, the method that encodes a value of it."""
+
+
+def _is_no_choice(field: Field, encoded: dict[str, Any]) -> bool:
+    """Return whether an object has a value that a field doesn't take: most members differ in one."""
+    node, value = field.node, encoded.get(field.key)
+    if not isinstance(node, (LiteralNode, EnumNode)) or not isinstance(value, (str, int)):
+        return False
+    return choice_key(value) not in node.table
 
 
 def _is_instance(node: ObjectNode, value: object) -> bool:

@@ -9,6 +9,7 @@ from sys import float_info
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..introspect.constraints import Bounds, bounds_of
+from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -22,13 +23,15 @@ from ..introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    resolve,
 )
+from ..json_values import is_object
 from ..schema.keywords import TEXTS
 from .interpret import SCALARS, interpret
 from .problems import INVALID, Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ..introspect.constraints import Bound
     from ..introspect.nodes import Field, Graph, Node, Target
@@ -307,7 +310,7 @@ class _Maker:
             case MapNode():
                 return _once(self._entries(node), turn)
             case UnionNode():
-                return self._first(node.members, turn)
+                return self._member(node, turn)
             case RefNode():
                 return self._reference(node, turn)
             case AnyNode():
@@ -336,13 +339,41 @@ class _Maker:
         finally:
             self.entered.pop()
 
-    def _first(self, members: Iterable[Node], turn: int) -> Any:
-        for member in members:
+    def _member(self, node: UnionNode, turn: int) -> Any:
+        found: list[Any] = []
+        for member in node.members:
             try:
-                return self.make(member, turn)
+                made = self.make(member, turn)
+                found.append(made)
+                if not is_object(made) or self._tell_apart(node, member, made):
+                    return made
             except _NoExample:
                 continue
-        raise _NoExample
+        if not found:
+            raise _NoExample
+        return found[0]
+
+    def _tell_apart(self, node: UnionNode, member: Node, made: dict[str, Any]) -> bool:
+        """Add to an object what makes it one member of a union alone; return whether it is that now."""
+        from ..introspect.overlaps import Objects  # few unions have several objects
+
+        definitions = self.graph.definitions
+        members, member = flat_members(node, definitions), resolve(member, definitions)
+        objects = Objects(members, definitions)
+        own = next((number for number in objects.shapes if members[number] is member), None)
+        if own is None:
+            return True
+        others = [
+            number
+            for number, shape in objects.shapes.items()
+            if number != own
+            and objects.share(own, number)
+            and made.keys() <= objects.marks(shape).fields.keys()
+        ]
+        field = objects.distinguishing_field(own, others, made) if others else None
+        if field is not None:
+            made[field.key] = self._field(field)
+        return field is not None or not others
 
 
 def _scalar(node: ScalarNode, turn: int) -> Any:

@@ -42,7 +42,7 @@ from ..message_text import count_of, key_step, steps_of
 from .problems import INVALID, Problems, Trial, Trials, document_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence, Sized
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
     from types import ModuleType
 
     from ..introspect.leaves import SchemaLeaf
@@ -58,6 +58,7 @@ __all__ = [
     "SCALARS",
     "DecodeRun",
     "DecodeState",
+    "are_plain",
     "constraint_checks",
     "constructor_of",
     "decode_field",
@@ -550,24 +551,28 @@ class DecodeRun:
         self, node: UnionNode, candidates: Sequence[Node], value: dict[Any, Any], path: Path, depth: int
     ) -> Any:
         tag = self.shared.plan(node).tag
-        if tag is not None and tag.key in value:
-            given = value[tag.key]
-            if self.decode_choice(tag.choices, given, (path, tag.key), depth + 1) is INVALID:
-                return INVALID
-            return self.decode(tag.members[choice_key(given)], value, path, depth)
+        if tag is not None:
+            if tag.key in value:
+                given = value[tag.key]
+                if self.decode_choice(tag.choices, given, (path, tag.key), depth + 1) is INVALID:
+                    return INVALID
+                return self.decode(tag.members[choice_key(given)], value, path, depth)
+            if tag.required:
+                return self.problems.missing_tag(path, tag.key, tag.choices)
         fitting = [member for member in candidates if self._fits(member, value, depth)]
         if not self.builds:
             return object() if fitting else self.problems.no_match(path, node, value)
-        if not fitting and tag is not None and tag.required:
-            return self.problems.missing_tag(path, tag.key, tag.choices)
-        from ..introspect.node_kinds import meant_object  # loaded already, by the plan
+        from ..introspect.node_kinds import meant_object, nearest_objects  # loaded already, by the plan
 
-        chosen = meant_object(fitting, candidates, value, self.shared.definitions)
-        return (
-            self.problems.no_match(path, node, value)
-            if chosen is None
-            else self.decode(chosen, value, path, depth)
-        )
+        if not fitting:
+            meant = meant_object(candidates, value, self.shared.definitions)
+            if meant is None:
+                return self.problems.no_match(path, node, value)
+            return self.decode(meant, value, path, depth)
+        nearest = nearest_objects(fitting, value)
+        if len(nearest) > 1 and not are_plain(nearest):
+            return self.problems.ambiguous(path, nearest, value)
+        return self.decode(nearest[0], value, path, depth)
 
     def _fits(self, node: Node, value: Any, depth: int) -> bool:
         if type(node) is ScalarNode:  # as fast to try again as to look up
@@ -599,6 +604,11 @@ def keeps_schema(leaf: SchemaLeaf[Any], value: Any, problems: Problems, path: Pa
             inner.add(problem.replace(path=(*steps, *problem.path)))
     problems.take(inner)
     return fits
+
+
+def are_plain(members: Iterable[Node]) -> bool:
+    """Return whether objects are of a JSON Schema document, where it doesn't matter which of them fits."""
+    return all(isinstance(member, ObjectNode) and member.type is dict for member in members)
 
 
 _CALLED_OTHERWISE = frozenset({"struct", "attrs"})

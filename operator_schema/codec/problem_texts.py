@@ -40,7 +40,8 @@ from ..message_text import (
     received,
 )
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
-from .spellings import quoted_scalar, quoted_type
+from .ambiguity_texts import ambiguous, read_as_another
+from .spellings import graph_of_schema, quoted_scalar, quoted_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MESSAGE_LENGTH",
+    "ambiguous",
     "bad_content",
     "bad_format",
     "bad_integer_key",
@@ -76,6 +78,7 @@ __all__ = [
     "no_match",
     "not_one_of",
     "out_of_range",
+    "read_as_another",
     "rejected",
     "repeated_key",
     "show_choice",
@@ -173,13 +176,10 @@ class _Describer:
             case ScalarNode():
                 return f"{node.type}{_limits(node.constraints)}"
             case LeafNode() if node.leaf.json_schema.__class__ is not dict:
-                from ..schema.document_reader import reading_of
-
-                graph = reading_of(node.leaf).graph
+                graph = graph_of_schema(node.leaf)
                 return _Describer(graph.definitions).describe(graph.root, levels, room)
             case LeafNode():
-                shape = shape_of(node)
-                return _leaf(node) if shape is None else self._describe(shape, levels, room)
+                return self._describe(shape, levels, room) if (shape := shape_of(node)) else _leaf(node)
             case LiteralNode() | EnumNode():
                 return fitted(node.values, show_choice, room, " | ")
             case ArrayNode():

@@ -208,6 +208,14 @@ class Problems:
         """Note a value that fits no member of a union."""
         return self._note(path, "no_match", node, value, self.definitions)
 
+    def ambiguous(self, path: Path, members: Sequence[Node], value: dict[Any, Any]) -> Any:
+        """Note an object that fits several members of a union equally well."""
+        return self._note(path, "ambiguous", members, value, self.definitions)
+
+    def read_as_another(self, path: Path, member: Node, others: Sequence[Node]) -> Any:
+        """Note an instance whose JSON other members of its union take as well."""
+        return self._note(path, "read_as_another", member, others)
+
     def wrong_class(self, path: Path, cls: type, value: object) -> Any:
         """Note a value that isn't an instance of the class it is encoded as."""
         return self._note(path, "wrong_class", cls, value)

@@ -49,6 +49,7 @@ class Tiers:
         max_depth: levels of arrays and objects that are followed.
         graph_of: returns the graph of a class found where the annotation is `Any`, or None.
         exact: whether a value with a key that is not used is left to the interpreter.
+        is_decoded: whether what is written is decoded again.
 
     Attributes:
         compiled: names of the methods of the codec that are compiled.
@@ -66,6 +67,7 @@ class Tiers:
         "_exact",
         "_graph",
         "_graph_of",
+        "_is_decoded",
         "_max_depth",
         "_plans",
         "compiled",
@@ -76,7 +78,16 @@ class Tiers:
         "interpret",
     )
 
-    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, exact: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        max_depth: int,
+        graph_of: GraphOf,
+        *,
+        exact: bool = False,
+        is_decoded: bool = True,
+    ) -> None:
+        self._is_decoded = is_decoded
         self._calls: dict[str, int] | None = None
         self._exact = exact
         self._graph = graph
@@ -169,7 +180,9 @@ class Tiers:
         """
         from .compile.encoder import compile_encoder
 
-        compiled = compile_encoder(self._graph, self._max_depth, fallback, self._graph_of)
+        compiled = compile_encoder(
+            self._graph, self._max_depth, fallback, self._graph_of, is_decoded=self._is_decoded
+        )
         if compiled is None:
             self.encode = interpret
         else:
@@ -202,5 +215,7 @@ class Tiers:
         from .compile.encoder import encoder_source
 
         decoder = decoder_source(self._graph, self._max_depth, decode, exact=self._exact)
-        encoder = encoder_source(self._graph, self._max_depth, encode, self._graph_of)
+        encoder = encoder_source(
+            self._graph, self._max_depth, encode, self._graph_of, is_decoded=self._is_decoded
+        )
         return f"# --- decoder\n\n{decoder}\n# --- encoder\n\n{encoder}"

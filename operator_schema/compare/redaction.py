@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from ..findings import Finding
     from ..tools import Tool
 
-__all__ = ["REDACTED", "Hidden", "hidden_keys", "without_redacted", "without_secrets"]
+__all__ = [
+    "REDACTED",
+    "Hidden",
+    "hidden_keys",
+    "without_redacted",
+    "without_secrets",
+    "without_secrets_of_both",
+]
 
 REDACTED: Final = "[redacted]"
 """Stands in a log for a secret, whatever type that had; when a cassette is played back, for any value."""
@@ -129,6 +136,27 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     about: dict[str, Any] = {key: _without(line[key], found) for key in ("id", "name") if key in line}
     about["arguments"] = _without(arguments, found)
     return {**line, **about, "result": {key: _without(inner, found) for key, inner in kept.items()}}
+
+
+def without_secrets_of_both(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
+    """Do the same for a call whose arguments somebody changed: those that ran, and those that were `sent`.
+
+    The text of its result begins with a line about the change, which is replaced as a whole if anything is
+    hidden: it may have a part of a secret, or a secret in another spelling.
+    """
+    said = line["result"]
+    head, has_rest, rest = said["content"].partition("\n")
+    ran = without_secrets({**line, "result": {**said, "content": rest}}, hidden)
+    both = without_secrets({**ran, "arguments": line["sent"]}, hidden)
+    kept = {**both, "arguments": ran["arguments"], "sent": both["arguments"]}
+    is_same = [kept[key] for key in _BOTH] == [
+        parsed_arguments(RawCall(None, line["name"], line[key])) for key in _BOTH
+    ]
+    text = f"{head if is_same else REDACTED}{has_rest}{both['result']['content']}"
+    return {**kept, "result": {**both["result"], "content": text}}
+
+
+_BOTH: Final = ("arguments", "sent")
 
 
 def _replaced(value: Any, hidden: Hidden, secrets: list[str]) -> Any:

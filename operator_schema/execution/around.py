@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..rounds.hooks import Decision, ForTools, Hook
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import Asking
+    from ..tools.changes import ChangedArguments
     from ..tools.tool import Tool
 
     Answer: TypeAlias = bool | str | Decision
@@ -60,6 +61,13 @@ class Execution:
     def deferred_at(self) -> float | None:
         """When a call began to wait for somebody, in seconds since 1970; None if it didn't."""
         found: float | None = None if self._run is None else self._run.deferred_at
+        return found
+
+    @property
+    def changed(self) -> ChangedArguments | None:
+        """The arguments with which a call runs, if hooks or people changed them; None otherwise."""
+        decoded = None if self._run is None else self._run.decoded
+        found: ChangedArguments | None = None if decoded is None else decoded.changed
         return found
 
 

@@ -530,10 +530,12 @@ class Executor:
         asking = self._outcomes.confirmation.asking(confirm)
         wording = self._outcomes.failures.wording()
 
-        def run(one: Any) -> Any:
-            return one.execute_with(run_all, deciding, asking, wording, self._outcomes.limited)
+        def run_with(one: Any, *begin: Any) -> Any:
+            return one.execute_with(run_all, deciding, asking, wording, self._outcomes.limited, *begin)
 
         store: Any = self._store
+        run: Any = partial(run_with)
+        run.may_decide = asking is not None or (deciding is not None and bool(deciding.before))
         start = partial(run, work) if store is None else partial(store.run, work, run)
 
         async def started(_: object = None) -> Any:

@@ -246,7 +246,7 @@ class Outcomes:
             after = await looked_at(decided, result, looking, next(runs), self.limited)
             return None if after is None else after.result or result
 
-        approved = _approved(run, decided.input)
+        approved = _approved(run, decided)
         outcome = await self.settled(approved, run.context, on_progress, settle, execution)
         return _alone(outcome) if type(outcome) is ToolResult else outcome
 
@@ -468,16 +468,17 @@ async def watched(hooks: ForTools, name: str | None, work: Any, start: Callable[
     return await around(hooks, name, work, start)
 
 
-def _approved(run: Run, given: object) -> DecodedCall:
+def _approved(run: Run, decided: ToolCall[Any]) -> DecodedCall:
     """Return the call that hooks and a person approved, with the input that they saw."""
     return DecodedCall(
         run.call,
-        given,
+        decided.input,
         _NOTHING if run.decoded is None else run.decoded.answers,
         approved=True,
         tool=run.tool,
         details=run.details,
         deferred_at=run.deferred_at,
+        changed=decided.changed,
     )
 
 

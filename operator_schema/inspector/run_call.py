@@ -411,7 +411,12 @@ def waiting_rounds(subject: Subject, store: SqliteStore) -> dict[str, Any]:
     ids = store.waiting()
     rounds = [_shown(subject, store, round_id) for round_id in ids[:_MOST_ROUNDS]]
     stuck = [
-        {"id": one.id, "seconds": one.seconds, "calls": [_named(call) for call in one.calls]}
+        {
+            "id": one.id,
+            "seconds": one.seconds,
+            "calls": [_named(call) for call in one.calls],
+            "has_begun": one.has_begun,
+        }
         for one in store.stuck()
     ]
     return {"rounds": rounds, "more": max(0, len(ids) - _MOST_ROUNDS), "stuck": stuck}

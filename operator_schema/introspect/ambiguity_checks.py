@@ -10,10 +10,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import Finding, about_type
-from ..json_values import JSON_TYPES, choice_key
+from ..json_values import JSON_TYPES
 from ..message_text import listed
 from .hints import show_value
-from .node_kinds import TRAITS, choices_of, flat_members, parts_of, received_types, shape_of, visit
+from .node_kinds import TRAITS, flat_members, parts_of, received_types, tags_of, visit
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -32,6 +32,7 @@ from .nodes import (
     is_null,
     resolve,
 )
+from .overlaps import Objects
 from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
@@ -39,25 +40,41 @@ if TYPE_CHECKING:
 
     from ..findings import TypeCode
     from .nodes import Graph, Target
+    from .overlaps import Marks
 
     Path = tuple[str, ...]
     Fault = tuple[TypeCode, str, str]
 
-__all__ = ["MAX_COMPARED_MEMBERS", "check_graph", "node_name", "null_fields", "with_fields"]
+__all__ = [
+    "ADD_TAG",
+    "MAX_COMPARED_MEMBERS",
+    "check_graph",
+    "node_name",
+    "null_fields",
+    "with_fields",
+]
 
 
 MAX_COMPARED_MEMBERS = 1_000_000
 """Members of unions, and pairs of them that might be alike, that one registration compares."""
 
 
-def check_graph(graph: Graph, name: str) -> Iterator[Finding]:
+def check_graph(graph: Graph, name: str) -> tuple[list[Finding], bool]:
     """Complain about unions whose members can't be distinguished, and sets that Python can't build.
 
     Args:
         graph: of the whole type.
         name: of the type, for complaints about its root.
+
+    Returns:
+        The complaints, and whether a union has tags that its members don't require yet.
     """
     unions = _Unions(graph)
+    complaints = list(_complaints(graph, name, unions))
+    return complaints, unions.lack_tags
+
+
+def _complaints(graph: Graph, name: str, unions: _Unions) -> Iterator[Finding]:
     sets: SetChecker | None = None
     seen: set[int] = set()
     pending: list[tuple[Path, str, Node]] = [((), name, graph.root)]
@@ -81,12 +98,17 @@ def check_graph(graph: Graph, name: str) -> Iterator[Finding]:
 
 
 class _Unions:
-    """The unions of one graph: each is spread out once, and all together are compared within a bound."""
+    """The unions of one graph: each is spread out once, and all together are compared within a bound.
 
-    __slots__ = ("_compared", "_graph", "_members")
+    Attributes:
+        lack_tags: whether one of those that were checked has tags that its members don't require yet.
+    """
+
+    __slots__ = ("_compared", "_graph", "_members", "lack_tags")
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+        self.lack_tags = False
         self._members: dict[int, list[Node]] = {}
         self._compared = 0
 
@@ -98,6 +120,11 @@ class _Unions:
 
     def check(self, node: UnionNode, path: Path, owner: str) -> Iterator[Finding]:
         members = self.members_of(node)
+        self.lack_tags = (
+            self.lack_tags
+            or node.discriminator is not None
+            or any(not tag.required for tag in tags_of(members))
+        )
         left = MAX_COMPARED_MEMBERS - self._compared
         most = max(left, 0) + 1
         looked_at, complaints = check_union(members, path, owner, self._graph.definitions, most)
@@ -111,8 +138,6 @@ class _Unions:
 
 
 _TEXT_ALONE = frozenset({"string"})
-_OBJECT_ALONE = frozenset({"object"})
-_LAX = frozenset({"string", "integer", "number", "boolean"})
 
 
 def check_union(
@@ -150,7 +175,7 @@ def _compare(
     members: Sequence[Node], definitions: Mapping[Target, Node], most: int
 ) -> tuple[int, dict[tuple[int, int], str]]:
     """Return how many members and pairs were looked at, and the pairs that are alike with what to do."""
-    objects = _Objects(members, definitions)
+    objects = Objects(members, definitions)
     looked_at = len(members)
     seen: set[tuple[int, int]] = set()
     alike: dict[tuple[int, int], str] = {}
@@ -159,7 +184,7 @@ def _compare(
         if pair in seen:
             continue
         seen.add(pair)
-        remedy = _why_alike(members[pair[0]], members[pair[1]], objects)
+        remedy = _why_alike(pair, members, objects)
         if remedy:
             alike[pair] = remedy
             if len(alike) > _MOST_NAMED:
@@ -174,94 +199,7 @@ def _describe_pair(one: Node, other: Node) -> str:
     return f"{first} and {second} can't be told apart by their JSON"
 
 
-class _Objects:
-    """The objects of a union, and what distinguishes each from others.
-
-    Attributes:
-        shapes: number of a member to its fields.
-    """
-
-    __slots__ = ("_definitions", "_marks", "shapes")
-
-    def __init__(self, members: Sequence[Node], definitions: Mapping[Target, Node]) -> None:
-        self._definitions = definitions
-        self._marks: dict[int, _Marks] = {}
-        found = [(i, shape_of(member)) for i, member in enumerate(members)]
-        self.shapes = {i: shape for i, shape in found if shape is not None}
-
-    def marks(self, node: ObjectNode) -> _Marks:
-        marks = self._marks.get(id(node))
-        if marks is None:
-            marks = self._marks[id(node)] = _Marks(node)
-        return marks
-
-    def differ(self, one: ObjectNode, other: ObjectNode, *, is_lax: bool, levels: int = 3) -> bool:
-        """Return whether no object of the one can be read as the other.
-
-        Args:
-            one: fields of a member.
-            other: those of another one.
-            is_lax: whether a leaf reads one of them, which may take `"1"` for an integer.
-            levels: of objects inside them that are compared.
-        """
-        first, second = self.marks(one), self.marks(other)
-        shared = first.fields.keys() & second.fields.keys()
-        if not (first.written | second.written) <= shared:
-            return True
-        return any(
-            (key in first.written or second.fields[key].required)
-            and (key in second.written or first.fields[key].required)
-            and self._are_disjoint(first.fields[key], second.fields[key], levels, is_lax=is_lax)
-            for key in shared
-        )
-
-    def _are_disjoint(self, one: Field, other: Field, levels: int, *, is_lax: bool) -> bool:
-        """Return whether two fields take no value in common."""
-        values, others = _choice_keys(one), _choice_keys(other)
-        if values and others:
-            return not values & others
-        types, others_types = self._types(one), self._types(other)
-        common = types & others_types
-        if is_lax and types & _LAX and others_types & _LAX:
-            return False
-        if common != _OBJECT_ALONE or not levels:
-            return not common
-        inner = shape_of(resolve(one.node, self._definitions))
-        outer = shape_of(resolve(other.node, self._definitions))
-        if inner is None or outer is None:
-            return False
-        return self.differ(inner, outer, is_lax=is_lax, levels=levels - 1)
-
-    def _types(self, field: Field) -> frozenset[str]:
-        null = frozenset({"null"} if field.absent_is_none else ())
-        return null.union(*map(received_types, flat_members(field.node, self._definitions)))
-
-
-def _choice_keys(field: Field) -> frozenset[Hashable]:
-    values = choices_of(field.node)
-    also = (None,) if field.absent_is_none and values else ()
-    return frozenset(map(choice_key, (*values, *also)))
-
-
-class _Marks:
-    """What distinguishes an object from others.
-
-    Attributes:
-        fields: by JSON key.
-        written: keys that every encoded instance has.
-        choices: key of those to the values that it may have there, where they are few.
-    """
-
-    __slots__ = ("choices", "fields", "written")
-
-    def __init__(self, node: ObjectNode) -> None:
-        self.fields = {field.key: field for field in node.fields}
-        self.written = {field.key for field in node.fields if _is_always_written(node, field)}
-        found = {key: _choice_keys(self.fields[key]) for key in self.written}
-        self.choices = {key: values for key, values in found.items() if values}
-
-
-def _close_pairs(members: Sequence[Node], objects: _Objects) -> Iterator[tuple[int, int]]:
+def _close_pairs(members: Sequence[Node], objects: Objects) -> Iterator[tuple[int, int]]:
     """Find the pairs of members that might be alike, without looking at every pair.
 
     Choices are alike where they share a value, objects where each has the keys of the other; the rest
@@ -282,7 +220,7 @@ def _close_pairs(members: Sequence[Node], objects: _Objects) -> Iterator[tuple[i
         yield from _close_objects({i: objects.marks(shape) for i, shape in objects.shapes.items()})
 
 
-def _close_objects(marks: Mapping[int, _Marks]) -> Iterator[tuple[int, int]]:
+def _close_objects(marks: Mapping[int, Marks]) -> Iterator[tuple[int, int]]:
     """Find the pairs of objects that might be alike.
 
     Whatever is like an object has each key that the object writes, and takes one of its values there:
@@ -294,7 +232,7 @@ def _close_objects(marks: Mapping[int, _Marks]) -> Iterator[tuple[int, int]]:
             for value in (_ALL, *each.choices.get(key, (_OPEN,))):
                 holders.setdefault((key, value), []).append(i)
 
-    def near(each: _Marks, key: str) -> list[list[int]]:
+    def near(each: Marks, key: str) -> list[list[int]]:
         values = [_OPEN, *each.choices[key]] if key in each.choices else [_ALL]
         return [holders[key, value] for value in values if (key, value) in holders]
 
@@ -308,8 +246,9 @@ _ALL: Final = object()
 _OPEN: Final = object()
 
 
-def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
+def _why_alike(pair: tuple[int, int], members: Sequence[Node], objects: Objects) -> str | None:
     """Return what to do about two members that JSON can't distinguish; None if it can."""
+    one, other = members[pair[0]], members[pair[1]]
     if (is_null(one) and _reads_null_as_none(other)) or (is_null(other) and _reads_null_as_none(one)):
         return None
     common = received_types(one) & received_types(other)
@@ -317,10 +256,8 @@ def _why_alike(one: Node, other: Node, objects: _Objects) -> str | None:
         return None
     if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
         return None if one.type != other.type else _KEEP_ONE
-    first, second = shape_of(one), shape_of(other)
-    if first is not None and second is not None:
-        is_lax = isinstance(one, LeafNode) or isinstance(other, LeafNode)
-        return None if objects.differ(first, second, is_lax=is_lax) else _ADD_TAG
+    if all(number in objects.shapes for number in pair):
+        return None if objects.differ(*pair) else ADD_TAG
     if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == _TEXT_ALONE:
         return None if one.leaf.rank != other.leaf.rank else _KEEP_ONE
     if (
@@ -338,7 +275,7 @@ def _reads_null_as_none(node: Node) -> bool:
 
 
 _KEEP_ONE = "Keep one of them, or put each into a dataclass of its own"
-_ADD_TAG = 'Give each a tag, such as a field `kind: Literal["…"]` with a value of its own'
+ADD_TAG: Final = 'Give each a tag, such as a field `kind: Literal["…"]` with a value of its own'
 
 
 def _are_choice_and_other(one: Node, other: Node, common: frozenset[str]) -> bool:
@@ -349,13 +286,6 @@ def _are_choice_and_other(one: Node, other: Node, common: frozenset[str]) -> boo
     # Null is never a choice's alone: it has to mean one thing.
     is_plain = not isinstance(one, AnyNode) and not isinstance(other, AnyNode)
     return (first or second) and is_plain and "null" not in common
-
-
-def _is_always_written(node: ObjectNode, field: Field) -> bool:
-    """Return whether every encoded instance has the key of a field."""
-    if node.form == "typed_dict":
-        return field.required
-    return not (field.absent_is_none or field.init_only)
 
 
 def node_name(node: Node) -> str:

@@ -133,6 +133,7 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
     if not args:
         return reader.complain_unsupported(annotation, place)
     found: list[Node] = []
+    discriminator: str | None = None
     simple = reader.simple
     for arg in args:
         node = simple.get(arg) if type(arg) is type and reader.left > 0 else None
@@ -140,8 +141,11 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
             node = reader.node(arg, place)
         else:
             reader.left -= 1
-        if type(node) is UnionNode and node.description is None:
+        if type(node) is not UnionNode or node.description is not None:
+            found.append(node)
+        elif node.discriminator is None or _is_null_or(arg, args):
             found += node.members
+            discriminator = node.discriminator
         else:
             found.append(node)
     if (len(found) == 2 and found[1] is NULL and found[0] is not NULL) or _are_simple(found):  # noqa: PLR2004  # `X | None`, most often
@@ -152,7 +156,12 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
         return members[0]
     if not (reader.has_choices or _differ_at_sight(members)):
         reader.has_choices = True
-    return new_union(UnionNode, members)
+    return new_union(UnionNode, members, None, discriminator)
+
+
+def _is_null_or(arg: Any, args: tuple[Any, ...]) -> bool:
+    """Return whether null is the only alternative to a member."""
+    return all(other is arg or other is types.NoneType for other in args)
 
 
 def _are_simple(nodes: list[Node]) -> bool:

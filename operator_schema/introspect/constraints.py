@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from .annotations import Reader
+    from .foreign_classes import Translation
     from .hints import Place
 
 __all__ = ["Bound", "Bounds", "bounds_of", "limits_of", "nearest_float", "read_annotated"]
@@ -370,7 +371,10 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
         return node
     try:
         if any(map(is_foreign, metadata)):
-            metadata = _translated(metadata, place)
+            translation = _translated(metadata, place)
+            metadata = translation.metadata
+            if isinstance(node, UnionNode) and translation.discriminator is not None:
+                node = node.replace(discriminator=translation.discriminator)
         constraints = read_constraints(metadata)
         node = node if constraints is None else constrained(node, constraints)
     except UnfitError as unfit:
@@ -383,20 +387,20 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
     return reader.distinct.union(node) if isinstance(node, UnionNode) else node
 
 
-def _translated(metadata: list[Any], place: Place) -> list[Any]:
+def _translated(metadata: list[Any], place: Place) -> Translation:
     """Translate metadata of other libraries; store field-level metadata on the place."""
     translation = translate(metadata)
     if isinstance(place, FieldPlace):
         place.metadata = {**(place.metadata or {}), **translation.of_field}
         if translation.default is not None:
             place.metadata["default"] = translation.default
-        return translation.metadata
+        return translation
     if translation.default is not None:
         raise translation.default
     for name, value in translation.of_field.items():
         message = f"{name}={excerpt(value)} works only in the annotation of a field, and this is another one"
         raise UnfitError(message, f"Give the {name} in the annotation of the field itself, or leave it out")
-    return translation.metadata
+    return translation
 
 
 def _text(item: object) -> str | None:

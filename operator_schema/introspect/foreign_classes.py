@@ -414,14 +414,16 @@ class Translation:
             attribute such as `ge`.
         of_field: what the metadata says of the field that it is written at: `alias`, `examples`.
         default: the complaint about a default that is given inside `Annotated`, or None.
+        discriminator: the field that distinguishes the members of the union, or None.
     """
 
-    __slots__ = ("default", "metadata", "of_field")
+    __slots__ = ("default", "discriminator", "metadata", "of_field")
 
     def __init__(self) -> None:
         self.metadata: list[object] = []
         self.of_field: dict[str, Any] = {}
         self.default: UnfitError | None = None
+        self.discriminator: str | None = None
 
 
 def translate(metadata: Iterable[object]) -> Translation:
@@ -530,10 +532,10 @@ def _take_default(attribute: str, value: object, item: object, to: Translation) 
     to.default = _lost(attribute, value, item)
 
 
-def _take_discriminator(attribute: str, value: object, item: object, _to: Translation) -> None:
-    # The name of a field is what a union finds out by itself; a function has no JSON Schema.
-    if not isinstance(value, str):
+def _take_discriminator(attribute: str, value: object, item: object, to: Translation) -> None:
+    if not isinstance(value, str):  # a function has no JSON Schema
         raise _lost(attribute, value, item)
+    to.discriminator = value
 
 
 _READERS: Final[dict[str, Callable[[str, Any, Any, Translation], None]]] = {

@@ -47,21 +47,24 @@ __all__ = [
     "NO_ARRAYS",
     "ShapedDecoder",
     "TRAITS",
+    "Tag",
     "Traits",
     "UnionPlan",
     "choices_of",
-    "distance",
+    "field_choices",
     "flat_members",
     "is_exactly",
     "json_types_of",
     "make_plan",
     "may_be",
     "meant_object",
+    "nearest_objects",
     "parts_of",
     "received_types",
     "shape_of",
     "spread_members",
     "tag_of",
+    "tags_of",
     "takes_null",
     "visit",
     "visit_places",
@@ -439,7 +442,8 @@ class Distinct:
 # --- unions ---------------------------------------------------------------------------------------
 # Members are distinguished by the JSON value alone, whatever their order. First by JSON type. Among strings,
 # enums and literals come before leaves, leaves go by their `rank`, plain strings come last. Objects go by a
-# discriminator, else by which of them fits and leaves the fewest keys unused. `ambiguity_checks` finds
+# discriminator, which `required_tags` makes required; without one, by which of them fits and leaves the
+# fewest keys unused, and what fits several is refused. Names and order never count. `ambiguity_checks` finds
 # members that can't be distinguished.
 
 
@@ -504,27 +508,28 @@ def _rank(node: Node, json_type: str) -> tuple[int, int]:
 
 
 def tag_of(members: Sequence[Node]) -> Tag | None:
-    """Find the discriminator of the objects among members: a key at which no two take the same value.
+    """Return the discriminator by which the objects among members are chosen.
 
-    Of several keys the one that each of them requires wins, then the one with the fewest values.
+    Of several, one that each of them requires wins, then the one with the fewest values, then by its key.
     """
+    return min(tags_of(members), key=lambda tag: (not tag.required, len(tag.members), tag.key), default=None)
+
+
+def tags_of(members: Sequence[Node]) -> list[Tag]:
+    """Return the discriminators of the objects among members: keys at which no two take the same value."""
     shapes = [(member, shape) for member in members if (shape := shape_of(member)) is not None]
     if len(shapes) < 2:  # noqa: PLR2004  # nothing to distinguish
-        return None
+        return []
     fields = [(member, {field.key: field for field in shape.fields}) for member, shape in shapes]
-    found = [tag for key in fields[0][1] for tag in _tags_at(key, fields)]
-    return min(found, key=lambda tag: (not tag.required, len(tag.members)), default=None)
+    return [tag for key in fields[0][1] for tag in _tags_at(key, fields)]
 
 
 def _tags_at(key: str, fields: Sequence[tuple[Node, Mapping[str, Field]]]) -> list[Tag]:
     """Return the discriminator that a key is, if it is one."""
     rows = [(node, known[key]) for node, known in fields if key in known]
-    values = [choices_of(field.node) for _, field in rows]
+    values = [field_choices(field) for _, field in rows]
     if len(rows) < len(fields) or not all(values):
         return []
-    nullable = [number for number, (_, field) in enumerate(rows) if field.absent_is_none]
-    if len(nullable) == 1 and not any(None in several for several in values):
-        values[nullable[0]] = (*values[nullable[0]], None)
     members = {
         choice_key(value): node for (node, _), several in zip(rows, values, strict=True) for value in several
     }
@@ -534,6 +539,12 @@ def _tags_at(key: str, fields: Sequence[tuple[Node, Mapping[str, Field]]]) -> li
     table = {choice_key(value): value for value in every}
     required = all(field.required for _, field in rows)
     return [Tag(key, members, LiteralNode(every, every, table), required)]
+
+
+def field_choices(field: Field) -> tuple[Any, ...]:
+    """Return the JSON values of a field as `choices_of` does; null is one if it means an absent key."""
+    values = choices_of(field.node)
+    return (*values, None) if values and field.absent_is_none and None not in values else values
 
 
 def choices_of(node: Node) -> tuple[Any, ...]:
@@ -554,33 +565,31 @@ _LEVELS_COMPARED = 3
 _MOST_A_LEVEL = 1000
 
 
+def nearest_objects(members: Sequence[Node], value: dict[Any, Any]) -> list[Node]:
+    """Return the members of a union that leave the fewest keys of an object unused."""
+    counts = [unused_keys(member, value) for member in members]
+    least = min(counts, default=0)
+    return [member for member, count in zip(members, counts, strict=True) if count == least]
+
+
+def unused_keys(node: Node, value: dict[Any, Any]) -> int:
+    """Return how many keys of an object a member of a union leaves unused."""
+    return len(value.keys() - {field.key for field in _fields_of(node).fields})
+
+
 def meant_object(
-    fitting: Sequence[Node],
-    candidates: Sequence[Node],
-    value: dict[Any, Any],
-    definitions: Mapping[Target, Node],
+    members: Sequence[Node], value: dict[Any, Any], definitions: Mapping[Target, Node]
 ) -> Node | None:
-    """Return the member of a union that an object is, or was probably meant for.
+    """Return the member of a union that an object, which fits none of them, was probably meant for.
 
     Args:
-        fitting: the members that take it.
-        candidates: all members that are objects.
+        members: all members that are objects.
         value: the object.
         definitions: of the graph.
 
     Returns:
-        Of those that take it the one that leaves the fewest keys unused; if none does, the nearest one;
-        None if the keys and values don't say which.
+        The nearest one; None if the keys and values don't say which.
     """
-    if fitting:
-        return min(fitting, key=lambda member: distance(member, value))
-    return _nearest_member(candidates, value, definitions)
-
-
-def _nearest_member(
-    members: Sequence[Node], value: dict[Any, Any], definitions: Mapping[Target, Node]
-) -> Node | None:
-    """Return the member that an object was probably meant for, if its keys and values say so."""
     by_keys = [_unused_and_lacking(member, value) for member in members]
     best = min(by_keys)
     unused, lacks = best
@@ -590,7 +599,10 @@ def _nearest_member(
         return None
     if len(nearest) == 1:
         return nearest[0]
-    return min(nearest, key=lambda each: (_mistakes(each, value, definitions), distance(each, value)))
+    found = [((_mistakes(each, value, definitions), _absent_keys(each, value)), each) for each in nearest]
+    least = min(measure for measure, _ in found)
+    meant = [member for measure, member in found if measure == least]
+    return meant[0] if len(meant) == 1 else None
 
 
 def _mistakes(
@@ -623,14 +635,11 @@ def _mistakes(
 def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
     """Return how many keys a member leaves unused, and whether a required one is not there."""
     lacks = any(field.required and field.key not in value for field in _fields_of(node).fields)
-    return distance(node, value)[0], lacks
+    return unused_keys(node, value), lacks
 
 
-def distance(node: Node, value: dict[Any, Any]) -> tuple[int, int, str]:
-    """Return how far an object is from a member: keys left unused, keys not given, then by name."""
-    shape = _fields_of(node)
-    keys = {field.key for field in shape.fields}
-    return len(value.keys() - keys), len(keys - value.keys()), f"{shape.type.__module__}.{shape.name}"
+def _absent_keys(node: Node, value: dict[Any, Any]) -> int:
+    return sum(field.key not in value for field in _fields_of(node).fields)
 
 
 def _fields_of(node: Node) -> ObjectNode:

@@ -361,17 +361,24 @@ class ObjectNode(Value):
 
 
 class UnionNode(Value):
-    """One of several nodes; the value alone says which."""
+    """One of several nodes; the value alone says which.
+
+    Attributes:
+        members: the nodes.
+        discriminator: the field that pydantic names as what distinguishes the members, or None.
+    """
 
     members: tuple[Node, ...]
     description: str | None = None
+    discriminator: str | None = None
 
     if not TYPE_CHECKING:
 
-        def __new__(cls, members, description):
+        def __new__(cls, members, description, discriminator):
             self = cls._draft()
             self.members = members
             self.description = description
+            self.discriminator = discriminator
             self.__class__ = cls
             return self
 

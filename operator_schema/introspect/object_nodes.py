@@ -235,7 +235,7 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
             if member is not NULL and not (is_null(member) and member == NULL):
                 rest.append(member)  # noqa: PERF401  # a comprehension costs more here
         if len(rest) < len(node.members):
-            bare: Node = rest[0] if len(rest) == 1 else UnionNode(tuple(rest))
+            bare: Node = rest[0] if len(rest) == 1 else node.replace(members=tuple(rest))
             return (bare if node.description is None else bare.replace(description=node.description)), True
     if not none_by_default:
         return node, False
@@ -249,7 +249,7 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
 def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> tuple[Any, ...]:
     examples: Any = metadata.get("examples", ())
     if is_array(examples) or isinstance(examples, tuple):
-        return tuple(cast("Iterable[Any]", examples))
+        return (*cast("Iterable[Any]", examples),)  # no other field has the same object
     message = f'metadata["examples"] is {received(examples)}, not a list'
     report(name, "bad_metadata", message, "Give a list of values of the field")
     return ()

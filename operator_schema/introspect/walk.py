@@ -37,12 +37,21 @@ from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
+    from typing import Protocol
 
     from ..findings import Finding, TypeCode
     from .annotations import Defaulted, Reader
     from .hints import Bindings, Path
     from .node_kinds import Distinct
     from .nodes import Field, Node, ObjectForm
+
+    class DefaultFaults(Protocol):
+        """What checks the defaults and examples of fields."""
+
+        def __call__(
+            self, entries: Iterable[Defaulted], graph: Graph, max_depth: int, *, is_decoded: bool
+        ) -> Iterable[Finding]: ...
+
 
 __all__ = ["MAX_ANNOTATIONS", "ResultWalk", "Walk"]
 
@@ -121,7 +130,7 @@ class Walk:
         annotation: Any,
         name: str,
         descriptions: Mapping[str, str] | None,
-        default_faults: Callable[[Iterable[Defaulted], Graph, int], Iterable[Finding]],
+        default_faults: DefaultFaults,
     ) -> Graph:
         """Walk a type, and check its defaults.
 
@@ -130,7 +139,7 @@ class Walk:
             name: as `graph` takes it.
             descriptions: as `graph` takes them.
             default_faults: returns what is wrong with the defaults and the examples of fields, given the
-                graph and the levels that a value may nest.
+                graph, the levels that a value may nest, and whether what is written is decoded again.
 
         Raises:
             SchemaError: with every complaint about the type.
@@ -143,7 +152,9 @@ class Walk:
             place, message = Place((), name, Scope(None, {})), "the annotation nests too deep to be read"
             graph = Graph(self.complain(place, "too_deep", message, "Flatten it"), {})
         if self.defaulted:
-            self.complaints += default_faults(self.defaulted, graph, self._max_depth)
+            self.complaints += default_faults(
+                self.defaulted, graph, self._max_depth, is_decoded=not self.of_results
+            )
         if self.complaints:
             from ..errors import SchemaError
             from .source_code import with_places
@@ -176,7 +187,12 @@ class Walk:
         if self.has_choices:
             from .ambiguity_checks import check_graph  # most types have neither
 
-            self.complaints.extend(check_graph(graph, name))
+            complaints, lack_tags = check_graph(graph, name)
+            self.complaints += complaints
+            if lack_tags:
+                from .required_tags import with_required_tags  # most tags have no default
+
+                graph = with_required_tags(graph, self.defaulted, of_results=self.of_results)
         return graph
 
     def _settle_nulls(self, graph: Graph) -> Graph:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ..tools.changes import ArgumentChange as ArgumentChange
+    from ..tools.changes import ChangedArguments as ChangedArguments
     from .deciding import answer_codec as answer_codec
     from .deciding import answer_schema as answer_schema
     from .deciding import call_text as call_text
@@ -50,6 +52,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
+            "..tools.changes": "ArgumentChange ChangedArguments",
             ".stores": "SqliteStore stored_records",
             ".errors": "CommitError OfferError RoundError StoreError",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",

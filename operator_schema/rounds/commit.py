@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = "ToolResult | ToolCall[Any]"
 
-__all__ = ["INTERRUPTED", "Run", "Settlement", "WhichCall", "find_call", "revised", "settled", "with_results"]
+__all__ = ["Run", "Settlement", "WhichCall", "find_call", "revised", "settled", "with_results"]
 
 
 _SHOWN_NAMES = 3
@@ -40,7 +40,7 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
     found: list[ToolResult] = []
     for call in calls:
         own = given.get(call.index, call)
-        result = own if isinstance(own, ToolResult) else own.result
+        result = own.result if isinstance(own, ToolCall) else call.with_result(own).result
         if result is not None:
             found.append(result)
         elif call.state == "pending":
@@ -304,10 +304,10 @@ def _what_was_decided(call: ToolCall[Any]) -> str:
             return f"was rejected already{by}{reason}"
         case "issue":
             return f"can't be run ({call.code})"
-        case _ if call.approved:
+        case _ if call.approved or call.run[1]:  # or it may run once more
             return "was answered already" if call.answers else "was approved already"
         case _:
-            return "is pending: nobody has to agree to it"
+            return "is pending: nobody has been asked about it"
 
 
 def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
@@ -346,10 +346,6 @@ def _shown(call: Any) -> str:
     if isinstance(call, str):
         return f"the id {quote(call)}"
     return f"the position {call if isinstance(call, int) else call.index}"
-
-
-INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"
-"""Why a call waits that began and never ended."""
 
 
 class Run:
@@ -405,13 +401,13 @@ class Settlement:
         round_id: id of a restored round; None for a new one, which gets its id when somebody asks for it.
     """
 
-    __slots__ = ("_ending", "_id", "_results", "_runs")
+    __slots__ = ("_ending", "_id", "_runs", "_states")
 
     def __init__(self, round_id: str | None = None) -> None:
         self._id: dict[None, str] = {} if round_id is None else {None: round_id}
         self._ending: dict[None, _Ending] = {}
         self._runs: Runs = {} if round_id is None else _rounds.of(round_id, {})
-        self._results: dict[tuple[int, int], ToolCall[Any]] = {}
+        self._states: dict[tuple[int, int], ToolCall[Any]] = {}  # as it began, then with its result
 
     @property
     def round_id(self) -> str:
@@ -454,10 +450,11 @@ class Settlement:
                 for earlier in calls[:position]:
                     self.forget(earlier)
                 raise _ran(call, first)
+            self._states[call.run] = call
 
     def keep(self, call: ToolCall[Any], after: ToolCall[Any]) -> None:
         """Keep the state of a call after it ran."""
-        self._results[call.run] = after
+        self._states[call.run] = after
         self._runs[call.run].has_result = True
 
     def forget(self, call: ToolCall[Any]) -> None:
@@ -469,11 +466,11 @@ class Settlement:
         run = self._runs.get(call.run)
         if run is None:
             return None
+        after = self._states.get(call.run)
         if run.has_result:
-            after = self._results.get(call.run)
             # The answer to its question may have been given, and the call run again.
             return (self.state_after(after) or after) if after and after.state == "deferred" else after
-        return None if run.is_going_on else call.again().defer(INTERRUPTED)
+        return None if run.is_going_on else (after or call).interrupted()  # as hooks and people left it
 
     # --- the end ---------------------------------------------------------------------------------
 

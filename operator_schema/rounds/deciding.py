@@ -11,14 +11,14 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import escape, listed, one_line, received, show_path, writable_text
+from ..message_text import escape, excerpt, listed, one_line, received, show_path, writable_text
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, exception_text, own_parts
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.injection import is_union
 from ..tools.signature import outcome_of
 from .hooks import CONFIRM, DECISIONS, Defer, Reject, RunAgain, RunNormally
 from .input_copies import check_written, is_edited, own_copy, own_json
-from .tool_call import FAILURES, Question, ToolCall, shortened
+from .tool_call import FAILURES, INTERRUPTED, Question, ToolCall, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,6 +33,7 @@ __all__ = [
     "after_run",
     "answer_codec",
     "answer_schema",
+    "agreed",
     "answered",
     "asked_about",
     "call_text",
@@ -40,6 +41,7 @@ __all__ = [
     "decide",
     "decoded_call",
     "looked_at",
+    "refused",
     "unless_confirmed",
 ]
 
@@ -78,7 +80,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
     Raises:
         FailedHookError: a hook failed; the cause is what it raised.
     """
-    is_settled = call.approved  # by a person, so this very input runs, or none
+    is_settled = call.approved or call.run[1] > 0  # by a person, so this very input runs, or none
     reason: str | None = None
     shown: ToolCall[Any] | None = None
     for hook, names in hooks:
@@ -87,7 +89,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
         try:
             shown = shown or with_own_input(call)
             decision: Any = await outcome_of(hook.function, shown)
-            after = decided(call, shown, decision, is_settled=is_settled)
+            after = decided(call, shown, decision, hook.name, is_settled=is_settled)
         except Exception as error:  # a hook is your program's own code
             raise FailedHookError(hook) from error
         _log(call, hook, decision, after)
@@ -121,7 +123,12 @@ def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
 
 
 def decided(
-    call: ToolCall[Any], shown: ToolCall[Any], decision: Any, *, is_settled: bool = False
+    call: ToolCall[Any],
+    shown: ToolCall[Any],
+    decision: Any,
+    hook: str | None = None,
+    *,
+    is_settled: bool = False,
 ) -> ToolCall[Any]:
     """Return a call in its state after a decision; the input of a settled call doesn't change.
 
@@ -129,6 +136,7 @@ def decided(
         call: the call before the decision.
         shown: the call that the function got, with an input of its own.
         decision: what the function returned.
+        hook: the name of the hook that decided; None for a person.
         is_settled: whether a person has agreed to this very input.
 
     Raises:
@@ -150,7 +158,7 @@ def decided(
         message = "the input was edited in place, which changes nothing: return RunNormally(input=call.input)"
         raise ValueError(message)
     if given is not MISSING and not is_settled and (edited or given is not shown.input):
-        call = call.with_input(given)
+        call = call.with_input(given, by="hook" if hook else "person", hook=hook)
     going_on: ToolCall[Any] = decision.applied(call)
     return going_on
 
@@ -188,9 +196,13 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
         return call
     shown = with_own_input(call)
     answer = await outcome_of(asking, shown)
-    after = decided(call.as_pending(), shown, _decision(answer, call.reason or ""))
+    decision = _decision(answer, call.reason or "")
+    after = decided(call.as_pending(), shown, decision)
     if after.state != "pending":
+        if answer is not None:
+            _write(INFO, call, WHO, type(decision).__name__, one_line(after.reason or "", _TEXT_LENGTH))
         return after
+    _log_agreement(after, WHO, type(decision).__name__)
     agreed = after.replace(approved=True)
     return agreed if agreed.input is call.input else await decide(agreed, hooks)
 
@@ -240,10 +252,12 @@ async def looked_at(
         The call; if its function has a question, it waits, and no hook sees it. None if it is to run again.
     """
     after = after_run(call, result)
-    if not hooks or after.result is None:
+    if after.result is None:
         return after
-    looked = await _after_hooks(after, hooks, run)
-    return looked if looked is None or looked is after or limited is None else shortened(looked, limited)
+    looked = await _after_hooks(after, hooks, run) if hooks else after
+    if looked is None or limited is None or (looked is after and call.changed is None):
+        return looked
+    return shortened(looked, limited)
 
 
 async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCall[Any] | None:
@@ -326,6 +340,14 @@ def _log(call: ToolCall[Any], hook: Hook, decision: Any, after: ToolCall[Any]) -
     _write(INFO, call, hook.name, type(decision).__name__, one_line(after.reason or "", _TEXT_LENGTH))
 
 
+def _log_agreement(after: ToolCall[Any], who: str, decision: str) -> None:
+    """Log that somebody agreed to a call: which arguments differ from the model's, and at DEBUG what runs."""
+    changed = after.changed
+    names = "" if changed is None else f"changed {listed([one_line(name, 100) for name in changed.names], 5)}"
+    _write(INFO, after, who, decision, names)
+    _write(DEBUG, after, who, decision, _Shown(after))
+
+
 def _write(level: int, call: ToolCall[Any], who: str, decision: str, about: object) -> None:
     if not is_logged(level):
         return
@@ -334,6 +356,40 @@ def _write(level: int, call: ToolCall[Any], who: str, decision: str, about: obje
         write_log(level, "%s (call %s): %s decided %s", name, call_id, who, decision)
     else:
         write_log(level, "%s (call %s): %s decided %s: %s", name, call_id, who, decision, about)
+
+
+# --- what a person says of a round that waits ------------------------------------------------------
+
+
+def agreed(call: ToolCall[Any], given: object | None) -> ToolCall[Any]:
+    """Return a deferred call as pending, because a person agreed to it.
+
+    Whether a call that was interrupted may run once more is another question than whether it may run at all.
+
+    Args:
+        call: the call.
+        given: another input, or None.
+
+    Raises:
+        DecodeError: the input doesn't fit.
+        EncodeError: it can't be written as JSON.
+        ToolError: it is that of another tool.
+    """
+    is_approved = call.approved if call.reason == INTERRUPTED else True
+    decided = call if given is None else call.with_input(given, by="person")
+    after = decided.as_pending().replace(approved=is_approved)
+    _log_agreement(after, _PERSON, "Approve")
+    return after
+
+
+def refused(call: ToolCall[Any], reason: str) -> ToolCall[Any]:
+    """Return a call as rejected by a person."""
+    after = call.reject(reason)
+    _write(INFO, after, _PERSON, "Reject", one_line(after.reason or "", _TEXT_LENGTH))
+    return after
+
+
+_PERSON = "a person"
 
 
 # --- questions of a tool -------------------------------------------------------------------------
@@ -354,6 +410,7 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
         call.approved,
         details=call.details,
         deferred_at=call.deferred_at,
+        changed=call.changed,
     )
 
 
@@ -418,6 +475,8 @@ def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCal
         ) from None
     kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # as above
     answers = (*kept, (question.parameter, own))
+    _write(INFO, call, _PERSON, "Answer", "")
+    _write(DEBUG, call, _PERSON, "Answer", excerpt(own, _TEXT_LENGTH))
     return call.as_pending().replace(approved=True, _answers=answers)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..tools.calls import ResultCode
+    from ..tools.changes import ChangedArguments
     from ..tools.tool import Tool
     from .input_copies import Digest
     from .named_tools import NamedTools
@@ -289,10 +290,16 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
             answers,
             saved.runs,
             deferred_at=_seconds(saved),
+            _changed=_changed(saved),
         )
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         _misfit("input_does_not_fit", error)
     return call
+
+
+def _changed(saved: SavedCall) -> ChangedArguments | None:
+    """Return what was changed in the arguments so far; of a call that ran, its result knows it."""
+    return saved.changed if saved.result is None else saved.result.changed
 
 
 def _seconds(saved: SavedCall) -> float | None:

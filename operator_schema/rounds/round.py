@@ -9,15 +9,18 @@ from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import count_of, one_line, quote
 from ..tools.calls import ToolResult, class_name_of, exception_text
-from .commit import INTERRUPTED, find_call, revised, settled, with_results
+from ..tools.signature import outcome_of
+from .commit import find_call, revised, settled, with_results
 from .deciding import (
     WHO,
     FailedHookError,
+    agreed,
     answered,
     asked_about,
     decide,
     decoded_call,
     looked_at,
+    refused,
     unless_confirmed,
 )
 from .errors import RoundError
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from .transcript import History
 
     AnyHooks: TypeAlias = "Hooks | Callable[[ToolCall[Any]], Any]"
+    Begin: TypeAlias = "Callable[[Round[Any]], object]"
 
 __all__ = ["HookError", "InterruptedRoundError", "Round"]
 
@@ -233,7 +237,8 @@ class Round(Value, Generic[Input]):
         """Return the round with a deferred call approved, to be run.
 
         Hooks still see it, and may complete or reject it. They can't defer it again or change its input:
-        exactly what was approved is run.
+        exactly what was approved is run. A call that was interrupted may run once more; if nobody had agreed
+        to it before, it may still need an approval of its own.
 
         Args:
             call: its id, its position in the turn, or the call itself.
@@ -258,8 +263,7 @@ class Round(Value, Generic[Input]):
             )
             raise RoundError(message)
         given = input if arguments is None else waiting.tool.decode(arguments)
-        approved = waiting if given is None else waiting.with_input(given)
-        return self._replaced(approved.as_pending().replace(approved=True))
+        return self._replaced(agreed(waiting, given))
 
     def answer(self, call: WhichCall, answer: object, /) -> Round[Input]:
         """Return the round with a question of a tool answered, so that its call is to be run again.
@@ -292,7 +296,7 @@ class Round(Value, Generic[Input]):
         Raises:
             RoundError: no such call is deferred or pending, or several share the id.
         """
-        return self._replaced(self._find(call, "deferred or pending").reject(reason))
+        return self._replaced(refused(self._find(call, "deferred or pending"), reason))
 
     def reject_open(self, reason: str = "", /) -> Round[Input]:
         """Return the round with all deferred and pending calls rejected.
@@ -310,7 +314,7 @@ class Round(Value, Generic[Input]):
         for call in self.calls:
             if call.state in _OPEN:
                 self._settlement.check_not_run(call)
-                calls[call.index] = call.reject(reason)
+                calls[call.index] = refused(call, reason)
         return self._with(calls)
 
     def with_results(self, results: Iterable[Given], /) -> Round[Input]:
@@ -368,13 +372,12 @@ class Round(Value, Generic[Input]):
     def interrupted(self) -> Round[Input]:
         """Return the round with its pending calls deferred, because nobody knows whether they did their work.
 
-        Use it for a round whose process died while it ran. An executor would run such calls again.
+        Use it for a round whose process died while it ran. An executor would run such calls again. Approving
+        such a call lets it run once more; if nobody had agreed to it, hooks and `confirm=True` still count.
         """
         return self._with(
             [
-                call.again().defer(INTERRUPTED)
-                if call.state == "pending" and call.tool.has_function
-                else call
+                call.interrupted() if call.state == "pending" and call.tool.has_function else call
                 for call in self.calls
             ]
         )
@@ -431,6 +434,7 @@ class Round(Value, Generic[Input]):
         asking: Asking | None = None,
         wording: Wording | None = None,
         limited: Limited | None = None,
+        begin: Begin | None = None,
         /,
     ) -> Round[Input]:
         """Let hooks decide, then run what is pending; for `executor.run`.
@@ -444,6 +448,8 @@ class Round(Value, Generic[Input]):
             asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
             wording: writes what the model reads of arguments that could not be decoded; None to leave it.
             limited: cuts the results that hooks and people give; None to leave them.
+            begin: gets the round after all decisions, before the first function runs; it may be async. None
+                without a store.
 
         Returns:
             The round with the results. A call whose function has a question is deferred.
@@ -462,6 +468,8 @@ class Round(Value, Generic[Input]):
             pairs = zip(told.calls, after.calls, strict=True)
             after = after._with([call if call is old else shortened(call, limited) for old, call in pairs])  # noqa: SLF001  # its own class
         self._check_open()  # the round may have ended while hooks were asked
+        if begin is not None and any(call.tool.has_function for call in after.pending):
+            await outcome_of(begin, after)
         return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class
 
     async def _run(self, run_all: RunAll, hooks: ForTools, limited: Limited | None) -> Round[Input]:

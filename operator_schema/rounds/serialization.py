@@ -10,6 +10,7 @@ from ..codec.codec import Codec
 from ..errors import EncodeError, ToolError
 from ..json_values import copy_json, distinct_keys, has_surrogate, to_json_text
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
+from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below read it
 from ..tools.content import Audio, File, Image, Resource, Text
 from .input_copies import (
     MESSAGE_DEPTH,
@@ -80,6 +81,7 @@ class SavedResult:
     code: ResultCode | None = None
     json: Any = None
     parts: list[SavedPart] = field(default_factory=list[SavedPart])
+    changed: ChangedArguments | None = None
 
 
 @dataclass
@@ -119,6 +121,7 @@ class SavedCall:
     reason: str | None = None
     deferred_at: int | None = None
     question: SavedQuestion | None = None
+    changed: ChangedArguments | None = None
     result: SavedResult | None = None
     code: ResultCode | None = None
     content: str | None = None
@@ -217,7 +220,7 @@ def save_result(result: ToolResult) -> dict[str, Any]:
     """
     is_plain = result.parts == (Text(result.content),)
     parts = [] if is_plain else [_saved_part(part) for part in result.parts]
-    saved = SavedResult(result.content, result.is_error, result.code, result.json, parts)
+    saved = SavedResult(result.content, result.is_error, result.code, result.json, parts, result.changed)
     try:
         return _short(_RESULTS.encode(saved))
     except EncodeError as error:
@@ -259,7 +262,12 @@ def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _open(call: ToolCall[Any]) -> dict[str, Any]:
-    return {**_saved_input(call), **_of_call(call)}
+    return {**_saved_input(call), **_of_call(call), **_saved_change(call)}
+
+
+def _saved_change(call: ToolCall[Any]) -> dict[str, Any]:
+    changed = call._changed  # noqa: SLF001  # a value of this room
+    return {} if changed is None else {"changed": changed.as_dict()}
 
 
 def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
@@ -346,7 +354,7 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
         saved, others = _saved_call(one), _saved_call(other)
     except (EncodeError, ToolError):
         return False
-    ignored: tuple[str, ...] = ("deferred_at",)
+    ignored: tuple[str, ...] = ("deferred_at", "changed")
     # Equal sets may be written in another order.
     if one.has_input and other.has_input and _is_same(one.input, other.input):
         ignored += ("input", "source")
@@ -367,9 +375,8 @@ def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
         ValueError: the data of a part aren't of its type.
     """
     parts = tuple([_part(part) for part in saved.parts])
-    return ToolResult(
-        call.id, call.name, saved.content, saved.is_error, saved.code, None, parts, saved.json, None
-    )
+    about = (saved.content, saved.is_error, saved.code, None, parts, saved.json, None)
+    return ToolResult(call.id, call.name, *about, changed=saved.changed)
 
 
 def _part(saved: SavedPart) -> Part:

@@ -35,7 +35,8 @@ __all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records"]
 
 _TABLES = """
     CREATE TABLE IF NOT EXISTS rounds (
-        id TEXT PRIMARY KEY, revision INTEGER NOT NULL, since REAL, round TEXT NOT NULL, before TEXT
+        id TEXT PRIMARY KEY, revision INTEGER NOT NULL, since REAL, round TEXT NOT NULL, before TEXT,
+        begun INTEGER NOT NULL DEFAULT 0
     );
     CREATE TABLE IF NOT EXISTS items (
         position INTEGER PRIMARY KEY, transcript TEXT NOT NULL, turn TEXT UNIQUE, item TEXT NOT NULL
@@ -46,17 +47,20 @@ _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH)
 
 
 class StuckRound(Value):
-    """A round that a process began to run, and that hasn't ended yet.
+    """A round that a process took to run it, and that hasn't ended yet.
 
     Attributes:
         id: of the round.
         seconds: how long ago it began; below 0 if the clock has been set back since.
-        calls: those that were to run, as the model sent them. Each may have done its work or not.
+        calls: those that were to run, as the model sent them.
+        has_begun: whether they began to run: each may have done its work or not. False if hooks or people
+            were still deciding, so that nothing has run.
     """
 
     id: str
     seconds: float
     calls: tuple[RawCall, ...]
+    has_begun: bool
 
 
 class SqliteStore:
@@ -142,9 +146,10 @@ class SqliteStore:
         return [found for (found,) in rows]
 
     def stuck(self, seconds: float = 0.0) -> list[StuckRound]:
-        """List the rounds that began to run and haven't ended: their process died, or still runs them.
+        """List the rounds that a process took and that haven't ended: it died, or still runs them.
 
-        Nothing runs them again, because nobody knows which of their calls did their work: see `take_back`.
+        Nothing runs them again, because nobody knows which calls did their work once a round has begun: see
+        `take_back`.
 
         Args:
             seconds: how long ago they must have begun; give more than your tools may take. A round that
@@ -159,14 +164,19 @@ class SqliteStore:
             raise TypeError(message)
         now = time()
         with self._transaction(writes=False) as db:
-            query = "SELECT id, since, round FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
+            query = "SELECT id, since, round, begun FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
             rows = db.execute(query, (now, float(seconds)))  # SQLite takes no integer beyond 64 bits
-            return [StuckRound(found, now - since, _calls_to_run(text)) for found, since, text in rows]
+            return [
+                StuckRound(found, now - since, _calls_to_run(text), bool(begun))
+                for found, since, text, begun in rows
+            ]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
-        """Return a round whose process died; its pending calls wait for a person.
+        """Return a round whose process died, which waits again.
 
-        Approving such a call runs it, maybe for a second time; rejecting it tells the model what you know.
+        If the process died while hooks or people were deciding, nothing has run: the round is as it was, and
+        running it asks them again. Otherwise the calls that began wait for a person: approving one lets it
+        run, maybe for a second time; rejecting it tells the model what you know.
 
         Args:
             round_id: one of `stuck()`. Make sure that no process runs it any more.
@@ -189,12 +199,13 @@ class SqliteStore:
 
     # --- for executors ---------------------------------------------------------------------------
 
-    async def run(self, work: Round[Any], run: Callable[[Round[Any]], Awaitable[Round[Any]]]) -> Round[Any]:
+    async def run(self, work: Round[Any], run: Callable[..., Awaitable[Round[Any]]]) -> Round[Any]:
         """Let one process at a time run a round; for executors.
 
         Args:
             work: the round.
-            run: runs it.
+            run: gets the round, and a function to call with the round after all decisions, before its first
+                call runs. Its attribute `may_decide` is False if no hook and no person is asked.
 
         Raises:
             StoreError: another process has it; or it ran and can't be saved, so it is one of `stuck()`, and
@@ -202,16 +213,24 @@ class SqliteStore:
             BaseException: whatever `run` raises; the store then has the results so far. If they can't be
                 saved, a note says so.
         """
-        claimed = self.claim(work)
+        is_decided = not getattr(run, "may_decide", True)
+        claimed = self.claim(work.confirmed() if is_decided else work, begun=is_decided)
+        begun: list[Round[Any]] = [claimed] if is_decided else []
+
+        def begin(decided: Round[Any]) -> None:
+            if not begun:
+                self.begin(decided)
+                begun.append(decided)
+
         try:
-            after = await run(claimed)
+            after = await run(claimed, begin)
         except HookError as error:  # nothing has run, so the caller may run the round again
-            with _noting(error, claimed):
+            with _noting(error, claimed, begun):
                 self.give_back(claimed)
             raise
         except BaseException as error:  # cancelled or interrupted too: what has run must be kept
-            so_far: Any = getattr(error, "round", None) or claimed.current()
-            with _noting(error, claimed):
+            so_far: Any = getattr(error, "round", None) or (begun or [claimed])[0].current()
+            with _noting(error, claimed, begun):
                 kept = self.keep(claimed, so_far)
                 if hasattr(error, "round"):
                     cast("Any", error).round = kept
@@ -219,10 +238,14 @@ class SqliteStore:
         try:
             return self.keep(claimed, after)
         except Exception as error:
-            raise StoreError(_unsaved(claimed, error), work.id, after) from error
+            raise StoreError(_unsaved(claimed, begun, error), work.id, after) from error
 
-    def claim(self, work: Round[Any]) -> Round[Any]:
-        """Save a round as running now, in only this process; for executors.
+    def claim(self, work: Round[Any], *, begun: bool = False) -> Round[Any]:
+        """Save a round as taken by this process alone; for executors.
+
+        Args:
+            work: the round.
+            begun: whether its calls run from now on, because nobody is asked about them any more.
 
         Raises:
             EncodeError: it can't be written as JSON.
@@ -233,15 +256,32 @@ class SqliteStore:
         with self._transaction() as db:
             row = _row(db, work.id)
             if revision is None and row is None and not _has_turn(db, work.id):
-                db.execute("INSERT INTO rounds VALUES (?, 1, ?, ?, NULL)", (work.id, time(), text))
+                db.execute("INSERT INTO rounds VALUES (?, 1, ?, ?, NULL, ?)", (work.id, time(), text, begun))
                 return work.replace(_revision=1)
             if row is None or row[1] is not None or row[0] != revision:
                 raise _gone(work.id, row)
-            values = (row[0] + 1, time(), text, row[2], work.id)
+            values = (row[0] + 1, time(), text, row[2], begun, work.id)
             db.execute(
-                "UPDATE rounds SET revision = ?, since = ?, round = ?, before = ? WHERE id = ?", values
+                "UPDATE rounds SET revision = ?, since = ?, round = ?, before = ?, begun = ? WHERE id = ?",
+                values,
             )
         return work.replace(_revision=row[0] + 1)
+
+    def begin(self, decided: Round[Any]) -> None:
+        """Save the decisions about a claimed round, and that its calls run from now on; for executors.
+
+        Raises:
+            EncodeError: it can't be written as JSON.
+            StoreError: somebody took it back meanwhile.
+        """
+        text = json.dumps(decided.as_dict(secret=self._secret))
+        values = (time(), text, decided.id, decided._revision)  # noqa: SLF001  # as above
+        with self._transaction() as db:
+            done = db.execute(
+                "UPDATE rounds SET since = ?, round = ?, begun = 1 WHERE id = ? AND revision = ?", values
+            )
+            if done.rowcount != 1:
+                raise _gone(decided.id, _row(db, decided.id))
 
     def keep(self, claimed: Round[Any], after: Round[Any]) -> Round[Any]:
         """Save a round after it ran, as waiting; for executors.
@@ -275,14 +315,15 @@ class SqliteStore:
             else:
                 values = (revision - 1, row[3], claimed.id)
                 db.execute(
-                    "UPDATE rounds SET revision = ?, since = NULL, round = ?, before = NULL WHERE id = ?",
+                    "UPDATE rounds SET revision = ?, since = NULL, round = ?, before = NULL, begun = 0 "
+                    "WHERE id = ?",
                     values,
                 )
 
     # --- inside ----------------------------------------------------------------------------------
 
     def _restored(self, round_id: str, row: Any, toolset: Toolset[Any]) -> Round[Any]:
-        """Return the round of a row in its revision; if it runs, its pending calls wait for a person.
+        """Return the round of a row in its revision; if its calls began, they wait for a person.
 
         Raises:
             RestoreError: it doesn't fit any more, or is another round: its own signature would be right.
@@ -297,7 +338,7 @@ class SqliteStore:
             problems, found = [Finding((), "data_changed", message, tool="")], None
         if found is not None:
             found = found.replace(_revision=row[0])
-            found = found if row[1] is None else found.interrupted()
+            found = found.interrupted() if row[4] else found
         if problems:
             raise RestoreError(problems, found)
         return cast("Round[Any]", found)
@@ -305,7 +346,7 @@ class SqliteStore:
     def _write(self, db: sqlite3.Connection, work: Round[Any], revision: int) -> None:
         text = json.dumps(work.as_dict(secret=self._secret))
         done = db.execute(
-            "UPDATE rounds SET revision = ?, since = NULL, round = ?, before = NULL "
+            "UPDATE rounds SET revision = ?, since = NULL, round = ?, before = NULL, begun = 0 "
             "WHERE id = ? AND revision = ?",
             (revision + 1, text, work.id, revision),
         )
@@ -446,9 +487,17 @@ def _calls_to_run(text: str) -> tuple[RawCall, ...]:
 
 
 def _calls_sent(saved: Any) -> list[dict[str, Any]]:
-    """Return the calls of a turn or a round as the model sent them."""
+    """Return the calls of a turn or a round as the model sent them; where others ran, these, too."""
     calls = [without_texts(call, call.keys()) for call in saved["calls"]]
-    return [{"name": call["name"], "arguments": call.get("arguments")} for call in calls]
+    results = saved.get("results", [call.get("result") or {} for call in calls])
+    return [_call_sent(call, result.get("changed")) for call, result in zip(calls, results, strict=True)]
+
+
+def _call_sent(call: dict[str, Any], changed: dict[str, Any] | None) -> dict[str, Any]:
+    sent = call.get("arguments")
+    if changed is None:
+        return {"name": call["name"], "arguments": sent}
+    return {"name": call["name"], "arguments": changed["arguments"], "sent": sent}
 
 
 def _check_toolset(given: object) -> None:
@@ -470,8 +519,8 @@ def _check_toolset(given: object) -> None:
 
 
 def _row(db: sqlite3.Connection, round_id: str) -> Any:
-    """Return a round's revision, run start, data, and earlier data; None if there is no such round."""
-    query = "SELECT revision, since, round, before FROM rounds WHERE id = ?"
+    """Return a round's revision, run start, data, earlier data, and whether its calls began, or None."""
+    query = "SELECT revision, since, round, before, begun FROM rounds WHERE id = ?"
     # An id may be what somebody wrote into an address: SQLite takes no lone surrogate.
     return db.execute(query, (writable_text("the id of a round", round_id),)).fetchone()
 
@@ -482,18 +531,20 @@ def _has_turn(db: sqlite3.Connection, round_id: str) -> bool:
 
 
 @contextmanager
-def _noting(error: BaseException, claimed: Round[Any]) -> Generator[None]:
+def _noting(error: BaseException, claimed: Round[Any], begun: Sequence[object]) -> Generator[None]:
     """Note at an exception that the round can't be saved: it counts more than why."""
     try:
         yield
     except Exception as failure:  # noqa: BLE001  # whatever it is: the first exception is raised
-        error.add_note(_unsaved(claimed, failure))
+        error.add_note(_unsaved(claimed, begun, failure))
 
 
-def _unsaved(claimed: Round[Any], error: Exception) -> str:
-    """Return that a round can't be saved after it ran, and where it is now."""
-    why = exception_text(error)
-    return f"{claimed.id} can't be saved after its run, so it is one of store.stuck(): {why}"
+def _unsaved(claimed: Round[Any], begun: Sequence[object], error: Exception) -> str:
+    """Return that a round can't be saved, whether it ran, and where it is now."""
+    ran = "after its run" if begun else "(nothing has run)"
+    is_taken = isinstance(error, StoreError) and error.round_id is not None  # by somebody, so it isn't stuck
+    where = "" if is_taken else ", so it is one of store.stuck()"
+    return f"{claimed.id} can't be saved {ran}{where}: {exception_text(error)}"
 
 
 def _gone(round_id: str, row: Any) -> StoreError:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 from ..errors import DecodeError
 from ..findings import shown_call
 from ..immutable import Value
-from ..json_values import copy_json
+from ..json_values import copy_json, is_object
 from ..message_text import checked_text, count_of, excerpt, listed, one_line, writable_text
-from ..tools.calls import RawCall, ToolResult
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode
 from ..tools.failures import ClassSet, Failures
 from .errors import RoundError
 from .input_copies import checked_input, own_arguments
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
     from ..tools.calls import Limited, ResultCode, Wording
+    from ..tools.changes import ChangedArguments, ChangedBy
     from ..tools.tool import Tool
 
 __all__ = [
     "FAILURES",
+    "INTERRUPTED",
     "CallState",
     "DecidedBy",
     "Question",
@@ -49,6 +51,9 @@ DecidedBy = Literal["hook", "host", "executor"]
 
 FAILURES = Failures("type", str, ClassSet(()))
 """What the model and the log get where a call can't be run: the same as from an executor."""
+
+INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"
+"""Why a call waits that began and never ended."""
 
 _REJECTION = "This call was rejected"
 """What the model reads of a rejected call begins with this."""
@@ -110,7 +115,7 @@ class ToolCall(Value, Generic[Input]):
     _saved: Any = None  # of a call that no longer fits its tool: what is saved of it
     deferred_at: float | None = None  # neither this nor what follows takes part in equality
     _notes: Mapping[str, Any] | None = None  # what decoding said of the arguments; not after a restart
-    _before: tuple[Any] | None = None  # the input before hooks or people changed it; not after a restart
+    _changed: ChangedArguments | None = None  # what hooks and people changed so far
 
     if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
 
@@ -133,7 +138,7 @@ class ToolCall(Value, Generic[Input]):
             _saved,
             deferred_at,
             _notes,
-            _before,
+            _changed,
         ):
             self = cls._draft()
             self.index = index
@@ -153,7 +158,7 @@ class ToolCall(Value, Generic[Input]):
             self._saved = _saved
             self.deferred_at = deferred_at
             self._notes = _notes
-            self._before = _before
+            self._changed = _changed
             self.__class__ = cls
             return self
 
@@ -225,13 +230,13 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def arguments_before(self) -> dict[str, Any] | None:
-        """The arguments before hooks or people changed them; None if nobody did, and after a restart.
+        """The arguments before hooks or people changed them; None if nobody did."""
+        return None if self._changed is None else copy_json(self._changed.before)
 
-        Raises:
-            EncodeError: as for `arguments`.
-            ToolError: as for `arguments`.
-        """
-        return None if self._before is None else self.tool.encode_input(self._before[0])
+    @property
+    def changed(self) -> ChangedArguments | None:
+        """What hooks and people changed in the arguments; None if they are those of the model."""
+        return self._changed
 
     @property
     def answers(self) -> dict[str, Any]:
@@ -292,13 +297,15 @@ class ToolCall(Value, Generic[Input]):
 
     # --- results and other states ----------------------------------------------------------------
 
-    def with_input(self, given: Any, /) -> ToolCall[Any]:
+    def with_input(self, given: Any, /, *, by: ChangedBy = "host", hook: str | None = None) -> ToolCall[Any]:
         """Return the call with a copy of another input; `raw` stays as the model sent it.
 
         The input is checked as the arguments of a model are.
 
         Args:
             given: of `tool.input_type`.
+            by: who changes it; `host` is your program.
+            hook: the name of the hook that changes it, or None.
 
         Raises:
             DecodeError: it doesn't fit the types or the limits of the tool.
@@ -306,8 +313,29 @@ class ToolCall(Value, Generic[Input]):
             RoundError: the call has no tool.
             ToolError: it isn't an input of this tool.
         """
-        before = self._before or (self.input,)
-        return self.replace(_input=checked_input(self.tool, given), _before=before)
+        from ..tools.changes import changed_by  # most calls run as the model sent them
+
+        own = checked_input(self.tool, given)
+        before = self._meant() if self._changed is None else self._changed.arguments
+        changed = changed_by(self._changed, before, self.tool.encode_input(own), by, hook)
+        return self.replace(_input=own, _changed=changed)
+
+    def _meant(self) -> dict[str, Any]:
+        """Return what the model's arguments mean, as JSON: somebody may have edited the input in place.
+
+        What a default gives anew each time is as in the input.
+        """
+        sent = arguments_to_decode(self.raw)
+        try:
+            now = self.arguments
+            first = self.tool.encode_input(self.tool.decode(sent))
+            if first == now:
+                return now
+            second = self.tool.encode_input(self.tool.decode(sent))
+        except Exception:  # noqa: BLE001  # an `InitVar`, or a class's own code: what was sent has to do
+            return sent if is_object(sent) else {}
+        lasting = {name: value for name, value in first.items() if second.get(name) == value}
+        return lasting | {name: now[name] for name in now if name in first and name not in lasting}
 
     def complete(self, output: object, /) -> ToolResult:
         """Return the result of a call that your program has run.
@@ -319,6 +347,9 @@ class ToolCall(Value, Generic[Input]):
             EncodeError: it doesn't fit, or has no JSON form.
             RoundError: the call has no tool.
         """
+        return self._saying_what_ran(self._completed(output))
+
+    def _completed(self, output: object) -> ToolResult:
         written = self.tool.write_output(output)
         return ToolResult(
             self.id,
@@ -346,18 +377,35 @@ class ToolCall(Value, Generic[Input]):
             EncodeError: the output doesn't fit, or has no JSON form.
             RoundError: the call has no tool.
         """
-        return self.with_result(self.complete(output), by)
+        # A hook that gives the output keeps the function from running.
+        return (
+            self._ended(self._completed(output), by)
+            if by == "hook"
+            else self.with_result(self.complete(output), by)
+        )
 
     def with_result(self, result: ToolResult, /, by: DecidedBy = "host") -> ToolCall[Input]:
         """Return the call with a result, for `commit`.
 
         Args:
-            result: such as what `complete` or `fail` returns.
+            result: such as what `complete` or `fail` returns. If hooks or people changed the arguments, its
+                text will say so.
             by: who gave it.
         """
+        return self._ended(self._saying_what_ran(result), by)
+
+    def _ended(self, result: ToolResult, by: DecidedBy) -> ToolCall[Input]:
         return self.replace(
             state="handled", by=by, reason=None, question=None, _result=result, _error=None, _saved=None
         )
+
+    def _saying_what_ran(self, result: ToolResult) -> ToolResult:
+        """Return a result that says what was changed in the arguments, if anything was."""
+        if self._changed is None:
+            return result
+        from .change_text import with_change  # most calls run as the model sent them
+
+        return with_change(result, self.tool, self._changed)
 
     def reject(self, reason: str = "", /, by: DecidedBy = "host") -> ToolCall[Input]:
         """Return the call as rejected, for `commit`.
@@ -398,6 +446,10 @@ class ToolCall(Value, Generic[Input]):
         """Return the call with permission to run once more, for the rest of this package."""
         return self.as_pending().replace(approved=False, _runs=self._runs + 1)
 
+    def interrupted(self) -> ToolCall[Input]:
+        """Return a call that began and didn't end: it waits, and keeps whether somebody has agreed to it."""
+        return self.as_pending().replace(_runs=self._runs + 1).defer(INTERRUPTED)
+
     # --- as a value ------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
@@ -428,7 +480,7 @@ class ToolCall(Value, Generic[Input]):
         return f"ToolCall({', '.join(shown)})"
 
 
-_NOT_COMPARED = frozenset({"_error", "deferred_at", "_notes", "_before"})
+_NOT_COMPARED = frozenset({"_error", "deferred_at", "_notes", "_changed"})
 _COMPARED = tuple([name for name in ToolCall.__slots__ if name not in _NOT_COMPARED])
 
 

@@ -468,8 +468,9 @@ def _names_in(content: Any) -> list[str]:
     """List the names in the text of a result, which may be anything: hooks may have changed it."""
     if not isinstance(content, str) or len(content) > _LONGEST_ANSWER:
         return []
+    line, _, rest = content.partition("\n")  # the line may say what a hook changed in the query
     try:
-        answer = loads(content)
+        answer = loads(content if line.lstrip().startswith("{") else rest)
     except (ValueError, RecursionError):
         return []
     tools = answer.get("tools") if is_object(answer) else None

@@ -12,12 +12,14 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from ..codec.codec import codec_of
 from ..compare.logs import MAX_LINE, Unreadable, records_in
-from ..compare.redaction import REDACTED, Hidden, hidden_keys, without_secrets
+from ..compare.redaction import REDACTED, Hidden, hidden_keys, without_secrets, without_secrets_of_both
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
 from ..message_text import checked_path, excerpt, nearest_names, quote, received
+from ..rounds import ChangedArguments
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.failures import ERROR, write_log
 from .calls import differences
@@ -69,7 +71,7 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
             of the tools is logged as a warning.
 
     Returns:
-        A copy of the executor; its `calls` has the calls so far.
+        A copy of the executor; its `calls` has the calls so far, with the arguments that ran.
 
     Raises:
         TypeError: it isn't an executor, `redact` is something else, or the path isn't one.
@@ -139,7 +141,7 @@ class RecordingExecutor(Executor):
 
     @property
     def calls(self) -> list[RawCall]:
-        """The calls so far, in the order of their results."""
+        """The calls so far, in the order of their results, with the arguments that ran."""
         return list(self.cassette.calls)
 
     def _write(self, call: RawCall, result: ToolResult) -> None:
@@ -203,7 +205,8 @@ class _Cassette:
             ValueError: the line is too long, or isn't JSON.
         """
         kept = self._keep(_line_of(call, result))
-        self.calls.append(call)
+        changed = result.changed
+        self.calls.append(call if changed is None else call.replace(arguments=copy_json(changed.arguments)))
         if kept is None:
             return
         line = to_json_text(kept).encode("utf-8", "surrogatepass") + b"\n"
@@ -221,7 +224,15 @@ def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
     said |= {"json": copy_json(result.json)} if result.json is not None else {}
     said |= {"parts": parts} if parts else {}
     line = {"id": call.id, "name": call.name, "arguments": copy_json(call.arguments), "result": said}
+    if result.changed is not None:
+        ran = copy_json(result.changed.arguments)
+        return {**line, "arguments": ran, "sent": line["arguments"], **result.changed.who()}
     return {**line, "is_cut_off": True} if call.is_cut_off else line
+
+
+def _without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
+    """Return a line without secrets, also if somebody changed the arguments."""
+    return without_secrets_of_both(line, hidden) if "sent" in line else without_secrets(line, hidden)
 
 
 def _append(path: Path, line: bytes) -> None:
@@ -274,7 +285,7 @@ def _redacting(redact: Any, executor: Any) -> Callable[[dict[str, Any]], dict[st
         return lambda line: _checked_line(redact(line))
     named = hidden_keys(redact, "a function or a list of names of arguments")
     if not isinstance(executor, Executor):
-        return lambda line: without_secrets(line, named)
+        return lambda line: _without_secrets(line, named)
     registry = executor.registry
     named.warn_of_misspelt(registry)
     kept: dict[str, tuple[Any, Hidden]] = {}
@@ -282,12 +293,12 @@ def _redacting(redact: Any, executor: Any) -> Callable[[dict[str, Any]], dict[st
     def redacted(line: dict[str, Any]) -> dict[str, Any]:
         name = line["name"]
         if name not in registry:  # the model made it up
-            return without_secrets(line, named)
+            return _without_secrets(line, named)
         tool = registry[name]
         known = kept.get(name)
         if known is None or known[0] is not tool:
             known = kept[name] = (tool, named.for_tool(tool))
-        return without_secrets(line, known[1])
+        return _without_secrets(line, known[1])
 
     return redacted
 
@@ -404,7 +415,8 @@ class _Tape:
     def _add(self, line: dict[str, Any]) -> None:
         name = line["name"]
         is_cut_off = line.get("is_cut_off") is True
-        arguments = self._normal(RawCall(None, name, line["arguments"], is_cut_off))
+        # Nobody decides when it is played back, so what counts is what the model sent.
+        arguments = self._normal(RawCall(None, name, line.get("sent", line["arguments"]), is_cut_off))
         self._recorded.setdefault(name, []).append((arguments, line))
         if REDACTED in to_json_text(arguments):
             self._with_secrets.setdefault(name, []).append([_any_secret(arguments), line])
@@ -431,7 +443,7 @@ class _Tape:
             raise PlaybackError(call, self._unknown(call.name, arguments))
         said = line["result"]
         found = {key: said[key] for key in ("content", "is_error", "code", "json") if key in said}
-        return ToolResult(call.id, call.name, **found)
+        return ToolResult(call.id, call.name, **found, changed=_changed_in(line))
 
     def _taken(self, name: str, arguments: Any) -> dict[str, Any] | None:
         waiting = self._waiting.get((name, _key(arguments)))
@@ -478,6 +490,23 @@ class _Tape:
         lines, nearest = min(wrong, key=lambda one: len(one[0]))
         shown = "".join([f"\n  {line}" for line in lines[:20]])
         return f"{text}. The nearest one is {name} {excerpt(nearest, 200)}; of that, differs:{shown}"
+
+
+def _changed_in(line: dict[str, Any]) -> ChangedArguments | None:
+    """Return what was changed in the arguments of a recorded call; None if that can't be read."""
+    if "changes" not in line:
+        return None
+    sent = line.get("sent")
+    changed = {
+        "arguments": line["arguments"],
+        "before": sent if is_object(sent) else {},
+        "changes": line["changes"],
+    }
+    try:
+        found: ChangedArguments = codec_of(ChangedArguments).decode(changed)
+    except DecodeError:
+        return None
+    return found
 
 
 def _key(arguments: Any) -> str:

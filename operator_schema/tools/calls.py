@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import Protocol, Self, TypeAlias, TypeVar
 
+    from .changes import ChangedArguments
     from .content import Part
 
     Asking: TypeAlias = "Callable[[Any], Awaitable[Any]]"
@@ -215,6 +216,8 @@ class ToolResult(Value):
             shares nothing with `value`: you may change it.
         value: what the function returned, the object itself; None if there is no result. Pickling a
             result leaves it out.
+        changed: the arguments with which the call ran, if hooks or people changed those of the model, and who
+            changed them; the content begins with a sentence that says so. None if nobody did.
     """
 
     call_id: str
@@ -227,6 +230,7 @@ class ToolResult(Value):
     json: Any = None
     value: Any = None
     _index: int | None = None  # of the call of a round that made it: another call may have the same id
+    changed: ChangedArguments | None = None
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
 
@@ -242,6 +246,7 @@ class ToolResult(Value):
             json: Any,
             value: Any,
             _index: int | None,
+            changed: ChangedArguments | None,
         ) -> Self:
             """Make a result."""
             self = cls._draft()
@@ -257,6 +262,8 @@ class ToolResult(Value):
             self.value = value
             if _index is not None:
                 self._index = _index
+            if changed is not None:
+                self.changed = changed
             self.__class__ = cls
             return self
 
@@ -266,14 +273,14 @@ class ToolResult(Value):
                 from .content import Text
 
                 return (Text(self.content),)
-            if name == "_index":
+            if name in {"_index", "changed"}:
                 return None
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy in which the named attributes have other values."""
-        content: dict[str, Any] = {**_logged(self), "_index": self._index}
+        content: dict[str, Any] = {**_logged(self), "_index": self._index, "changed": self.changed}
         if "content" not in changes:
             content.update(parts=own_parts(self), json=self.json, value=self.value)
         return type(self)(**{**content, **changes})
@@ -281,7 +288,9 @@ class ToolResult(Value):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ToolResult):
             return NotImplemented
-        return _logged(self) == _logged(other) and own_parts(self) == own_parts(other)
+        if _logged(self) != _logged(other) or own_parts(self) != own_parts(other):
+            return False
+        return self.changed == other.changed
 
     def __hash__(self) -> int:
         # Without the details: they are a dict, which has no hash.
@@ -293,7 +302,8 @@ class ToolResult(Value):
         return f"ToolResult({', '.join([f'{name}={value!r}' for name, value in self.as_dict().items()])})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (*_logged(self).values(), own_parts(self), self.json, None, self._index)
+        own = (own_parts(self), self.json, None, self._index, self.changed)
+        return type(self), (*_logged(self).values(), *own)
 
     def __copy__(self) -> Self:
         return self
@@ -304,7 +314,8 @@ class ToolResult(Value):
             if issubclass(type(kept), BaseException):
                 memo[id(kept)] = kept
         content = deepcopy({**_logged(self), "json": self.json}, memo)
-        return type(self)(**content, parts=own_parts(self), value=self.value, _index=self._index)
+        content |= {"parts": own_parts(self), "value": self.value, "changed": self.changed}
+        return type(self)(**content, _index=self._index)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as JSON values, for logs: the exception as type and message, bounded.
@@ -315,6 +326,8 @@ class ToolResult(Value):
         content = _logged(self)
         if self.details is not None:
             content["details"] = {key: _shown(value) for key, value in self.details.items()}
+        if self.changed is not None:
+            content["changed"] = self.changed.as_dict()
         parts = own_parts(self)
         return {**content, "parts": [part.as_dict() for part in parts]} if parts else content
 
@@ -464,6 +477,7 @@ class DecodedCall(Value):
         tool: the `Tool` that a person has approved; None for the tool of that name when the call runs.
         details: what decoding noted about the arguments: repairs, and keys that it ignored.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
+        changed: the input, if hooks or people changed that of the model, and who changed it; else None.
     """
 
     call: RawCall
@@ -473,6 +487,7 @@ class DecodedCall(Value):
     tool: Any = None
     details: Mapping[str, Any] = MappingProxyType({})
     deferred_at: float | None = None
+    changed: ChangedArguments | None = None
 
 
 if TYPE_CHECKING:
@@ -492,6 +507,8 @@ if TYPE_CHECKING:
             /,
         ) -> Plan_co:
             """Run the pending calls, and return the round with their results.
+
+            An executor with a store also gives a function, to call with the round when its calls begin.
 
             Args:
                 run_all: runs calls concurrently. As each result comes, even before a cancellation, it passes

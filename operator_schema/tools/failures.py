@@ -367,6 +367,7 @@ class Failures:
         length = max(len(result.content), sum(map(_length, own_parts(result))))
         if length <= most:
             return result
+        length = (result.details or {}).get("characters", length)  # it was cut before
         _log(WARNING, call, f"its result has {length:,} characters, but the model reads only {int(most):,}")
         return _cut_result(result, length, int(most))
 

@@ -32,6 +32,7 @@ from operator_schema import (
     RawCall,
     Reject,
     RunAgain,
+    RunNormally,
     Toolset,
     hook,
     tool,
@@ -217,6 +218,27 @@ def test_arguments_in_which_secrets_cannot_be_found_are_left_out(traced):
     executor = Executor(TOOLS, hooks=spans(traced.tracer, record_arguments=True, redact=["token"]))
     executor.run_sync(call("add", deep))
     assert traced.one("execute_tool add").attributes["gen_ai.tool.call.arguments"] == "[redacted]"
+
+
+@pytest.mark.parametrize("sent", [{"user": "Ada", "token": "hunter2"}, '{"user": "Ada", "token": "hunter2"}'])
+@pytest.mark.parametrize("now", ["hunter3", "hunter3" * 20, 'hunter3 "\n\u00e4\x1b', "hun"])
+def test_secrets_stay_out_of_what_is_recorded_of_a_change(traced, sent, now):
+    @tool
+    def log_in(user: str, token: str) -> dict[str, str]:
+        """Log in."""
+        return {"user": user, "at": str(len(token) // 1_000)}
+
+    def change(call):
+        return RunNormally(call.tool.decode({"user": "Bob", "token": now}))
+
+    both = {"record_arguments": True, "record_results": True}
+    executor = Executor(log_in, hooks=[spans(traced.tracer, redact=["token"], **both), change])
+    executor.run_sync(call("log_in", sent))
+    attributes = traced.one("execute_tool log_in").attributes
+    assert json.loads(attributes["gen_ai.tool.call.arguments"]) == {"user": "Bob", "token": "[redacted]"}
+    assert json.loads(attributes["operator_schema.arguments.sent"]) == {"user": "Ada", "token": "[redacted]"}
+    assert attributes["gen_ai.tool.call.result"] == '[redacted]\n{"user":"Bob","at":"0"}'
+    assert "hunter" not in traced.file.getvalue()
 
 
 @pytest.mark.parametrize("redact", ["token", 5, [5], None])
@@ -546,7 +568,7 @@ def test_the_page_lists_every_attribute_and_event(traced):
     _, round_ = offered(call("pay", {"amount": 1}), call("pay", {"amount": 2}, "c2"), wrong)
     waiting = executor.run_sync(round_)
     executor.run_sync(waiting.reject("c1", "no"))
-    executor.run_sync(waiting.approve("c1"))
+    executor.run_sync(waiting.approve("c1", arguments={"amount": 3}))
     shown = {name for span in traced.all for name in span.attributes}
     shown |= {event.name for span in traced.all for event in span.events}
     shown |= {name for span in traced.all for event in span.events for name in event.attributes}

@@ -51,6 +51,7 @@ STRICTER = {
 }
 """Reasons for which the decoder may refuse what the schema takes."""
 
+AMBIGUOUS = "an object that fits several members of a union equally well"
 EXPLICIT_NULL = "an explicit null for a field whose absence means None"
 ROUNDED = "a multiple of a number that a validator finds by rounding"
 EXACT_FLOATS = 2**53
@@ -121,7 +122,7 @@ def kinds_of(graph: Graph) -> set[str]:
 
 
 JUDGES_DIFFER = "the two validators disagree"
-ALLOWED = {*STRICTER.values(), EXPLICIT_NULL, ROUNDED}
+ALLOWED = {*STRICTER.values(), AMBIGUOUS, EXPLICIT_NULL, ROUNDED}
 
 
 def classify(
@@ -131,7 +132,7 @@ def classify(
     valid, also_valid = verdicts
     if valid == also_valid == (not problems):
         return None
-    reasons = {STRICTER.get(problem.code) for problem in problems if is_excused(problem)}
+    reasons = {reason_of(problem) for problem in problems if is_excused(problem)}
     if valid != also_valid and has_large_number(value) and "multipleOf" in dumps(codec.json_schema()):
         return ROUNDED
     if valid != also_valid and not reasons:
@@ -143,6 +144,10 @@ def classify(
     if has_null(value) and again.is_valid(encoded):
         return EXPLICIT_NULL
     return "the decoder takes what the schema refuses"
+
+
+def reason_of(problem: Finding) -> str | None:
+    return AMBIGUOUS if "equally well" in problem.message else STRICTER.get(problem.code)
 
 
 def is_excused(problem: Finding) -> bool:

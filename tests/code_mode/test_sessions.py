@@ -922,3 +922,107 @@ def test_any_sandbox_of_the_protocol_will_do():
             pass
 
     assert CodeSession(add, sandbox=OneCall()).run_sync("whatever").value == 23
+
+
+# --- a crash is no approval, and what ran is told -------------------------------------------------
+
+DESK = """
+import os, sys
+from pathlib import Path
+from operator_schema import Defer, Executor, hook, tool
+from operator_schema.code_mode import CodeSession, Journal, Monty, ProcessSandbox
+
+dies_in = sys.argv[1] if len(sys.argv) > 1 else ""
+
+@tool(confirm=True)
+def refund(amount: int) -> str:
+    "Pay money back."
+    return paid("refund", amount)
+
+@tool
+def voucher(amount: int) -> str:
+    "Send a voucher."
+    return paid("voucher", amount)
+
+def paid(name, amount):
+    with Path("paid").open("a") as file:
+        file.write(f"{name} {amount}\\n")
+    if dies_in == "the tool":
+        os._exit(3)
+    return "done"
+
+@hook(voucher, refund)
+def large(call):
+    if dies_in == "the hook":
+        os._exit(3)
+    return Defer("the manager has to agree") if Path("strict").exists() and call.name == "voucher" else None
+
+def opened():
+    executor = Executor([refund, voucher], hooks=large)
+    return CodeSession(executor, sandbox=ProcessSandbox(), journal=Journal("j.db"))
+
+if __name__ == "__main__":
+    run = opened().run_sync(sys.argv[2])
+    if run.waiting:
+        opened().resume_sync(run, "approve")
+"""
+
+
+@pytest.mark.slow("starts processes that die")
+@pytest.mark.parametrize(
+    ("dies_in", "call"),
+    [("the hook", "refund"), ("the hook", "voucher"), ("the tool", "refund"), ("the tool", "voucher")],
+)
+def test_a_crash_of_a_program_is_no_approval(tmp_path, monkeypatch, dies_in, call):
+    (tmp_path / "desk_of_programs.py").write_text(DESK)
+    command = [sys.executable, "desk_of_programs.py", dies_in, f"{call}(amount=900)"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    assert subprocess.run(command, cwd=tmp_path, env=environment, check=False).returncode == 3
+    (tmp_path / "strict").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "desk_of_programs", raising=False)
+    monkeypatch.setattr(sys, "argv", ["desk"])
+    import desk_of_programs as desk
+
+    one, paid = desk.opened(), tmp_path / "paid"
+    (stuck,) = one.journal.stuck()
+    one.journal.take_back(stuck)
+    run = one.load(stuck)
+    if dies_in == "the hook":
+        assert (run.plan, paid.exists()) == ((), False)
+        run = one.resume_sync(run)
+        first = []
+    else:
+        assert run.waiting.is_interrupted
+        assert paid.read_text() == f"{call} 900\n"
+        run = one.resume_sync(run, "approve")
+        first = [f"{call} 900"]
+        if call == "refund":  # somebody had approved it before the crash
+            assert (run.state, paid.read_text().splitlines()) == ("done", [*first, *first])
+            return
+    reason = {"refund": "the tool needs a person's approval (confirm=True)"}.get(
+        call, "the manager has to agree"
+    )
+    assert (run.waiting.reason, run.waiting.is_interrupted) == (reason, False)
+    assert one.resume_sync(run, "approve").state == "done"
+    assert paid.read_text().splitlines() == [*first, f"{call} 900"]
+
+
+def test_the_model_reads_what_a_hook_changed_in_a_call_of_its_program():
+    @tool
+    def half(n: int) -> int | None:
+        """Halve."""
+        return n // 2 if n > 1 else None
+
+    hooks = lambda call: RunNormally(call.tool.decode({"n": call.input.n - 1})) if call.input.n % 2 else None  # noqa: E731
+    made = CodeSession(Executor(half, hooks=hooks), sandbox=chosen[0])
+    run = made.run_sync("[half(n=5), half(n=1), half(n=4)]")
+    assert run.value == [2, None, 2]
+    assert run.text == (
+        "half: The program changed n to 4 before it ran.\n"
+        "half: The program changed n to 0 before it ran.\n"
+        "[2, null, 2]"
+    )
+    many = made.run_sync("[half(n=2 * n + 1) for n in range(15)]")
+    assert many.output.splitlines()[-1] == "(5 more calls changed)"

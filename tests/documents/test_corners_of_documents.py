@@ -99,3 +99,19 @@ def test_what_is_beside_the_keywords_is_noted_with_its_place():
     ]
     told = dialect_schema(found, xai.always, "tool", "xAI")
     assert ("custom", "inner") in [one.path for one in told.losses]
+
+
+def test_alternatives_that_fit_equally_well_are_all_right_in_a_document():
+    """Nothing is made of them: whoever wrote the document says that either may fit."""
+    alternatives = [
+        {"type": "object", "properties": {"kind": {"enum": ["a"]}, "x": {"type": "integer"}}},
+        {"type": "object", "properties": {"kind": {"enum": ["b"]}, "x": {"type": "integer"}, "y": {}}},
+    ]
+    schema = {"type": "object", "properties": {"value": {"anyOf": alternatives}}, "required": ["value"]}
+    for repair in (False, True):
+        codec = DocumentCodec(SchemaDocument("either", schema), repair=repair)
+        for each in (codec, codec.compile()):
+            for value in ({}, {"x": 1}, {"kind": "b"}, {"z": 1}):
+                assert each.decode({"value": value}) == {"value": value}
+            assert each.report({"value": {"kind": "c"}})
+            assert each.report({"value": {"x": "a"}})

@@ -115,7 +115,8 @@ def test_every_answer_but_an_agreement_leaves_it_alone(answer, code, content):
 
 def test_another_input_is_run_in_place_of_the_first():
     executor = Executor([wipe], confirm=lambda call: RunNormally(call.tool.decode({"path": "/b"})))
-    assert executor.run_sync(RawCall("1", "wipe", {"path": "/a"})).content == "wiped /b"
+    told = 'A person changed path to "/b" before it ran.\nwiped /b'
+    assert executor.run_sync(RawCall("1", "wipe", {"path": "/a"})).content == told
     assert ran == ["/b"]
 
 

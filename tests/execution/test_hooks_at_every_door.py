@@ -125,7 +125,7 @@ def edit_in_place(call):
 DECISIONS = {
     "nothing": (lambda call: None, "paid 5", [5]),
     "run": (lambda call: RunNormally(), "paid 5", [5]),
-    "edit": (edit, "paid 7", [7]),
+    "edit": (edit, "The program changed amount to 7 before it ran.\npaid 7", [7]),
     "complete": (lambda call: Complete("done by hand"), "done by hand", []),
     "reject": (lambda call: Reject("too much"), "This call was rejected: too much", []),
     "reject without a reason": (lambda call: Reject(), "This call was rejected.", []),
@@ -254,7 +254,8 @@ def test_hooks_see_again_what_a_person_changed(door):
     result = door(Executor([pay], hooks=limit, confirm=change), CALL)
     assert result.content == "This call was rejected: too much"
     less = lambda call: RunNormally(call.tool.decode({"amount": 2}))  # noqa: E731  # one line
-    assert door(Executor([pay], hooks=limit, confirm=less), CALL).content == "paid 2"
+    told = "A person changed amount to 2 before it ran.\npaid 2"
+    assert door(Executor([pay], hooks=limit, confirm=less), CALL).content == told
 
 
 # --- what goes wrong -----------------------------------------------------------------------------
@@ -599,8 +600,8 @@ def test_hooks_may_be_for_the_tools_that_a_registry_has_now():
 def test_hooks_of_a_run_come_after_those_of_the_executor(door):
     first = lambda call: RunNormally(call.tool.decode({"amount": call.input.amount * 2}))  # noqa: E731
     second = lambda call: RunNormally(call.tool.decode({"amount": call.input.amount + 1}))  # noqa: E731
-    assert door(Executor([pay], hooks=first), CALL, hooks=second).content == "paid 11"
-    assert door(Executor([pay]), CALL, hooks=second).content == "paid 6"
+    assert door(Executor([pay], hooks=first), CALL, hooks=second).content.endswith("paid 11")
+    assert door(Executor([pay]), CALL, hooks=second).content.endswith("paid 6")
 
 
 def test_tools_of_a_registry_that_changes_have_the_hooks_too():

@@ -372,6 +372,34 @@ def test_hooks_of_an_executor_hold(driver, is_async, tested, hooks, said, paths,
     assert wiped == paths
 
 
+CHANGED = 'The program changed word to "new" before it ran.'
+
+
+@pytest.mark.parametrize("kind", ["a text", "an object", "a list", "nothing", "a failure", "its own"])
+def test_the_model_reads_what_was_changed(driver, is_async, kind):
+    if kind == "its own" and driver.native is None:
+        pytest.skip(f"{driver.name} has no result of its own with a text")
+    made: dict[str, Any] = {
+        "a text": "done",
+        "an object": {"is": "done"},
+        "a list": ["done"],
+        "nothing": None,
+    }
+
+    @tool
+    def say(word: str) -> Any:
+        """Say."""
+        if kind == "a failure":
+            raise ValueError(word)
+        return driver.native() if kind == "its own" else made[kind]
+
+    executor = Executor([say], hooks=lambda call: RunNormally(call.tool.decode({"word": "new"})))
+    (answer,) = driver.talk(executor, [Call("say", {"word": "old"})], is_async)
+    assert CHANGED in answer.text.replace('\\"', '"')
+    rest = {"nothing": "", "a failure": "say failed: ValueError", "its own": "all"}.get(kind, "done")
+    assert rest in answer.text
+
+
 def test_what_a_hook_defers_is_not_run_if_nobody_is_asked(driver, is_async, wiped):
     executor = Executor([wipe.with_(confirm=False)], hooks=lambda call: Defer())
     (answer,) = driver.talk(executor, CALLS["approval"], is_async, confirm="run")

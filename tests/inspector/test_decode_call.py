@@ -78,7 +78,7 @@ def test_an_input_that_cannot_be_written_again():
 
 
 def test_the_steps_of_a_stream(subject):
-    text = '{"lines": [{"sku": "a"}], "payment": {"number": "12345"}, "discount": 3}'
+    text = '{"lines": [{"sku": "a"}], "payment": {"kind": "card", "number": "12345"}, "discount": 3}'
     found = read_in_steps(subject.tool("create_order"), text, 5)
     steps = found["steps"]
     assert [list(step["fields"]) for step in steps][-1] == ["lines", "payment"]

@@ -183,7 +183,7 @@ def test_a_decision_is_about_what_the_person_saw(subject, store):
     seen = seen_of(subject, store, round_id)
     late = Decision(round_id, 0, seen, "approve")
     # It was approved, its process died while it ran, and it waits for a person again.
-    running = store.claim(store.load(round_id, help_desk.toolset).approve(0))
+    running = store.claim(store.load(round_id, help_desk.toolset).approve(0), begun=True)
     store.take_back(running.id, help_desk.toolset)
     with pytest.raises(DecisionError, match="isn't as it was shown any more"):
         decide(subject, store, late)

@@ -81,7 +81,9 @@ def check_agreement(annotation, values=PROBES, stricter=STRICTER):
     for value in values:
         problems = codec.report(value)
         if judge.is_valid(value):
-            assert {problem.code for problem in problems} <= stricter, (annotation, value)
+            # Nor does it guess which of several members of a union is meant.
+            found = {problem.code for problem in problems if "equally well" not in problem.message}
+            assert found <= stricter, (annotation, value)
         else:
             # An explicit null may stand for a field that is not required.
             assert problems or "None" in repr(value), (annotation, value)

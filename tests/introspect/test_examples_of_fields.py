@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass, field, make_dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
@@ -152,3 +152,21 @@ def test_examples_with_too_many_values_are_one_complaint(monkeypatch):
     with pytest.raises(SchemaError, match="more than 5 values") as caught:
         shown(list[int], [1, 2, 3], [1, 2, 3], [1, 2, 3])
     assert len(caught.value.findings) == 1
+
+
+def test_two_fields_with_one_tuple_of_examples_have_their_own():
+    metadata = {"examples": (date(2026, 1, 31),)}
+    fields = [("day", date, field(metadata=metadata)), ("any", Any, field(metadata=metadata))]
+    properties = json_schema(make_dataclass("Both", fields))["properties"]
+    assert properties["day"]["examples"] == properties["any"]["examples"] == ["2026-01-31"]
+
+
+def test_members_of_a_union_whose_tags_become_required_show_their_examples():
+    def member(name: str, example: Any) -> Any:
+        days = field(default=date.min, metadata={"examples": [example]})
+        return make_dataclass(name, [("kind", Literal[name], field(default=name)), ("day", date, days)])
+
+    schema = json_schema(list[member("a", date(2026, 1, 31)) | member("b", "2026-01-31")])
+    for each in schema["items"]["anyOf"]:
+        assert each["required"] == ["kind"]
+        assert each["properties"]["day"]["examples"] == ["2026-01-31"]

@@ -38,7 +38,6 @@ CASES: list[tuple[Any, dict[str, Any], str]] = [
     (Union[CAT, DOG, REPTILE], {"kind": "dog"}, "Dog"),
     (Union[FIRST, SECOND], {"kind": "a"}, "First"),
     (Union[FIRST, SECOND], {"kind": None}, "First"),
-    (Union[FIRST, SECOND], {}, "First"),
     (Union[FIRST, SECOND], {"kind": "b"}, "Second"),
     (Union[NUMBER, TEXT], {"x": 3}, "Number"),
     (Union[NUMBER, TEXT], {"x": "3"}, "Text"),
@@ -65,6 +64,15 @@ def test_no_member_takes_what_the_schema_refuses(annotation, value):
     else:
         with pytest.raises(DecodeError):
             codec.decode(value)
+
+
+def test_a_discriminator_that_may_be_null_is_required_and_written():
+    codec = Codec(Union[FIRST, SECOND])
+    for each in (codec, codec.compile()):
+        assert each.encode(FIRST(None)) == {"kind": None}
+        assert [(p.path, p.code) for p in each.report({})] == [(("kind",), "missing")]
+    assert Codec(FIRST).encode(FIRST(None)) == {}
+    assert codec.json_schema()["anyOf"][0]["required"] == ["kind"]
 
 
 def test_null_is_one_of_the_values_of_a_discriminator():

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from operator_schema import Executor, RawCall, Round, Toolset, Turn, tool
-from operator_schema.rounds.errors import StoreError
+from operator_schema import Executor, RawCall, Round, RoundError, Toolset, Turn, tool
 from operator_schema.rounds.stores import SqliteStore, StoredTranscript
 
 
@@ -67,7 +66,7 @@ def main() -> None:
             done = converse(history)
         else:
             done = decide(rest[0], rest[1], history, yes=rest[2] != "no")
-    except StoreError as error:
+    except RoundError as error:  # of the store, or the round has run and isn't committed yet
         sys.stdout.write(f"not now: {error}\n")
         return
     sys.stdout.write(f"{done.id if isinstance(done, Round) else 'done'}\n")

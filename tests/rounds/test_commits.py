@@ -128,7 +128,8 @@ def test_a_result_of_a_call_with_other_arguments_is_refused():
     elsewhere = started(("b", "0"), ("a", "1")).calls[1]
     assert faults(started(("a", "1")), elsewhere.handled("p"))[0] == ("changed_arguments", "a")
     edited = started(("a", "1")).calls[0].with_input(fetch.input_type(url="edited"))
-    assert started(("a", "1")).commit([], results=[edited.handled("p")]).results[0].content == "p"
+    (given,) = started(("a", "1")).commit([], results=[edited.handled("p")]).results
+    assert given.content == 'The program changed url to "edited" before it ran.\np'
 
 
 def test_all_faults_come_together_in_the_order_of_the_calls():

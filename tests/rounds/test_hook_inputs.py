@@ -52,7 +52,7 @@ def a_round() -> Any:
 
 
 def ran(plan: Any) -> str:
-    return Executor(TOOLS).run_sync(plan).handled[0].result.content
+    return Executor(TOOLS).run_sync(plan).handled[0].result.json
 
 
 def lots(call: Any) -> None:
@@ -223,7 +223,7 @@ def test_the_function_that_asks_owns_its_input_too(edit):
                 Executor(toolset, confirm=asked).run_sync(sent)
         else:
             plan = Executor(toolset, confirm=asked).run_sync(sent)
-            assert plan.handled[0].result.content in {"6 to Ada []", "5 to Ada ['x']"}
+            assert plan.handled[0].result.json in {"6 to Ada []", "5 to Ada ['x']"}
         assert sent.calls[0].input == guarded.input_type(5, Account("Ada"))
 
 

@@ -98,7 +98,7 @@ def facts(plan):
         case "deferred":
             return "deferred", state.input.amount, state.reason, state.question is not None
         case "handled":
-            return "handled", state.result.content
+            return "handled", state.result.content.rpartition(" before it ran.\n")[2]
         case "rejected":
             return "rejected", state.reason
     raise AssertionError(state)
@@ -214,7 +214,7 @@ def test_the_message_names_the_calls_that_wait():
     waiting = 'these wait: pay (call "a"), pay (call "c")'
     assert str(attempt_on(plan.approve, "x")) == f'no call of this turn has the id "x"; {waiting}'
     assert str(attempt_on(plan.approve, 7)) == f"no call of this turn has the position 7; {waiting}"
-    pending = 'look (call "b") is pending: nobody has to agree to it'
+    pending = 'look (call "b") is pending: nobody has been asked about it'
     assert str(attempt_on(plan.approve, "b")) == f"{pending}; {waiting}"
     assert str(attempt_on(plan.answer, "b", 1)) == f"{pending}; {waiting}"
     either = 'these wait or are pending: pay (call "a"), look (call "b"), pay (call "c")'
@@ -239,7 +239,7 @@ def test_calls_that_share_an_id_are_all_described():
     )
     plan = plan.reject(0)
     assert str(attempt_on(plan.approve, "a")) == (
-        'pay (call "a") was rejected already, look (call "a") is pending: nobody has to agree to it, '
+        'pay (call "a") was rejected already, look (call "a") is pending: nobody has been asked about it, '
         'gone (call "a") can\'t be run (tool_not_found); no call waits'
     )
 

@@ -57,7 +57,9 @@ def test_a_plan_that_lost_a_tool_can_go_on_and_be_committed():
     turn = plan.commit([])
     assert [result.call_id for result in turn.results] == [f"c{index}" for index in range(8)]
     assert turn.results[2].content == "cancelled 9XB"
-    assert turn.results[7].content == "cancelled 2AA by hand"
+    assert (
+        turn.results[7].content == 'A person changed note to "by hand" before it ran.\ncancelled 2AA by hand'
+    )
 
 
 def test_results_and_rejections_stay_although_their_tool_is_gone():

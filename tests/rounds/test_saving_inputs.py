@@ -154,7 +154,10 @@ def test_an_edited_input_comes_back_with_the_approval():
     assert (again.pending[0].approved, again.pending[0].input.note) == (True, "agreed")
     assert again.pending[0].raw.arguments == {"booking": "7KQ"}
     ran.clear()
-    assert executed(again).handled[0].result.content == "cancelled 7KQ agreed"
+    assert (
+        executed(again).handled[0].result.content
+        == 'A person changed note to "agreed" before it ran.\ncancelled 7KQ agreed'
+    )
     assert ran == ["cancel"]
 
 

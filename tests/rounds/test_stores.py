@@ -19,11 +19,19 @@ import pytest
 from patience import LONGEST_WAIT
 from round_samples import ask, fetch, pay, raw, search
 
-from operator_schema import Executor, RawCall, Registry, RoundError, Toolset, Turn, tool
+from operator_schema import Defer, Executor, RawCall, Registry, RoundError, RunNormally, Toolset, Turn, tool
 from operator_schema.files import unusable_database
-from operator_schema.rounds import HookError, InterruptedRoundError, RestoreError, commit, stores
+from operator_schema.rounds import (
+    CONFIRM,
+    HookError,
+    InterruptedRoundError,
+    RestoreError,
+    commit,
+    stores,
+)
 from operator_schema.rounds.errors import StoreError
 from operator_schema.rounds.stores import SqliteStore, StuckRound, stored_records
+from operator_schema.rounds.tool_call import INTERRUPTED
 
 pytestmark = pytest.mark.needs_threads
 
@@ -239,7 +247,7 @@ def test_a_round_that_is_stuck_says_for_how_many_seconds(store, monkeypatch):
     tools = Toolset(look)
     done = Executor(tools, store=store).run_sync(tools.offer().round([raw("look", "l")]))
     assert not done.calls[0].result.is_error
-    assert seen == [StuckRound(done.id, 90.0, (done.calls[0].raw,))]
+    assert seen == [StuckRound(done.id, 90.0, (done.calls[0].raw,), has_begun=True)]
 
 
 def test_a_hook_that_fails_gives_the_round_back(store):
@@ -306,8 +314,85 @@ def test_calls_of_the_program_stay_pending_when_a_round_is_taken_back(store):
 
     tools = Toolset(remember, fetch)
     fresh = tools.offer().round([raw("remember", "r", note="n"), raw("fetch", "f", url="u")])
-    store.claim(fresh)
+    store.claim(fresh, begun=True)
     assert [call.state for call in store.take_back(fresh.id, tools).calls] == ["pending", "deferred"]
+
+
+def test_a_round_whose_process_died_before_anything_ran_is_taken_back_as_it_was(store):
+    def large(call):
+        return Defer("ask the manager") if call.name == "work" else None
+
+    fresh = sent(raw("work", "w", task="a"), raw("pay", "p", amount=1), raw("fetch", "f", url="u"))
+    store.claim(fresh)
+    assert [one.has_begun for one in store.stuck()] == [False]
+    back = store.take_back(fresh.id, toolset)
+    assert [call.state for call in back.calls] == ["pending"] * 3
+    waiting = executor(store, hooks=large).run_sync(back)
+    assert [(call.id, call.reason) for call in waiting.deferred] == [("w", "ask the manager"), ("p", CONFIRM)]
+
+
+def test_a_yes_to_a_second_run_is_no_approval(store):
+    """What began may run again; whether it may run at all was asked before, or is asked now."""
+    work = sent(raw("pay", "p", amount=1), raw("fetch", "f", url="u")).interrupted()
+    assert [(call.reason, call.approved) for call in work.calls] == [(INTERRUPTED, False)] * 2
+    again = work.approve("p").approve("f")
+    with pytest.raises(RoundError, match="was approved already"):
+        again.approve("f")
+    waiting = executor(store).run_sync(again)
+    assert [(call.state, call.reason) for call in waiting.calls] == [("deferred", CONFIRM), ("handled", None)]
+    assert executor(store).run_sync(waiting.approve("p")).calls[0].content == "paid 1"
+
+    def five(call):
+        return RunNormally(call.tool.decode({"amount": 5}))
+
+    asking = sent(raw("pay", "p", amount=1)).interrupted().approve("p", arguments={"amount": 7})
+    # A person saw the 7, so a hook can't change it any more.
+    (call,) = executor(store, hooks=five).run_sync(asking).calls
+    assert (call.state, call.reason, call.arguments) == ("deferred", CONFIRM, {"amount": 7})
+    approved = sent(raw("pay", "p", amount=1)).confirmed().approve("p").interrupted()
+    assert executor(store).run_sync(approved.approve("p")).is_complete
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_store_of_ones_own_hears_when_the_calls_begin(is_async, fails):
+    heard = []
+
+    class Own:
+        async def run(self, work, run):
+            def begin(decided):
+                heard.append(([call.state for call in decided.calls], [*RAN]))
+                if fails:
+                    raise Stop
+
+            async def begin_later(decided):
+                await asyncio.sleep(0)
+                begin(decided)
+
+            return await run(work, begin_later if is_async else begin)
+
+    RAN.clear()
+    work = sent(raw("work", "w", task="a"), raw("pay", "p", amount=1))
+    only_work = lambda call: call.name == "work" or "no"  # noqa: E731  # one line
+    own = Executor(toolset, store=Own(), confirm=only_work, threads=False)
+    if fails:
+        with pytest.raises(Stop):
+            own.run_sync(work)
+    else:
+        assert own.run_sync(work).is_complete
+    assert (heard, RAN) == ([(["pending", "rejected"], [])], [] if fails else ["a"])
+
+
+def test_a_round_that_was_taken_back_while_a_person_was_asked_runs_nothing(store):
+    def slow(call):
+        assert store.take_back(store.stuck()[0].id, toolset).pending
+        return True
+
+    with pytest.raises(StoreError, match="was changed in the meantime") as caught:
+        executor(store, confirm=slow).run_sync(sent(raw("work", "w", task="a")))
+    assert RAN == []
+    (note,) = caught.value.__notes__
+    assert "can't be saved (nothing has run): StoreError" in note
 
 
 # --- transcripts ---------------------------------------------------------------------------------
@@ -640,7 +725,8 @@ def test_a_round_that_no_longer_fits_goes_on_with_the_calls_that_do(store):
 
 
 def test_a_round_that_died_and_no_longer_fits_is_taken_back_by_whoever_says_so(store):
-    running = store.claim(sent(raw("fetch", "f", url="u"), raw("search", "s", query="q")))
+    fresh = sent(raw("fetch", "f", url="u"), raw("search", "s", query="q"))
+    running = store.claim(fresh, begun=True)
     with pytest.raises(RestoreError) as caught:
         store.take_back(running.id, toolset.without(search))
     assert [one.id for one in store.stuck()] == [running.id]
@@ -686,7 +772,8 @@ def test_what_ran_and_can_not_be_saved_is_in_the_error_and_stuck(store, monkeypa
 def test_what_stopped_a_run_is_raised_though_nothing_can_be_saved(store, monkeypatch, kind):
     monkeypatch.setattr(store, "keep", is_full)
 
-    async def stops(_):
+    async def stops(work, begin):
+        begin(work)
         raise kind
 
     fresh = sent()

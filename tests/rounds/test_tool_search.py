@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from operator_schema import Executor, RawCall, Registry, Reject, Toolset, Transcript, hook, tool
+from operator_schema import Executor, RawCall, Registry, Reject, RunNormally, Toolset, Transcript, hook, tool
 from operator_schema.errors import DuplicateToolError, ToolNotFoundError
 from operator_schema.providers import anthropic, openai_chat
 from operator_schema.rounds import FoundTools, OfferError, ToolSearch, tool_search
@@ -202,6 +202,19 @@ def test_hooks_hold_for_the_search_and_for_what_it_found():
     searched(search, history, "bill")
     done = executor.run_sync(search.offer(history).round([RawCall("2", "pay_invoice", {"invoice_id": "7"})]))
     assert done.rejected[0].reason == "not today"
+
+
+def test_a_search_whose_query_a_hook_changed_finds_tools_too():
+    @hook("search_tools")
+    def for_bills(call):
+        return RunNormally(call.tool.decode({"query": "bill"}))
+
+    search, history = ToolSearch(Toolset(TOOLS)), Transcript()
+    executor = Executor(search, hooks=for_bills)
+    sent = search.offer(history).round([RawCall("1", "search_tools", {"query": "invoice?"})])
+    turn = executor.run_sync(sent).commit(history)
+    assert turn.results[0].content.startswith('The program changed query to "bill" before it ran.\n{')
+    assert "pay_invoice" in search.offer(history).names
 
 
 # --- a catalogue that changes -------------------------------------------------------------------

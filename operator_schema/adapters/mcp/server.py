@@ -30,6 +30,7 @@ from ...message_text import checked_text, kind, received
 from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, ToolResult, class_name_of, write_log
 from ..base import Adapter, Runner
+from ..conversions import change_line
 from .changes import ChangeBus, PerClient, client_of, listening
 from .content import (
     checked_structured,
@@ -181,6 +182,9 @@ class Handlers:
             return answer_of(result, None, ctx.protocol_version)
         made = self._native_of(result, tool, ctx.protocol_version)
         if isinstance(made, types.CallToolResult):
+            if result.changed is not None:
+                told = types.TextContent(type="text", text=change_line(result))
+                made = made.model_copy(update={"content": [told, *made.content]})
             most = runner.executor.max_content if tool.max_content is None else tool.max_content
             declares_data = self._output_of(tool) is not None
             return cut_answer(tool.name, made, inf if most is None else most, declares_data=declares_data)

@@ -15,7 +15,7 @@ from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...introspect.hints import class_name
-from ...introspect.node_kinds import distance, make_plan
+from ...introspect.node_kinds import make_plan
 from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -29,16 +29,18 @@ from ...introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from ...introspect.overlaps import Objects
 from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
 from ...schema.keywords import INTEGER_KEY
 from ..interpret import constructor_of, interpret
 from ..problems import GiveUp
+from .choosing import chooser_of
 from .writer import MAX_PLACES, Writer, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...introspect.node_kinds import UnionPlan
+    from ...introspect.node_kinds import Tag, UnionPlan
     from ...introspect.nodes import Field, Node
     from .writer import Function, Method, Refusal, Source
 
@@ -238,31 +240,6 @@ def integer_of_key(key: str) -> int | None:
     """Return the integer that a key is the text of, None if it is another text."""
     is_bad = len(key) > MAX_KEY_DIGITS or not _INTEGER_KEY.fullmatch(key) or key.endswith("\n")
     return None if is_bad else int(key)
-
-
-def _required_keys(node: Node) -> set[str]:
-    fields = node.fields if isinstance(node, ObjectNode) else ()
-    return {field.key for field in fields if field.required}
-
-
-def chooser_of(*rows: tuple[Node, Decode]) -> Callable[[dict[Any, Any]], Decode | None]:
-    """Return a function that finds the decoder for an object that has no discriminator.
-
-    The interpreter takes the nearest of the members that fit. A member doesn't fit if a required key
-    is missing; if the nearest of the others decodes, it is the nearest of those that fit. What a leaf
-    requires isn't known: it may have several names for a key.
-    """
-    known = [(node, _required_keys(node), function) for node, function in rows]
-
-    def choose(value: dict[Any, Any]) -> Decode | None:
-        possible = [
-            (distance(node, value), function)
-            for node, required, function in known
-            if required <= value.keys()
-        ]
-        return min(possible, key=lambda row: row[0])[1] if possible else None
-
-    return choose
 
 
 _CLASSES = {
@@ -601,30 +578,43 @@ class Decoder(Writer):
         return made
 
     def _one_of_objects(self, plan: UnionPlan, candidates: tuple[Node, ...], value: str, depth: int) -> str:
-        choose, chosen, made = [self.source.name(hint) for hint in ("choose", "chosen", "member")]
-        rows = [f"({self.source.bind(node, 'node')}, {self.function(node)})" for node in candidates]
-        self.source.close_with(f"{choose} = {self.source.bind(chooser_of, 'chooser')}({', '.join(rows)})")
+        chosen, made = self.source.name("chosen"), self.source.name("member")
         if plan.tag is None:
-            self.at.line(f"{chosen} = {choose}({value})")
+            self.at.line(f"{chosen} = {self._chooser(candidates)}({value})")
         else:
-            tag, missing = self.source.name(plan.tag.key), self.source.bind(MISSING, "MISSING")
-            by_tag = self.source.name("by_tag")
-            # By what `choice_key` gives, a pair.
-            members: list[tuple[Any, Node]] = list(plan.tag.members.items())
-            functions = [
-                f"({key[0]}, {self.source.literal(key[1])}): {self.function(node)}" for key, node in members
-            ]
-            self.source.close_with(f"{by_tag} = {{{', '.join(functions)}}}.get")
-            self.at.line(f"{tag} = {value}.get({self.source.quoted(plan.tag.key)}, {missing})")
-            with self.at.block(f"if {tag} is {missing}:"):
-                self.at.line(f"{chosen} = {choose}({value})")
-            with self.at.block("else:"):
-                self._give_up_unless_scalar(tag)
-                self.at.line(f"{chosen} = {by_tag}(({tag}.__class__ is bool, {tag}))")
+            self._choose_by_tag(plan.tag, candidates, value, chosen)
         self.give_up_if(f"{chosen} is None")
         self.at.line(f"{made} = {chosen}({', '.join([value, *self.depth(depth)])})")
         self.give_up_if(f"{made} is {self.give_up}")
         return made
+
+    def _choose_by_tag(self, known: Tag, candidates: tuple[Node, ...], value: str, chosen: str) -> None:
+        tag, missing = self.source.name(known.key), self.source.bind(MISSING, "MISSING")
+        by_tag = self.source.name("by_tag")
+        # By what `choice_key` gives, a pair.
+        members: list[tuple[Any, Node]] = list(known.members.items())
+        functions = [
+            f"({key[0]}, {self.source.literal(key[1])}): {self.function(node)}" for key, node in members
+        ]
+        self.source.close_with(f"{by_tag} = {{{', '.join(functions)}}}.get")
+        self.at.line(f"{tag} = {value}.get({self.source.quoted(known.key)}, {missing})")
+        with self.at.block(f"if {tag} is {missing}:"):
+            if known.required:
+                self.leave()
+            else:
+                self.at.line(f"{chosen} = {self._chooser(candidates)}({value})")
+        with self.at.block("else:"):
+            self._give_up_unless_scalar(tag)
+            self.at.line(f"{chosen} = {by_tag}(({tag}.__class__ is bool, {tag}))")
+
+    def _chooser(self, candidates: tuple[Node, ...]) -> str:
+        """Return the name of a function that chooses among objects by their keys."""
+        choose = self.source.name("choose")
+        objects = self.source.bind(Objects(candidates, self.definitions), "objects")
+        rows = [f"({self.source.bind(node, 'node')}, {self.function(node)})" for node in candidates]
+        chooser = self.source.bind(chooser_of, "chooser")
+        self.source.close_with(f"{choose} = {chooser}({', '.join([objects, *rows])})")
+        return choose
 
     arms: ClassVar = {
         ScalarNode: Writer.scalar,

@@ -12,7 +12,7 @@ from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...introspect.node_kinds import TRAITS, flat_members, is_exactly
+from ...introspect.node_kinds import TRAITS, flat_members, is_exactly, shape_of, tag_of
 from ...introspect.nodes import (
     TAG,
     AnyNode,
@@ -26,6 +26,7 @@ from ...introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from ...introspect.overlaps import Objects
 from ...json_values import copy_json, fits_types, in_order
 from ..encode import encode_part
 from ..problems import INVALID, GiveUp
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
 __all__ = ["compile_encoder", "encoder_source"]
 
 
-def compile_encoder(graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf) -> Method | None:
+def compile_encoder(
+    graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf, *, is_decoded: bool = True
+) -> Method | None:
     """Compile the encoder of a graph.
 
     Args:
@@ -51,6 +54,7 @@ def compile_encoder(graph: Graph, max_depth: int, fallback: Method, graph_of: Gr
         max_depth: levels of arrays and objects that are followed.
         fallback: encodes what the compiled function gives up on.
         graph_of: returns the graph of a class found where the annotation is `Any`, or None.
+        is_decoded: as `encode_node` takes it.
 
     Returns:
         A method that takes an instance and returns its JSON value. None where the graph stays
@@ -58,15 +62,17 @@ def compile_encoder(graph: Graph, max_depth: int, fallback: Method, graph_of: Gr
     """
     if _is_too_large(graph):
         return None
-    writer = _Encoder(graph, max_depth, fallback, graph_of)
+    writer = _Encoder(graph, max_depth, fallback, graph_of, is_decoded=is_decoded)
     return writer.source.link(writer.main(graph.root))
 
 
-def encoder_source(graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf) -> str:
+def encoder_source(
+    graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf, *, is_decoded: bool
+) -> str:
     """Return the source that `compile_encoder` compiles, or a comment that says why there is none."""
     if _is_too_large(graph):
         return f"# The encoder stays interpreted: the type has more than {MAX_PLACES} parts.\n"
-    writer = _Encoder(graph, max_depth, fallback, graph_of)
+    writer = _Encoder(graph, max_depth, fallback, graph_of, is_decoded=is_decoded)
     return writer.source.text(writer.main(graph.root))
 
 
@@ -80,18 +86,22 @@ class _Encoder(Writer):
     verb = "encode"
     subject = "instance"
 
-    def __init__(self, graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf) -> None:
+    def __init__(
+        self, graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf, *, is_decoded: bool
+    ) -> None:
         super().__init__(graph, max_depth, fallback)
         self._graph_of = graph_of
+        self._is_decoded = is_decoded
 
     def needs_depth(self, node: Node) -> bool:
         return isinstance(node, UnionNode) or super().needs_depth(node)
 
     def interpreter_of(self, node: Node) -> Callable[[Any, int], Any]:
         definitions, max_depth, graph_of = self.definitions, self.max_depth, self._graph_of
+        is_decoded = self._is_decoded
 
         def encode(part: Any, depth: int) -> Any:
-            encoded = encode_part(node, definitions, part, max_depth, graph_of, depth)
+            encoded = encode_part(node, definitions, part, max_depth, graph_of, depth, is_decoded=is_decoded)
             return GiveUp if encoded is INVALID else encoded
 
         return encode
@@ -300,6 +310,8 @@ class _Encoder(Writer):
                     else self.value(member, value, depth, known)
                 )
                 self.at.line(f"{made} = {result}")
+                for keys in [] if member is None else self._keys_of_others(members, member):
+                    self.give_up_if(f"{made}.keys() <= {self.source.bind(keys, 'keys')}")
             head = "elif"
         with self.at.block("else:"):
             if any(isinstance(member, AnyNode) for member in members):
@@ -307,6 +319,17 @@ class _Encoder(Writer):
             else:
                 self.leave()
         return made
+
+    def _keys_of_others(self, members: list[Node], member: Node) -> list[frozenset[str]]:
+        """Return the keys of each other member of a union that may take what a member is encoded to."""
+        if not self._is_decoded or shape_of(member) is None or tag_of(members) is not None:
+            return []
+        objects, own = Objects(members, self.definitions), members.index(member)
+        return [
+            frozenset([field.key for field in shape.fields])
+            for number, shape in objects.shapes.items()
+            if number != own and objects.is_read_as(own, number)
+        ]
 
     arms: ClassVar = {
         ScalarNode: Writer.scalar,

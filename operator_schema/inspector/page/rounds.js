@@ -9,8 +9,8 @@ export async function showRounds(main, changed) {
     found.rounds.length ? null : h("p", {}, "Nothing waits in the store."),
     found.rounds.map((round) => roundView(round, changed)),
     found.more ? h("p", {}, `${plural(found.more, "more round")} wait.`) : null,
-    found.stuck.length ? [h("h3", {}, "Running now, or stuck"), h("p", {}, "A process began to run these rounds. If it died, take them back in your program: store.take_back."),
-      h("ul", {}, found.stuck.map((one) => h("li", {}, `${one.id}, for ${Math.round(one.seconds)} s${one.calls.length ? `: ${one.calls.join(", ")}` : ""}`)))] : null);
+    found.stuck.length ? [h("h3", {}, "Running now, or stuck"), h("p", {}, "A process took these rounds. If it died, take them back in your program: store.take_back."),
+      h("ul", {}, found.stuck.map((one) => h("li", {}, `${one.id}, for ${Math.round(one.seconds)} s${one.has_begun ? "" : ", nothing has run yet"}${one.calls.length ? `: ${one.calls.join(", ")}` : ""}`)))] : null);
 }
 
 function roundView(round, changed) {

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.server.mcpserver import Image as McpImage
 
-from operator_schema import Executor, RawCall, Registry, tool
+from operator_schema import Executor, RawCall, Registry, RunNormally, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.content import blocks_of
 from operator_schema.adapters.mcp.server import _outcome
@@ -270,3 +270,48 @@ def test_a_tool_that_ends_the_process_has_failed(call_id):
     result = anyio.run(_outcome, call_id, "leave", ends())
     assert (result.call_id, result.name, result.code) == (call_id or "", "leave", "execution_failed")
     assert (result.is_error, result.content) == (True, "leave failed: SystemExit")
+
+
+@both_protocols
+@pytest.mark.parametrize(
+    "kind", ["a text", "data", "a result of its own", "a failure of its own", "an image"]
+)
+def test_a_client_reads_what_a_hook_changed_also_by_a_gateway(mode, kind):
+    own = {"content": [TEXT, PICTURE], "structured_content": {"name": "new"}}
+    made = {
+        "a text": "here",
+        "data": Row("new"),
+        "a result of its own": types.CallToolResult(**own),
+        "a failure of its own": types.CallToolResult(**own, is_error=True),
+        "an image": Image(PNG, "image/png"),
+    }
+
+    output = {"data": Row}.get(kind, Any)
+
+    def give(word: str) -> output:
+        """Give it."""
+        return made[kind]
+
+    def rename(call):
+        return RunNormally(call.tool.decode({"word": "new"}))
+
+    async def main():
+        own_tools = Registry([tool(give)])
+        direct = server(own_tools, executor=Executor(own_tools, hooks=rename))
+        async with Client(direct, mode=mode) as client, Client(server([tool(give)]), mode=mode) as plain:
+            await client.list_tools()
+            tools = Registry(await tools_from(plain))
+            gateway = server(tools, executor=Executor(tools, hooks=rename))
+            async with Client(gateway, mode=mode) as behind:
+                await behind.list_tools()
+                return [await one.call_tool("give", {"word": "old"}) for one in (client, behind, plain)]
+
+    *changed, plain = anyio.run(main)
+    for found in changed:
+        assert (found.is_error, found.structured_content) == (plain.is_error, plain.structured_content)
+        texts = [block.text for block in found.content if isinstance(block, types.TextContent)]
+        assert texts[0].startswith('The program changed word to "new" before it ran.')
+        rest = [block for block in found.content if not isinstance(block, types.TextContent)]
+        assert rest == [block for block in plain.content if not isinstance(block, types.TextContent)]
+        said = [block.text for block in plain.content if isinstance(block, types.TextContent)]
+        assert texts[-1].endswith(said[-1] if said else "before it ran.")

@@ -361,3 +361,53 @@ def test_a_leaf_that_can_t_write_its_placeholder_has_no_example():
     with pytest.raises(DecodeError) as caught:
         Codec(Annotated[Clock, leaf]).decode([])
     assert caught.value.example() is None
+
+
+@dataclass
+class Archive:
+    path: str
+    zip: bool = False
+
+
+@dataclass
+class Remove:
+    path: str
+    force: bool = False
+
+
+@dataclass
+class Base:
+    path: str
+
+
+@dataclass
+class OfText:
+    path: str
+    zip: str = ""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "example"),
+    [
+        (Archive | Remove, {"path": "text", "zip": False}),
+        (Remove | Archive, {"path": "text", "force": False}),
+        (Base | Archive, {"path": "text", "zip": False}),
+        (Archive | OfText, {"path": "text", "zip": False}),
+        (Base | int, {"path": "text"}),
+        (Base | Archive | int, {"path": "text", "zip": False}),
+        (list[Base] | Archive | Remove, []),
+    ],
+)
+def test_the_example_of_a_union_fits_one_member_alone(annotation, example):
+    codec = Codec(annotation)
+    assert codec.example() == example
+    codec.decode(example)
+
+
+def test_a_union_has_no_example_if_what_sets_a_member_apart_has_none():
+    @dataclass
+    class More(Base):
+        name: Annotated[str, re.compile("^b{2000}$")] = "b" * 2000
+
+    with pytest.raises(ValueError, match="no valid example"):
+        Codec(Base | More).example()

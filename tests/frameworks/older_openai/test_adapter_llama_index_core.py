@@ -70,8 +70,8 @@ def talk(calls, **options):
 
 def turn_of(tools, calls, _is_async, **options):
     found, told, _ = talk(calls, tools=to_tools(tools, **options))
-    by_text = {output.content: output.is_error for output in told}
-    return [answer._replace(is_error=by_text[answer.text]) for answer in found]
+    by_text = {output.content.replace("\n", ""): output.is_error for output in told}  # of several blocks
+    return [answer._replace(is_error=by_text[answer.text.replace("\n", "")]) for answer in found]
 
 
 def ask(tools, agrees, meanwhile=nothing):

@@ -1,0 +1,208 @@
+"""Which values of an object do other objects take as well?
+
+Registration, the compiled tier, encoding and `check` ask this about the members of a union: two that take the
+same values are refused, or the value is.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, islice
+from typing import TYPE_CHECKING
+
+from ..json_values import choice_key
+from .node_kinds import field_choices, flat_members, received_types, shape_of, tags_of
+from .nodes import LeafNode, UnionNode, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from .nodes import Field, Node, ObjectNode, Target
+
+__all__ = ["Marks", "Objects", "is_always_written", "overlapping_names"]
+
+_OBJECT_ALONE = frozenset({"object"})
+_LAX = frozenset({"string", "integer", "number", "boolean"})
+_LEVELS = 3
+"""Levels of objects inside objects that are compared."""
+
+
+class Objects:
+    """The objects of a union, and which of them take values of others.
+
+    Args:
+        members: of the union; those that aren't objects don't count.
+        definitions: of the graph.
+
+    Attributes:
+        shapes: number of a member to its fields.
+    """
+
+    __slots__ = ("_definitions", "_marks", "_members", "shapes")
+
+    def __init__(self, members: Sequence[Node], definitions: Mapping[Target, Node]) -> None:
+        self._definitions = definitions
+        self._members = members
+        self._marks: dict[int, Marks] = {}
+        found = [(i, shape_of(member)) for i, member in enumerate(members)]
+        self.shapes = {i: shape for i, shape in found if shape is not None}
+
+    def marks(self, node: ObjectNode) -> Marks:
+        """Return what distinguishes an object from others."""
+        marks = self._marks.get(id(node))
+        if marks is None:
+            marks = self._marks[id(node)] = Marks(node)
+        return marks
+
+    def differ(self, one: int, other: int) -> bool:
+        """Return whether instances of two members are written in different ways, so that both can be read."""
+        first, second, is_lax = self._pair(one, other)
+        if not (first.written | second.written) <= (first.fields.keys() & second.fields.keys()):
+            return True
+        return self._refuses(first, second, is_lax=is_lax) and self._refuses(second, first, is_lax=is_lax)
+
+    def exclude(self, one: int, other: int) -> bool:
+        """Return whether no value at all fits two members."""
+        first, second, is_lax = self._pair(one, other)
+        return self._refuses(first, second, is_lax=is_lax, is_written=False)
+
+    def share(self, one: int, other: int) -> bool:
+        """Return whether a value without unused keys may fit two members."""
+        first, second, _ = self._pair(one, other)
+        is_close = first.required <= second.fields.keys() and second.required <= first.fields.keys()
+        return is_close and not self.exclude(one, other)
+
+    def is_read_as(self, one: int, other: int) -> bool:
+        """Return whether what a member writes may be a value of another one, without unused keys."""
+        first, second, is_lax = self._pair(one, other)
+        return first.written <= second.fields.keys() and not self._refuses(first, second, is_lax=is_lax)
+
+    def distinguishing_field(
+        self, member: int, others: Iterable[int], value: Mapping[str, object]
+    ) -> Field | None:
+        """Return a field that makes an object one member of a union and none of some others.
+
+        Args:
+            member: number of the member.
+            others: numbers of the others, which the object fits as well.
+            value: the object, which doesn't have the field yet.
+        """
+        left = [field for field in self.shapes[member].fields if field.key not in value]
+        left.sort(key=lambda field: not field_choices(field))
+        return next((field for field in left if self._sets_apart(field, member, others)), None)
+
+    def _sets_apart(self, field: Field, member: int, others: Iterable[int]) -> bool:
+        """Return whether objects with a field aren't other ones, or leave one more key of them unused."""
+        for other in others:
+            _, marks, is_lax = self._pair(member, other)
+            same = marks.fields.get(field.key)
+            if same and not self._are_disjoint(field, same, _LEVELS, is_lax=is_lax, is_written=False):
+                return False
+        return True
+
+    def _pair(self, one: int, other: int) -> tuple[Marks, Marks, bool]:
+        # A leaf may take `"1"` for an integer.
+        is_lax = any(isinstance(self._members[each], LeafNode) for each in (one, other))
+        return self.marks(self.shapes[one]), self.marks(self.shapes[other]), is_lax
+
+    def _refuses(
+        self, one: Marks, other: Marks, *, is_lax: bool, is_written: bool = True, levels: int = _LEVELS
+    ) -> bool:
+        """Return whether an object refuses all values of another one.
+
+        Args:
+            one: the object whose values are looked at.
+            other: the object that may refuse them.
+            is_lax: whether a leaf reads one of them.
+            is_written: whether only values count that are written from instances, with all keys that such
+                values have.
+            levels: of objects inside them that are compared.
+        """
+        if is_written and not (other.required <= one.fields.keys()):
+            return True
+        always = one.written if is_written else one.required
+        return any(
+            (key in always or key in other.required)
+            and self._are_disjoint(
+                one.fields[key], other.fields[key], levels, is_lax=is_lax, is_written=is_written
+            )
+            for key in one.fields.keys() & other.fields.keys()
+        )
+
+    def _are_disjoint(self, one: Field, other: Field, levels: int, *, is_lax: bool, is_written: bool) -> bool:
+        """Return whether one field refuses all values of the other."""
+        values, others = choice_keys(one), choice_keys(other)
+        if values and others:
+            return not values & others
+        types, others_types = self._types(one), self._types(other)
+        common = types & others_types
+        if is_lax and types & _LAX and others_types & _LAX:
+            return False
+        if common != _OBJECT_ALONE or not levels:
+            return not common
+        inner = shape_of(resolve(one.node, self._definitions))
+        outer = shape_of(resolve(other.node, self._definitions))
+        if inner is None or outer is None:
+            return False
+        return self._refuses(
+            self.marks(inner), self.marks(outer), is_lax=is_lax, is_written=is_written, levels=levels - 1
+        )
+
+    def _types(self, field: Field) -> frozenset[str]:
+        null = frozenset({"null"} if field.absent_is_none else ())
+        return null.union(*map(received_types, flat_members(field.node, self._definitions)))
+
+
+def overlapping_names(node: Node, definitions: Mapping[Target, Node]) -> list[tuple[str, str]]:
+    """Return the names of members of a union, by twos, that the same object may fit.
+
+    Args:
+        node: any; only a union has members.
+        definitions: of the graph.
+
+    Returns:
+        A few of them; nothing for the alternatives of a JSON Schema document, which mean nothing else.
+    """
+    members = flat_members(node, definitions) if isinstance(node, UnionNode) else []
+    if any(tag.required for tag in tags_of(members)):
+        return []
+    objects = Objects(members, definitions)
+    shapes = {number: shape for number, shape in objects.shapes.items() if shape.type is not dict}
+    pairs = [pair for pair in islice(combinations(shapes, 2), _MOST_COMPARED) if objects.share(*pair)]
+    names = [sorted([shapes[one].name, shapes[other].name]) for one, other in pairs[:_MOST_NAMED]]
+    return [(first, second) for first, second in names]
+
+
+_MOST_COMPARED = 10_000
+_MOST_NAMED = 3
+
+
+class Marks:
+    """What distinguishes an object from others.
+
+    Attributes:
+        fields: by JSON key.
+        required: keys that every value has.
+        written: keys that every encoded instance has.
+        choices: key of those to the values that it may have there, where they are few.
+    """
+
+    __slots__ = ("choices", "fields", "required", "written")
+
+    def __init__(self, node: ObjectNode) -> None:
+        self.fields = {field.key: field for field in node.fields}
+        self.required = {field.key for field in node.fields if field.required}
+        self.written = {field.key for field in node.fields if is_always_written(node, field)}
+        found = {key: choice_keys(self.fields[key]) for key in self.written}
+        self.choices = {key: values for key, values in found.items() if values}
+
+
+def choice_keys(field: Field) -> frozenset[Hashable]:
+    """Return the values of a field that takes no others than a few, comparable; nothing for any other."""
+    return frozenset(map(choice_key, field_choices(field)))
+
+
+def is_always_written(node: ObjectNode, field: Field) -> bool:
+    """Return whether every encoded instance has the key of a field."""
+    if node.form == "typed_dict":
+        return field.required
+    return not (field.absent_is_none or field.init_only)

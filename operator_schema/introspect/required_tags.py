@@ -1,0 +1,291 @@
+"""Which tags are required inside unions, whatever their defaults?
+
+An object that leaves out its tag could be any member of its union, and decoding never guesses. So a member
+of a union is another node than the same class alone, where the field keeps its default and may be left out.
+A recursive class that is used in both ways has two definitions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..findings import Finding
+from ..json_values import is_object
+from .leaves import trusted_leaf
+from .node_kinds import TRAITS, ShapedDecoder, flat_members, parts_of, shape_of, tags_of
+from .nodes import NULL, Field, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode
+from .overlaps import is_always_written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from .annotations import Defaulted
+    from .nodes import Node
+
+    Keys = frozenset[str]
+
+__all__ = ["with_required_tags"]
+
+_NONE: Keys = frozenset()
+
+
+def with_required_tags(graph: Graph, defaulted: Iterable[Defaulted], *, of_results: bool) -> Graph:
+    """Return a graph in which the members of each union require their tag.
+
+    Args:
+        graph: of the whole type.
+        defaulted: the fields whose defaults are checked later; they get their new nodes.
+        of_results: whether values are only written, so that only tags that are always written are required.
+    """
+    made = _Rebuilt(graph, of_results=of_results)
+    root = graph.root if isinstance(graph.root, RefNode) else made.node(graph.root)
+    definitions = made.definitions()
+    if root is graph.root and all(node is graph.definitions[target] for target, node in definitions.items()):
+        return graph
+    for entry in defaulted:
+        node = made.node(entry.field.node)
+        entry.field = entry.field if node is entry.field.node else entry.field.replace(node=node)
+    # Defaults may be of parts that nothing else refers to any more.
+    definitions = {**made.definitions(), **definitions}
+    if isinstance(root, RefNode) and root.target not in made.referred:
+        inlined = definitions.pop(root.target)
+        root = inlined if root.description is None else inlined.replace(description=root.description)
+    aliases = {target: made.node(node) for target, node in graph.aliases.items() if made.has_met(node)}
+    return Graph(root, definitions, aliases)
+
+
+class _Rebuilt:
+    """The nodes of a graph with the tags that they require, each made once for the same tags.
+
+    Attributes:
+        referred: the definitions that nodes other than the root refer to.
+    """
+
+    def __init__(self, graph: Graph, *, of_results: bool) -> None:
+        self._graph = graph
+        self._of_results = of_results
+        # The identity of what is gone would be given again, so it is kept.
+        self._nodes: dict[tuple[int, Keys | None], tuple[Node, Node]] = {}
+        self._fields: dict[tuple[int, Keys], tuple[tuple[Field, ...], tuple[Field, ...]]] = {}
+        self._definitions: dict[Target, Node] = {}
+        self._waiting: dict[Target, tuple[Node, Keys | None]] = {}
+        self.referred: set[Target] = set()
+        if isinstance(graph.root, RefNode):
+            self._refer(graph.root, None)
+
+    def definitions(self) -> dict[Target, Node]:
+        """Return the definitions that the nodes made so far refer to."""
+        while self._waiting:
+            target, (node, keys) = self._waiting.popitem()
+            self._definitions[target] = self.node(node, keys)
+        return self._definitions
+
+    def has_met(self, node: Node) -> bool:
+        """Return whether a node was made without tags of a union around it."""
+        return (id(node), None) in self._nodes
+
+    def node(self, node: Node, keys: Keys | None = None) -> Node:
+        """Return the node that replaces a node.
+
+        Args:
+            node: of the graph.
+            keys: of the tags that it requires as a member of a union; None where it isn't a member.
+        """
+        known = self._nodes.get((id(node), keys))
+        if known is None:
+            known = self._nodes[id(node), keys] = (node, self._make(node, keys))
+        return known[1]
+
+    def _make(self, node: Node, keys: Keys | None) -> Node:
+        if isinstance(node, UnionNode):
+            keys = self._keys_inside(node, keys)
+            members = tuple([self.node(member, keys) for member in node.members])
+            return node if _are_same(members, node.members) else node.replace(members=members)
+        if isinstance(node, RefNode):
+            return self._reference(node, keys)
+        if isinstance(node, ObjectNode):
+            fields = self._fields_of(node, self._lacking(node, keys or _NONE))
+            return node if fields is node.fields else node.replace(fields=fields)
+        if isinstance(node, LeafNode):
+            lacking = self._lacking(node, keys or _NONE)
+            return _requiring(node, lacking) if lacking else node
+        return self._with_parts(node) if parts_of(node) else node  # some are recognised by their identity
+
+    def _with_parts(self, node: Node) -> Node:
+        given = [getattr(node, name) for name in node.__slots__]
+        made = [self._part(part) for part in given]
+        return node if _are_same(made, given) else type(node)(*made)
+
+    def _part(self, part: Any) -> Any:
+        if part.__class__ in TRAITS:
+            return self.node(part)
+        if part.__class__ is tuple:
+            made = tuple(map(self._part, part))
+            return part if _are_same(made, part) else made
+        return part
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _fields_of(self, node: ObjectNode, keys: Keys) -> tuple[Field, ...]:
+        """Return the fields of an object, the same tuple for each of its copies with other descriptions."""
+        known = self._fields.get((id(node.fields), keys))
+        if known is None:
+            fields = tuple([self._field(field, is_required=field.key in keys) for field in node.fields])
+            made = node.fields if _are_same(fields, node.fields) else fields
+            known = self._fields[id(node.fields), keys] = (node.fields, made)
+        return known[1]
+
+    def _field(self, field: Field, *, is_required: bool) -> Field:
+        node = self.node(field.node)
+        if is_required:
+            return field.replace(
+                node=_or_null(node) if field.absent_is_none else node, required=True, absent_is_none=False
+            )
+        return field if node is field.node else field.replace(node=node)
+
+    # --- references ------------------------------------------------------------------------------
+
+    def _reference(self, node: RefNode, keys: Keys | None) -> RefNode:
+        target = self._refer(node, keys)
+        self.referred.add(target)
+        return node if target is node.target else node.replace(target=target)
+
+    def _refer(self, node: RefNode, keys: Keys | None) -> Target:
+        target, meant = node.target, self._graph.definitions[node.target]
+        own = self._keys_inside(meant, None) if isinstance(meant, UnionNode) else _NONE
+        lacking = self._lacking(meant, own if keys is None else keys)
+        if lacking == self._lacking(meant, own):
+            keys = None
+        else:
+            words = " and ".join(sorted(lacking))
+            keys, identity = lacking, (target.identity, lacking)
+            target = target.replace(identity=identity, qualified=f"{target.qualified} with {words}")
+        if target not in self._definitions:
+            self._waiting[target] = (meant, keys)
+        return target
+
+    # --- tags ------------------------------------------------------------------------------------
+
+    def _keys_inside(self, node: UnionNode, around: Keys | None) -> Keys:
+        """Return the keys of the tags that the members of a union require.
+
+        Args:
+            node: the union.
+            around: keys that it requires as a member of another union; None if it isn't a member.
+        """
+        if around is not None and node.discriminator is None:
+            return around
+        members = [each for each in self._flat(node) if shape_of(each) is not None]
+        named = self._named(node.discriminator, members)
+        if named is not None:
+            return frozenset({named, *(around or ())})
+        return frozenset([tag.key for tag in tags_of(members)]) if around is None else around
+
+    def _named(self, name: str | None, members: list[Node]) -> str | None:
+        """Return the key of the field that a discriminator of pydantic names in all members."""
+        if name is None:
+            return None
+        fields = [
+            next((each for each in _fields_of(member) if name in {each.name, each.key}), None)
+            for member in members
+        ]
+        keys = {None if each is None else each.key for each in fields}
+        return keys.pop() if len(keys) == 1 else None
+
+    def _lacking(self, node: Node, keys: Keys) -> Keys:
+        """Return those of some keys that objects of a node have, and don't require yet."""
+        if not keys:
+            return keys
+        return frozenset(
+            [
+                field.key
+                for member in self._flat(node)
+                for field in _fields_of(member)
+                if field.key in keys and not field.required and self._may_require(member, field)
+            ]
+        )
+
+    def _may_require(self, member: Node, field: Field) -> bool:
+        """Return whether a tag can be required: of results, only what is always there."""
+        return not self._of_results or (isinstance(member, ObjectNode) and is_always_written(member, field))
+
+    def _flat(self, node: Node) -> list[Node]:
+        return flat_members(node, self._graph.definitions)
+
+
+def _fields_of(node: Node) -> tuple[Field, ...]:
+    shape = shape_of(node)
+    return () if shape is None else shape.fields
+
+
+def _are_same(made: Iterable[Any], given: Iterable[Any]) -> bool:
+    return all(one is other for one, other in zip(made, given, strict=True))
+
+
+def _or_null(node: Node) -> Node:
+    members = node.members if isinstance(node, UnionNode) else (node,)
+    return UnionNode((*members, NULL), node.description)
+
+
+# --- leaves whose fields are known ----------------------------------------------------------------
+
+
+class _Requiring(ShapedDecoder):
+    """Read objects as another decoder does, but only with certain keys.
+
+    Attributes:
+        inner: the other decoder.
+        keys: that must be there.
+    """
+
+    inner: ShapedDecoder
+    keys: Keys
+
+    @property
+    def shape(self) -> ObjectNode | None:
+        """The fields of the other decoder, with those keys required."""
+        shape = self.inner.shape
+        assert shape is not None  # noqa: S101  # only fields that are known are required
+        fields = [field.replace(required=field.required or field.key in self.keys) for field in shape.fields]
+        return shape.replace(fields=tuple(fields))
+
+    def __call__(self, value: Any) -> Any:
+        """Return the instance for a JSON value.
+
+        Raises:
+            DecodeError: a key is missing; with the problems of the other decoder.
+        """
+        missing = sorted(self.keys - value.keys()) if is_object(value) else []
+        if not missing:
+            return self.inner(value)
+        from ..errors import DecodeError  # only what is wrong pays for it
+
+        problems = [Finding((key,), "missing", "missing (required)") for key in missing]
+        try:
+            self.inner(value)
+        except DecodeError as error:
+            known = [problem.path for problem in problems]
+            problems += [problem for problem in error.findings if problem.path not in known]
+        raise DecodeError(type(self.inner).__name__, problems)
+
+
+def _requiring(node: LeafNode, keys: Keys) -> LeafNode:
+    leaf, decode = node.leaf, node.leaf.decode
+    assert isinstance(decode, ShapedDecoder)  # noqa: S101  # as its fields are known
+    schema = _object_schema(leaf.json_schema)
+    required = {"required": [*schema.get("required", ()), *sorted(keys)]}
+    made = trusted_leaf(
+        leaf.type, {**schema, **required}, _Requiring(decode, keys), leaf.encode, leaf.placeholder, leaf.rank
+    )
+    return node.replace(leaf=made)
+
+
+def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object whose keywords may be in one of its definitions."""
+    from ..schema.references import resolve
+
+    found = dict(schema)
+    while "$ref" in found:
+        reference = found.pop("$ref")
+        found = {**resolve(schema, reference), **{key: found[key] for key in found if key != "type"}}
+    return found

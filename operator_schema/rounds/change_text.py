@@ -1,0 +1,118 @@
+"""What the model reads of a call whose arguments hooks or people changed: one line before the result."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any
+
+from ..json_values import is_array, is_object, to_json_text
+from ..message_text import excerpt, listed, one_line, show_path
+from ..tools.calls import own_parts
+from ..tools.content import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ..tools.calls import ToolResult
+    from ..tools.changes import ChangedArguments
+    from ..tools.tool import Tool
+
+__all__ = ["change_text", "with_change"]
+
+_NOT_RUN = frozenset(
+    {"cut_off", "disabled", "needs_approval", "needs_input", "not_available", "rejected", "tool_not_found"}
+)
+"""The codes of results whose call didn't run."""
+
+_MOST_NAMES = 5
+_NAME_LENGTH = 60
+_VALUE_LENGTH = 60
+
+
+def with_change(result: ToolResult, tool: Tool[..., Any], changed: ChangedArguments | None) -> ToolResult:
+    """Return the result of a call that ran with other arguments, which says so; others unchanged.
+
+    Args:
+        result: of the call. One that says so already stays as it is.
+        tool: the called tool.
+        changed: the arguments with which it ran; None if they are those of the model.
+    """
+    if changed is None or result.changed is not None or result.code in _NOT_RUN:
+        return result
+    text, parts = change_text(changed, tool), own_parts(result)
+    return result.replace(
+        content=f"{text}\n{result.content}" if result.content else text,
+        parts=(Text(text), *parts) if parts else (),
+        json=result.json,
+        value=result.value,
+        changed=changed,
+    )
+
+
+def change_text(changed: ChangedArguments, tool: Tool[..., Any]) -> str:
+    """Write one line for the model: who changed which arguments, and to what.
+
+    It is bounded. A value that the schema of the tool marks as secret (`writeOnly`, or the format `password`)
+    isn't shown.
+    """
+    said: dict[str, list[str]] = {"A person": [], "The program": []}
+    schema = tool.input_schema()
+    for name in changed.names:
+        (*_, last) = [change.by for change in changed.changes if name in change.names]
+        said["A person" if last == "person" else "The program"] += _shown(name, changed, schema)
+    return " ".join(
+        [
+            f"{who} changed {listed(places, _MOST_NAMES)} before it ran."
+            for who, places in said.items()
+            if places
+        ]
+    )
+
+
+def _shown(name: str, changed: ChangedArguments, schema: Mapping[str, Any]) -> list[str]:
+    """Write which values of an argument were changed, and to what."""
+    if _is_secret(name, schema):
+        return [one_line(name, _NAME_LENGTH)]
+    values = (changed.before.get(name, MISSING), changed.arguments.get(name, MISSING))
+    return [
+        f"{one_line(show_path(path), _NAME_LENGTH)} to {_value(now)}"
+        for path, now in _places((name,), *values)
+    ]
+
+
+def _value(now: Any) -> str:
+    return "nothing" if now is MISSING else excerpt(now, _VALUE_LENGTH)
+
+
+def _places(
+    path: tuple[str | int, ...], before: Any, now: Any
+) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield the places at which two values differ, each with what is there now."""
+    inside = _inside(before, now)
+    if inside is None:
+        if before is MISSING or now is MISSING or to_json_text(before) != to_json_text(now):
+            yield path, now
+        return
+    for key, one, other in inside:
+        yield from _places((*path, key), one, other)
+
+
+def _inside(before: Any, now: Any) -> Sequence[tuple[str | int, Any, Any]] | None:
+    """Return what two values hold at each place; None if they aren't of one form."""
+    if is_object(before) and is_object(now):
+        return [(key, before.get(key, MISSING), now.get(key, MISSING)) for key in {**before, **now}]
+    if is_array(before) and is_array(now) and len(before) == len(now):
+        return [(place, *both) for place, both in enumerate(zip(before, now, strict=True))]
+    return None
+
+
+_SECRETS = ('"writeOnly":true', '"format":"password"')
+
+
+def _is_secret(name: str, schema: Mapping[str, Any]) -> bool:
+    """Return whether the schema of an argument says, at any depth, that its value must not be shown."""
+    properties = schema.get("properties")
+    text = to_json_text(properties.get(name)) if is_object(properties) else ""
+    if '"$ref"' in text:
+        text += to_json_text(schema)
+    return any(mark in text for mark in _SECRETS)
