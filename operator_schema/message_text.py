@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     T = TypeVar("T")
+    Path = tuple["Path", str | int] | None
+    """A path that is kept as nested pairs, the innermost step last: most are never written out."""
 
 EXCERPT_LENGTH = 60
 """Characters of a received value that a message shows at most."""
@@ -348,6 +350,15 @@ def no_such_prefix(prefix: str, names: Iterable[str]) -> str | None:
     meant = f": did you mean {quote(near)}?" if near else "."
     there = f" Names begin with {listed([quote(one) for one in known])}." if known else ""
     return f"No name of a tool begins with {quote(prefix)}{meant}{there} Without a prefix, all are searched."
+
+
+def steps_of(path: Path) -> tuple[str | int, ...]:
+    """Write out a path that was kept as nested pairs."""
+    steps: list[str | int] = []
+    while path is not None:
+        path, step = path
+        steps.append(step)
+    return tuple(reversed(steps))
 
 
 def show_path(path: Sequence[str | int]) -> str:

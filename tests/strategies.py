@@ -40,10 +40,14 @@ from typing import (
 from uuid import UUID
 
 from hypothesis import strategies as st
+from own_leaves import held
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.introspect.node_kinds import spread_members, takes_null
+from operator_schema.introspect.node_kinds import spread_members, takes_null, visit
+from operator_schema.introspect.nodes import Graph, LeafNode
 from operator_schema.introspect.shipped_leaves import _SHIPPED
+from operator_schema.schema.document_reader import reading_of
+from operator_schema.schema.written import WrittenSchema
 from operator_schema.testing import instances, near_misses
 from operator_schema.testing.strategies import NearMisses, ValidValues
 
@@ -191,7 +195,7 @@ SHIPPED: list[type] = list(
 )
 """The types of the shipped leaves."""
 
-LEAVES = st.sampled_from([*SHIPPED, Celsius])
+LEAVES = one_of(*[st.sampled_from([*SHIPPED, Celsius])] * 3, st.integers(0, 999).map(held))
 PLAIN = st.sampled_from([str, int, float, bool])
 HASHABLE = one_of(
     PLAIN,
@@ -224,6 +228,7 @@ MAP_KEYS = one_of(
     st.just(int),
     texts(),
     st.sampled_from([UUID, date, IPv4Address]),
+    st.integers(0, 99).map(lambda number: held(number, ["text"])),
     one_of(literals(WORDS), literals(st.integers()), enums(enum.StrEnum, enum.IntEnum)),
 )
 
@@ -537,6 +542,17 @@ def supposedly_valid(codec: Codec[Any]) -> st.SearchStrategy[Any]:
     return _Unchecked(codec.graph, {}).root()
 
 
+def held_values(graph: Graph) -> dict[type, st.SearchStrategy[Any]]:
+    """Values for the schemas of the leaves of one's own in a graph."""
+    nodes = visit([graph.root, *graph.definitions.values()])
+    leaves = [node.leaf for node in nodes if isinstance(node, LeafNode)]
+    return {
+        leaf.type: st.just(leaf.placeholder.value) | ValidValues(reading_of(leaf).graph, {}).root()
+        for leaf in leaves
+        if isinstance(leaf.json_schema, WrittenSchema)
+    }
+
+
 def values_for(codec: Codec[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
     """JSON values: valid ones, near misses, anything.
 
@@ -544,7 +560,7 @@ def values_for(codec: Codec[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
     have said.
     """
     # What is valid is made once for all of them: `arguments` and `near_misses` make it anew.
-    values = ValidValues(codec.graph, {})
+    values = ValidValues(codec.graph, held_values(codec.graph))
     valid = values.root().filter(lambda value: not codec.report(value))
     near = NearMisses(codec.graph, values).root()
     wrong = JSON_VALUES if near.is_empty else near.filter(lambda value: bool(codec.report(value)))

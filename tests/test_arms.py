@@ -50,7 +50,7 @@ OTHERS = {
     "codec/encode.py: _distance": ("Any Array Enum Literal Map Ref Scalar Tuple Union", "all are as near"),
     "codec/problem_texts.py: _describe": ("Any", "named by their JSON types"),
     "codec/lenient_encode.py: _by_node": ("Enum Literal Ref Scalar", "written as they are"),
-    "codec/repair.py: read": ("Enum Leaf Literal Scalar", "repaired as a whole, like a scalar"),
+    "codec/repair.py: read": ("Enum Literal Scalar", "repaired as a whole, like a scalar"),
     "introspect/ambiguity_checks.py: node_name": ("Any", "named by their JSON types"),
     "introspect/annotations.py: _key_node": ("Array Map Object Ref Tuple Union", "can't be keys of maps"),
     "introspect/constraints.py: constrained": ("Any Enum Literal Object Tuple", "take no constraints"),
@@ -155,7 +155,7 @@ def test_a_kind_without_arms_is_handled_by_its_traits(switch):
     graph = Graph(switch, {})
     assert expected(switch) == "array of string"
     assert node_name(switch) == "an array of string"
-    assert example_of(Graph(switch.items, {}), lambda _, value: value) is NO_EXAMPLE
+    assert example_of(Graph(switch.items, {})) is NO_EXAMPLE
     assert interpret.interpret(graph, ["on", "off"], 10)[0] == [True, False]
     assert repair_value(graph, "on", 10)[0] == ["on"]
     assert repair_value(graph, ["maybe"], 10) == (["maybe"], ())

@@ -22,7 +22,7 @@ import pytest
 from judge import validator
 
 from operator_schema import Codec, DecodeError, SchemaError, json_values
-from operator_schema.codec.encode import MAX_DEFAULT_VALUES
+from operator_schema.codec.default_checks import MAX_DEFAULT_VALUES
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
 from operator_schema.findings import RepairKind, ValueCode

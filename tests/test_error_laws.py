@@ -183,7 +183,7 @@ def test_only_a_class_of_ones_own_may_have_none(annotation):
     codec = Codec(annotation)
     if example_of(codec) is not None or not codec.report(None):
         return
-    made = make_example(codec.graph, codec._encode_node)
+    made = make_example(codec.graph)
     if made is NO_EXAMPLE:
         assert codec.graph.definitions
     else:

@@ -12,7 +12,7 @@ from judge import validator
 from patience import assert_takes
 
 from operator_schema import Codec, DecodeError, Finding, SchemaError, decode, decode_json
-from operator_schema.codec import encode
+from operator_schema.codec import default_checks
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
 from operator_schema.introspect import walk
@@ -200,11 +200,11 @@ def test_defaults_whose_parts_are_shared_are_bounded():
         Codec(with_shared_defaults(60))  # 2**61 values, if each part is counted where it is used
     (complaint,) = caught.value.findings
     assert complaint.code == "too_large"
-    assert f"more than {encode.MAX_DEFAULT_VALUES:,} values" in complaint.message
+    assert f"more than {default_checks.MAX_DEFAULT_VALUES:,} values" in complaint.message
 
 
 def test_the_values_of_all_defaults_and_examples_count_together(monkeypatch):
-    monkeypatch.setattr(encode, "MAX_DEFAULT_VALUES", 12)
+    monkeypatch.setattr(default_checks, "MAX_DEFAULT_VALUES", 12)
 
     def fields(last):
         many = tuple[int, ...]
@@ -220,7 +220,7 @@ def test_the_values_of_all_defaults_and_examples_count_together(monkeypatch):
 
 def test_the_trials_of_a_default_count_too(monkeypatch):
     """Each member of the union is tried with the default."""
-    monkeypatch.setattr(encode, "MAX_DEFAULT_VALUES", 12)
+    monkeypatch.setattr(default_checks, "MAX_DEFAULT_VALUES", 12)
     either = tuple[int, int, int] | tuple[str, ...]
     wanted: Any = make_dataclass("C", [("a", tuple[either, ...], (("x", "y", "z"),) * 2)])
     with pytest.raises(SchemaError, match="more than 12 values"):

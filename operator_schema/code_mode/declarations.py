@@ -276,7 +276,7 @@ class _Types:
         if field.default is not MISSING and field.default is not None and default is MISSING:
             words.append(f"default {short_json(self._json(node, field.default))}")
         if field.examples:
-            words.append(f"e.g. {', '.join([short_json(self._json(node, each)) for each in field.examples])}")
+            words.append(f"e.g. {', '.join([short_json(each) for each in field.examples])}")
         return Entry(field.key, field.key, written, field.required, default, _joined(about, words))
 
     def _json(self, node: Node, value: Any) -> Any:

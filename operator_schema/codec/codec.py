@@ -529,7 +529,7 @@ class Codec(Generic[T]):
     def _example(self) -> tuple[Any, ...]:
         from .example import checked_example
 
-        return checked_example(self._graph, self._encode_node, self._options["max_depth"])
+        return checked_example(self._graph, self._options["max_depth"])
 
     def __repr__(self) -> str:
         return f"Codec({self._name})"
@@ -576,18 +576,19 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 def _default_faults(
     entries: Iterable[Defaulted], graph: Graph, max_depth: int, *, is_decoded: bool
 ) -> Iterable[Finding]:
-    """Yield what is wrong with the defaults and the examples of fields."""
+    """Yield what is wrong with the defaults and the examples of fields; make JSON values of the examples."""
     checks: Any = None  # most types need none
     for entry in entries:
         field, node = entry.field, entry.field.node
-        if node is UNKNOWN or (not field.examples and fits_at_sight(node, field.default)):
-            continue
-        for what, value in entry.values():
-            if not fits_at_sight(node, value):
-                from .encode import DefaultChecks
+        plain = [encoded_at_sight(node, each) is each for each in field.examples]
+        plain.append(not entry.has_default or fits_at_sight(node, field.default))
+        if node is not UNKNOWN and not all(plain):
+            from .default_checks import DefaultChecks
 
-                checks = checks or DefaultChecks(graph, max_depth, _graph_of, is_decoded=is_decoded)
-                yield from checks.complaints(entry, what, value)
+            checks = checks or DefaultChecks(graph, max_depth, _graph_of, is_decoded=is_decoded)
+            yield from checks.complaints(entry)
+    if checks is not None:
+        checks.keep_examples(entries)
 
 
 class ResultCodec(Codec[T]):

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sized
 
     from ..introspect.nodes import Constraints
-    from .problems import Path, Problems
+    from ..message_text import Path
+    from .problems import Problems
 
 __all__ = [
     "check_float",

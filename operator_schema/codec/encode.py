@@ -1,7 +1,7 @@
 """Encode by walking graph and instance together: the inverse of decode.
 
 One function a kind of node. Each returns a JSON value that shares nothing with the instance, or
-notes every problem that it finds and returns `INVALID`. A default that can't be encoded is a complaint.
+notes every problem that it finds and returns `INVALID`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import MISSING
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ..introspect.leaves import SchemaLeaf
 from ..introspect.node_kinds import NO_ARRAYS, flat_members, is_exactly, may_be, shape_of
@@ -32,21 +32,19 @@ from ..introspect.nodes import (
 )
 from ..json_values import MAX_PROBLEMS, choice_key, copy_json, fits_types, in_order, is_object
 from ..message_text import count_of, key_step
-from .interpret import SCALARS, DecodeRun, DecodeState, constraint_checks
+from .interpret import SCALARS, DecodeRun, DecodeState, constraint_checks, keeps_schema
 from .problems import INVALID, Problems, Trial, Trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 
-    from ..findings import Finding
-    from ..introspect.annotations import Defaulted
     from ..introspect.nodes import Constraints, Field, Graph, Node, Target
-    from .problems import Path
+    from ..message_text import Path
 
     GraphOf = Callable[[type], Graph | None]
     Iterators = dict[int, tuple[Any, list[Any]]]
 
-__all__ = ["DefaultChecks", "EncodeRun", "EncodeState", "encode_node", "encode_part", "is_array_of"]
+__all__ = ["EncodeRun", "EncodeState", "encode_node", "encode_part", "encoded_by", "is_array_of"]
 
 
 _PLAIN = {
@@ -84,12 +82,13 @@ def encode_node(
         The JSON value and no problems, or `INVALID` and at least one.
     """
     state = EncodeState(max_depth, graph_of, is_decoded=is_decoded)
-    return _encoded(EncodeRun, state, node, definitions, value)
+    return encoded_by(EncodeRun, state, node, definitions, value)
 
 
-def _encoded(
+def encoded_by(
     run: type[EncodeRun], shared: Any, node: Node, definitions: Mapping[Target, Node], value: object
 ) -> tuple[Any, Problems]:
+    """Encode a value with a run of a class, given the state of the encode."""
     problems = Problems(definitions)
     problems.iterators = shared.iterators
     try:
@@ -366,11 +365,16 @@ class EncodeRun:
         except RecursionError as error:
             self.shared.raised_by_user = error
             raise
+        if leaf.json_schema.__class__ is not dict and not self._keeps_schema(node, encoded, path):
+            return INVALID
         if not fits_types(encoded, leaf.json_types):
             return self.problems.wrong_type(path, node, encoded)
         if isinstance(encoded, float) and not isfinite(encoded):
             return self.problems.out_of_range(path, encoded, "is not finite")
         return copy_json(encoded)
+
+    def _keeps_schema(self, node: LeafNode, encoded: Any, path: Path) -> bool:
+        return keeps_schema(node.leaf, encoded, self.problems, path, self.shared.max_depth)
 
     # --- unions and Any --------------------------------------------------------------------------
 
@@ -491,116 +495,3 @@ def _distance(node: Node, value: Any) -> int:
             return mro.index(cls) if cls in mro else len(mro)
         case _:
             return 0
-
-
-MAX_DEFAULT_VALUES = 100_000
-"""Values in all defaults and examples of a type: what they share is checked, and written, each time anew."""
-
-
-class _TooManyValuesError(Exception):
-    """Ends the check of defaults that have more values than they may."""
-
-
-class _CountedState(EncodeState):
-    """The state of an encode that may write only so many values.
-
-    Attributes:
-        left: number of values that may still be written.
-    """
-
-    __slots__ = ("left",)
-
-    def __init__(self, max_depth: int, graph_of: GraphOf, left: int, *, is_decoded: bool) -> None:
-        super().__init__(max_depth, graph_of, is_decoded=is_decoded)
-        self.left = left
-
-
-class _CountedRun(EncodeRun):
-    """An encode that counts the values, also those of its trials."""
-
-    __slots__ = ()
-
-    shared: _CountedState
-
-    def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        self.shared.left -= 1
-        if self.shared.left < 0:
-            raise _TooManyValuesError
-        return super().encode(node, value, path, depth)
-
-    def _strict(self, definitions: Mapping[Target, Node], problems: Problems) -> EncodeRun:
-        return _CountedRun(self.shared, definitions, problems)
-
-
-class DefaultChecks:
-    """The checks of the defaults and examples of one type, which are bounded together.
-
-    Args:
-        graph: of the type.
-        max_depth: levels of arrays and objects that are followed.
-        graph_of: as `encode_node` takes it.
-        is_decoded: as `encode_node` takes it.
-    """
-
-    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, is_decoded: bool) -> None:
-        self._graph = graph
-        self._state = _CountedState(max_depth, graph_of, MAX_DEFAULT_VALUES, is_decoded=is_decoded)
-
-    def complaints(
-        self, entry: Defaulted, what: Literal["default", "example"], value: object
-    ) -> Iterable[Finding]:
-        """Yield the complaints about a default or example if it doesn't fit its field.
-
-        Args:
-            entry: the field, and where it is.
-            what: of the field.
-            value: of the default or example.
-        """
-        if self._state.left < 0:  # it was said already
-            return
-        known = self._state
-        state = _CountedState(known.max_depth, known.graph_of, known.left, is_decoded=known.is_decoded)
-        try:
-            problems = _encoded(_CountedRun, state, entry.field.node, self._graph.definitions, value)[1]
-        except _TooManyValuesError:
-            yield _too_large(entry)
-            return
-        finally:
-            self._state.left = state.left
-        if problems.found:
-            yield from _misfits(entry, what, value, problems.found)
-
-
-def _too_large(entry: Defaulted) -> Finding:
-    from ..findings import about_type
-
-    message = f"the defaults and examples of the type have more than {MAX_DEFAULT_VALUES:,} values in them"
-    remedy = "Make large ones when they are needed: with default_factory, or in the function"
-    return about_type(entry.path, "too_large", entry.owner, message, remedy)
-
-
-def _misfits(
-    entry: Defaulted, what: Literal["default", "example"], value: object, problems: Iterable[Finding]
-) -> Iterable[Finding]:
-    from ..findings import about_type  # only what is wrong pays for it
-    from ..introspect.foreign_classes import fault_of_default
-
-    fault = fault_of_default(value) if what == "default" else None
-    if fault is not None:
-        yield about_type(entry.path, "bad_default", entry.owner, *fault)
-        return
-    for problem in problems:
-        message = f"its {what} does not fit: {problem}"
-        remedy = f"Change the {what} or the annotation"
-        yield about_type(
-            entry.path, "bad_default", entry.owner, message, remedy, _member_of_value(entry, value)
-        )
-
-
-def _member_of_value(entry: Defaulted, value: object) -> str | None:
-    """Return the member of an Enum whose JSON value was given instead of it."""
-    node = entry.field.node
-    if not isinstance(node, EnumNode) or not isinstance(value, (str, int, float)):
-        return None
-    member = node.table.get(choice_key(value))
-    return None if member is None else f"{node.type.__name__}.{member.name}"

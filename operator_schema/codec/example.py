@@ -26,6 +26,7 @@ from ..introspect.nodes import (
     resolve,
 )
 from ..json_values import is_object
+from ..schema.keywords import TEXTS
 from .interpret import SCALARS, interpret
 from .problems import INVALID, Trial
 
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from ..introspect.constraints import Bound
     from ..introspect.nodes import Field, Graph, Node, Target
 
-    Encode = Callable[[Node, object], Any]
 
 __all__ = ["NO_EXAMPLE", "checked_example", "example_of"]
 
@@ -218,6 +218,9 @@ def example_text(constraints: Constraints | None, turn: int) -> str | None:
     candidates = [text.rjust(least, "x")]
     if limits.pattern is not None and not turn:
         candidates += _matching(limits.pattern, least)
+    if not turn:
+        said = [(row, getattr(limits, row.slot)) for row in TEXTS]
+        candidates += [str(row.written(limit)) for row, limit in said if limit is not None]
     return next((text for text in candidates if _fits("string", limits, text)), None)
 
 
@@ -243,36 +246,34 @@ NO_EXAMPLE: Any = object()
 """`example_of` returns it if it found none."""
 
 
-def example_of(graph: Graph, encode: Encode) -> Any:
+def example_of(graph: Graph) -> Any:
     """Make a smallest value of a type.
 
     Args:
         graph: of the type.
-        encode: turns an example that a field declares into JSON values.
 
     Returns:
         JSON values that satisfy every constraint but, perhaps, a pattern; `NO_EXAMPLE` where a type
         has no finite value, or none that is small.
     """
     try:
-        return _Maker(graph, encode).make(graph.root)
+        return _Maker(graph).make(graph.root)
     except (_NoExample, RecursionError):
         return NO_EXAMPLE
 
 
-def checked_example(graph: Graph, encode: Encode, max_depth: int) -> tuple[Any, ...]:
+def checked_example(graph: Graph, max_depth: int) -> tuple[Any, ...]:
     """Make a smallest value of a type, and decode it: the type's own code may refuse a value.
 
     Args:
         graph: of the type.
-        encode: turns an example that a field declares into JSON values.
         max_depth: levels of arrays and objects that are followed.
 
     Returns:
         The value; empty if none was found that decodes.
     """
     try:
-        made = example_of(graph, encode)
+        made = example_of(graph)
         if made is NO_EXAMPLE or interpret(graph, made, max_depth)[1].found:
             return ()
     except Exception:  # noqa: BLE001  # the type's own code: its failure is no reason for another error
@@ -287,9 +288,8 @@ class _Maker:
         entered: the recursive types that are being made: a recursion through required fields never ends.
     """
 
-    def __init__(self, graph: Graph, encode: Encode) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.encode = encode
         self.entered: list[Target] = []
 
     def make(self, node: Node, turn: int = 0) -> Any:
@@ -320,7 +320,7 @@ class _Maker:
 
     def _field(self, field: Field) -> Any:
         if field.examples:
-            return self.encode(field.node, field.examples[0])
+            return field.examples[0]
         return self.make(field.node)
 
     def _items(self, node: ArrayNode) -> list[Any]:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import MISSING
 from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..introspect.nodes import (
-    TAG,
     TAKERS,
     AnyNode,
     ArrayNode,
@@ -39,16 +38,18 @@ from ..json_values import (
     is_object,
     type_of,
 )
-from ..message_text import count_of, key_step
-from .problems import INVALID, Problems, Trial, Trials
+from ..message_text import count_of, key_step, steps_of
+from .problems import INVALID, Problems, Trial, Trials, document_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
     from types import ModuleType
 
+    from ..introspect.leaves import SchemaLeaf
     from ..introspect.node_kinds import UnionPlan
     from ..introspect.nodes import Constraints, Field, Graph, Node, ScalarType, Target
-    from .problems import Path
+    from ..message_text import Path
+    from ..schema.written import WrittenSchema
 
     Check = Callable[[Problems, ScalarNode, Any, Path], Any]
 
@@ -65,6 +66,7 @@ __all__ = [
     "fits_at_sight",
     "follow",
     "interpret",
+    "keeps_schema",
 ]
 
 
@@ -508,6 +510,10 @@ class DecodeRun:
     def decode_leaf(self, node: LeafNode, value: Any, path: Path, _depth: int) -> Any:
         """Decode what a leaf reads."""
         leaf, given = node.leaf, value
+        if leaf.json_schema.__class__ is not dict and not keeps_schema(
+            leaf, value, self.problems, path, self.shared.max_depth
+        ):
+            return INVALID
         # Most of them take text alone, and get it.
         if value.__class__ is not str or leaf.json_schema.get("type") != "string":
             if not fits_types(value, leaf.json_types):
@@ -577,6 +583,29 @@ class DecodeRun:
         return DecodeRun(self.shared, Trial()).decode(node, value, None, depth) is not INVALID
 
 
+def keeps_schema(leaf: SchemaLeaf[Any], value: Any, problems: Problems, path: Path, max_depth: int) -> bool:
+    """Return whether a value fits the schema of a leaf that says more than a JSON type; note what doesn't.
+
+    Args:
+        leaf: one whose schema is a `WrittenSchema`.
+        value: what the leaf is to decode, or has encoded.
+        problems: of the run.
+        path: of the value.
+        max_depth: levels of arrays and objects that are followed, the value being the first.
+    """
+    reading, schema = document_reader().reading_of(leaf), cast("WrittenSchema", leaf.json_schema)
+    inner = type(problems)(reading.graph.definitions)
+    state = DecodeState(reading.graph.definitions, max_depth)
+    fits = DecodeRun(state, inner).decode(reading.graph.root, value, path, 1) is not INVALID
+    if fits and reading.left:
+        steps = steps_of(path)
+        for problem in schema.judge.problems(value):
+            fits = False
+            inner.add(problem.replace(path=(*steps, *problem.path)))
+    problems.take(inner)
+    return fits
+
+
 def are_plain(members: Iterable[Node]) -> bool:
     """Return whether objects are of a JSON Schema document, where it doesn't matter which of them fits."""
     return all(isinstance(member, ObjectNode) and member.type is dict for member in members)
@@ -587,31 +616,11 @@ _CALLED_OTHERWISE = frozenset({"struct", "attrs"})
 
 def constructor_of(node: ObjectNode) -> Callable[..., Any]:
     """Return a function that makes an instance of a class from the values of its fields, by their names."""
-    cls = node.type
-    if node.form == "attrs":
-        from ..introspect.foreign_classes import keywords_of
+    if node.form not in _CALLED_OTHERWISE:
+        return node.type
+    from ..introspect.foreign_classes import constructor_of_foreign
 
-        keywords = keywords_of(cls)
-        if all(name == keyword for name, keyword in keywords.items()):
-            return cls
-        return _renaming(cls, keywords)
-    if all(field.name != TAG for field in node.fields):
-        return cls
-    return _without_tag(cls)
-
-
-def _renaming(cls: Callable[..., Any], keywords: Mapping[str, str]) -> Callable[..., Any]:
-    def construct(**fields: Any) -> Any:
-        return cls(**{keywords[name]: value for name, value in fields.items()})
-
-    return construct
-
-
-def _without_tag(cls: Callable[..., Any]) -> Callable[..., Any]:
-    def construct(**fields: Any) -> Any:
-        return cls(**{name: value for name, value in fields.items() if name != TAG})
-
-    return construct
+    return constructor_of_foreign(node)
 
 
 DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = {

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
 from ..json_values import MAX_TEXT_DEPTH, is_array, is_object, most_digits
-from ..message_text import clip, escape, excerpt, one_line, quote
-from .problems import Problems, steps_of
+from ..message_text import clip, escape, excerpt, one_line, quote, steps_of
+from .problems import Problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..findings import ValueCode
-    from .problems import Path
+    from ..message_text import Path
 
 __all__ = ["RefusedTextError", "check_depth", "parser_of", "read_json", "read_nearly_json", "read_text"]
 

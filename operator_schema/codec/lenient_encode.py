@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
     from ..introspect.nodes import Graph, Node
+    from ..message_text import Path
     from .encode import GraphOf, Iterators
-    from .problems import Path
 
     Entries = list[tuple[Any, Any]]
 
@@ -221,6 +221,10 @@ class _LenientRun(EncodeRun):
         if encoded is INVALID and isinstance(write, CheckedEncoder) and _is_a(value, node.leaf.type):
             return self.encode(ANY, write.write_unchecked(value), path, depth)
         return encoded
+
+    def _keeps_schema(self, node: LeafNode, encoded: Any, path: Path) -> bool:
+        super()._keeps_schema(node, encoded, path)
+        return True
 
     # --- by its own form -------------------------------------------------------------------------
 

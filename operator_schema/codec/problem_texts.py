@@ -41,7 +41,7 @@ from ..message_text import (
 )
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
 from .ambiguity_texts import ambiguous, read_as_another
-from .spellings import quoted_scalar, quoted_type
+from .spellings import graph_of_schema, quoted_scalar, quoted_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -175,9 +175,11 @@ class _Describer:
         match node:
             case ScalarNode():
                 return f"{node.type}{_limits(node.constraints)}"
+            case LeafNode() if node.leaf.json_schema.__class__ is not dict:
+                graph = graph_of_schema(node.leaf)
+                return _Describer(graph.definitions).describe(graph.root, levels, room)
             case LeafNode():
-                shape = shape_of(node)
-                return _leaf(node) if shape is None else self._describe(shape, levels, room)
+                return self._describe(shape, levels, room) if (shape := shape_of(node)) else _leaf(node)
             case LiteralNode() | EnumNode():
                 return fitted(node.values, show_choice, room, " | ")
             case ArrayNode():

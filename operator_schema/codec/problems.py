@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import T
 from ..json_values import MAX_PROBLEMS
-from ..message_text import key_step, nearest
+from ..message_text import key_step, nearest, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ..errors import DecodeError
     from ..findings import Finding
     from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode, Target, UnionNode
+    from ..message_text import Path
 
     Definitions = Mapping[Target, Node]
-    Path = tuple["Path", str | int] | None
     Steps = tuple[str | int, ...]
 
 __all__ = [
@@ -32,9 +32,9 @@ __all__ = [
     "Trial",
     "Trials",
     "decode_error",
+    "document_reader",
     "errors",
     "ignored_keys",
-    "steps_of",
 ]
 
 
@@ -55,6 +55,14 @@ def errors() -> ModuleType:
     return loaded
 
 
+@cache
+def document_reader() -> ModuleType:
+    """Return the module that reads schemas of others, loaded for the first leaf whose schema is checked."""
+    from ..schema import document_reader as loaded
+
+    return loaded
+
+
 def decode_error(
     name: str, problems: Problems, expects: Callable[[], str], example: Callable[[], Any]
 ) -> DecodeError:
@@ -69,15 +77,6 @@ def decode_error(
     error: DecodeError = errors().DecodeError(name, problems.found, expects, problems.omitted, example)
     error.run = problems
     return error
-
-
-def steps_of(path: Path) -> Steps:
-    """Write out a path that was kept as nested pairs, innermost step first."""
-    steps: list[str | int] = []
-    while path is not None:
-        path, step = path
-        steps.append(step)
-    return tuple(reversed(steps))
 
 
 class Problems:
@@ -118,6 +117,12 @@ class Problems:
             self.found.append(problem)
         else:
             self.omitted += 1
+
+    def take(self, other: Problems) -> None:
+        """Take over the problems of a part that was checked apart; keys that it ignored are none."""
+        room = MAX_PROBLEMS - len(self.found)
+        self.found += other.found[:room]
+        self.omitted += other.omitted + len(other.found[room:])
 
     def refused_by_leaf(self, path: Path, node: LeafNode, value: object, error: Exception) -> Any:
         """Note what a leaf raised; a `DecodeError` has problems of its own, whose paths begin at the leaf."""

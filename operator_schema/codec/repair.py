@@ -31,7 +31,7 @@ from ..message_text import excerpt
 from .constraint_checks import check_length
 from .interpret import DecodeRun, DecodeState
 from .json_text import read_json
-from .problems import INVALID, Trial, Trials
+from .problems import INVALID, Trial, Trials, document_reader
 from .spellings import NOTHING, meant_choice, meant_time, quoted_scalar, sent_keys
 
 if TYPE_CHECKING:
@@ -161,6 +161,8 @@ class _Repairer:
                 return self.read(self.definitions[node.target], value, depth)
             case AnyNode():
                 return _Reading(value, fits=True)
+            case LeafNode() if node.leaf.json_schema.__class__ is not dict:
+                return self._by_schema(node, value, depth)
             case _:
                 return self._whole(node, value, depth)
 
@@ -352,6 +354,14 @@ class _Repairer:
             if (is_array(held) or is_object(held)) and self.fitting.fits(node, held, depth):
                 return _Reading(held, fits=True).after("json_text", value)
         return _Reading(value, fits=False)
+
+    def _by_schema(self, node: LeafNode, value: Any, depth: int) -> _Reading:
+        """Read a value as the schema of its leaf says, if the leaf takes what comes of it."""
+        graph = document_reader().reading_of(node.leaf).graph
+        reading = _Repairer(graph, self.max_depth).read(graph.root, value, 1)
+        if reading.changes and reading.fits and self.fitting.fits(node, reading.value, depth):
+            return reading._replace(unused=False)
+        return self._whole(node, value, depth)
 
     def _takes_text(self, node: Node) -> bool:
         return "string" in json_types_of(node, self.definitions)

@@ -10,9 +10,18 @@ from ..json_values import MAX_INTEGER_DIGITS, choice_key, most_digits, type_of
 from ..message_text import fold
 
 if TYPE_CHECKING:
-    from ..introspect.nodes import LeafNode, LiteralNode, ObjectNode
+    from ..introspect.leaves import SchemaLeaf
+    from ..introspect.nodes import Graph, LeafNode, LiteralNode, ObjectNode
 
-__all__ = ["NOTHING", "meant_choice", "meant_time", "quoted_scalar", "quoted_type", "sent_keys"]
+__all__ = [
+    "NOTHING",
+    "graph_of_schema",
+    "meant_choice",
+    "meant_time",
+    "quoted_scalar",
+    "quoted_type",
+    "sent_keys",
+]
 
 
 NOTHING: Final[Any] = object()
@@ -130,3 +139,10 @@ def sent_keys(node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
             for key in sent:
                 claims[key].append(field.key)
     return {fields[0]: key for key, fields in claims.items() if len(fields) == 1 and fields[0] not in value}
+
+
+def graph_of_schema(leaf: SchemaLeaf[Any]) -> Graph:
+    """Return the graph of the schema of a leaf that says more than a JSON type."""
+    from ..schema.document_reader import reading_of
+
+    return reading_of(leaf).graph

@@ -203,7 +203,7 @@ class _Comparison:
         return [Escape((), "type", before, after, value)]
 
     def _example(self, node: Node) -> Any:
-        value = example_of(Graph(node, self.first.definitions), lambda _node, value: value)
+        value = example_of(Graph(node, self.first.definitions))
         return NO_VALUE if value is NO_EXAMPLE else value
 
     def _of_pair(self, one: Node, other: Node) -> list[Escape]:
@@ -462,7 +462,7 @@ class _Comparison:
         mine = self._example(field.node)
         if other is None or self.fits(other.node, mine):
             return mine
-        theirs = example_of(Graph(other.node, self.second.definitions), lambda _node, value: value)
+        theirs = example_of(Graph(other.node, self.second.definitions))
         is_mine = theirs is not NO_EXAMPLE and is_value(field.node, self.first.definitions, theirs)
         return theirs if is_mine else mine
 

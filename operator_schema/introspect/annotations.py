@@ -117,13 +117,11 @@ class Defaulted:
         self.owner = owner
         self.field = field
 
-    def values(self) -> list[tuple[Literal["default", "example"], Any]]:
-        """Return the examples and the default, each with what it is."""
-        field = self.field
-        found: list[tuple[Literal["default", "example"], Any]] = [("example", it) for it in field.examples]
-        if field.default is not MISSING and not (field.default is None and field.absent_is_none):
-            found.append(("default", field.default))
-        return found
+    @property
+    def has_default(self) -> bool:
+        """Whether the field has a default that is a value of its own."""
+        default = self.field.default
+        return default is not MISSING and not (default is None and self.field.absent_is_none)
 
 
 def _inner(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:

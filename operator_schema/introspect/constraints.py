@@ -20,7 +20,7 @@ from ..message_text import excerpt, one_line, received
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from .foreign_classes import is_foreign, translate
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
-from .leaves import SchemaLeaf, as_leaf, trusted_leaf
+from .leaves import SchemaLeaf, as_leaf, misfit, shown_schema, trusted_leaf
 from .nodes import (
     UNKNOWN,
     ArrayNode,
@@ -432,18 +432,24 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
         UnfitError: no value is within the limits.
     """
     base: SchemaLeaf[Any] = leaf.decode.leaf if isinstance(leaf.decode, Limited) else leaf
+    from .shipped_leaves import shipped_leaf  # loaded already, unless the leaf is somebody's own
+
     words = " and ".join([words for _, _, words in _rules(limits)])
-    keywords = keywords_of(limits, "number")
-    if not exact_step:
-        del keywords["multipleOf"]
-    schema = {**base.json_schema, "description": f"decimal number, {words}", **keywords}
+    schema = {**base.json_schema, "description": f"decimal number, {words}"}
+    if base is shipped_leaf(base.type):
+        schema |= keywords_of(limits, "number")
+        if not exact_step:
+            del schema["multipleOf"]
+    else:  # its numbers of JSON may be in another unit
+        schema = shown_schema(schema)
     decode = Limited(base, limits, exact_step)
     for sample in _samples(base, limits):
         try:
             decode.check(sample)
-            return trusted_leaf(base.type, schema, decode, _LimitedWriter(decode), sample, base.rank)
         except ValueError:
             continue
+        if misfit(schema, base.encode(sample)) is None:
+            return trusted_leaf(base.type, schema, decode, _LimitedWriter(decode), sample, base.rank)
     message = f"no decimal that is {words} was found"
     raise UnfitError(message, "Widen the limits")
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WrittenField",
+    "constructor_of_foreign",
     "fault_of_default",
     "fields_of",
     "forbids_extra",
@@ -80,6 +81,29 @@ def _attrs_fields(cls: Any) -> list[WrittenField]:
 def keywords_of(cls: Any) -> dict[str, str]:
     """Return the fields of an attrs class, each with the name by which the constructor takes it."""
     return {field.name: field.alias for field in cls.__attrs_attrs__ if field.init}
+
+
+def constructor_of_foreign(node: ObjectNode) -> Callable[..., Any]:
+    """Return a function that makes an instance of an attrs class or a Struct from its fields, by name."""
+    cls = node.type
+    if node.form == "attrs":
+        keywords = keywords_of(cls)
+        return cls if all(name == keyword for name, keyword in keywords.items()) else _renaming(cls, keywords)
+    return _without_tag(cls) if any(field.name == TAG for field in node.fields) else cls
+
+
+def _renaming(cls: Callable[..., Any], keywords: Mapping[str, str]) -> Callable[..., Any]:
+    def construct(**fields: Any) -> Any:
+        return cls(**{keywords[name]: value for name, value in fields.items()})
+
+    return construct
+
+
+def _without_tag(cls: Callable[..., Any]) -> Callable[..., Any]:
+    def construct(**fields: Any) -> Any:
+        return cls(**{name: value for name, value in fields.items() if name != TAG})
+
+    return construct
 
 
 def _computed_fields(cls: Any) -> Sequence[WrittenField]:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from enum import Enum, EnumType, IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from ..immutable import Generic, T, Value
+from ..immutable import Generic, T, Value, content_of
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
 from ..message_text import kind, received
 
@@ -14,18 +14,23 @@ if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Iterable, Mapping
 
+    from ..findings import Finding
+
 __all__ = [
     "LAST_RANK",
     "CheckedEncoder",
     "SchemaLeaf",
     "as_leaf",
+    "described_leaf",
     "has_attribute",
     "index_leaves",
     "leaf_generation",
+    "misfit",
     "own_leaf",
     "register_leaf",
     "registered_leaf",
     "schema_type",
+    "shown_schema",
     "trusted_leaf",
 ]
 
@@ -44,20 +49,20 @@ class SchemaLeaf(Value, Generic[T]):
         type: the Python type.
         json_schema: its JSON Schema 2020-12 document, with a `type`; a `description` in it is
             used where the field has none.
-        decode: takes a JSON value of that `type`, returns an instance; raises ValueError or
+        decode: takes a JSON value that fits the schema, returns an instance; raises ValueError or
             TypeError, whose text goes to the model.
-        encode: takes an instance, returns a JSON value of that `type`; raises the same errors.
+        encode: takes an instance, returns a JSON value that fits the schema; raises the same errors.
         placeholder: a valid instance. It is tried through both functions when the leaf is made, and the
             model sees it in errors, as the example of a valid value. It is never a default.
         rank: its place among the leaves of a union that read the same JSON type: the lowest is tried first. 0
             comes before all shipped leaves; two leaves with the same rank can't be distinguished.
 
-    The codec enforces only the `type` of the schema. `decode` has to check the rest (`pattern`,
-    `minimum` …), or schema and decoder disagree.
+    The codec checks values against the whole schema, before `decode` and after `encode`. Only a `format`
+    is for `decode` to check.
 
     Raises:
-        SchemaError: an argument has the wrong type, or `decode(encode(placeholder))` doesn't return
-            an instance.
+        SchemaError: an argument has the wrong type, a keyword of the schema can't be checked, or the
+            placeholder doesn't fit the schema or doesn't come back from `decode(encode(placeholder))`.
     """
 
     type: builtins.type[T]
@@ -76,11 +81,14 @@ class SchemaLeaf(Value, Generic[T]):
         placeholder: T,
         rank: int = 0,
     ) -> None:
-        _check_leaf(type, json_schema, decode, encode, placeholder, rank)
-        super().__init__(type, copy_json(json_schema), decode, encode, placeholder, rank)
+        shown = _checked_schema(type, json_schema, decode, encode, placeholder, rank)
+        super().__init__(type, shown, decode, encode, placeholder, rank)
 
     def __hash__(self) -> int:
         return hash((SchemaLeaf, self.type))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return trusted_leaf, content_of(self)
 
     def __repr__(self) -> str:
         return f"SchemaLeaf({self.type.__qualname__})"
@@ -130,22 +138,72 @@ def _json_types(json_schema: Mapping[str, Any]) -> tuple[str, ...]:
     return (declared,) if isinstance(declared, str) else tuple(declared) if is_array(declared) else ()
 
 
-def _check_leaf(
-    cls: object, json_schema: object, decode: object, encode: object, placeholder: object, rank: object
-) -> None:
-    fault = (
-        _describe_fault(cls, json_schema, decode, encode, rank)
-        or _describe_schema_fault(json_schema)  # type: ignore[arg-type]  # a dict, as just checked
-        or _describe_placeholder_fault(cls, json_schema, decode, encode, placeholder)  # type: ignore[arg-type]  # as just checked
-    )
-    if fault:
-        from ..errors import SchemaError
-        from ..findings import about_type
+def described_leaf(
+    cls: type,
+    json_schema: Mapping[str, Any],
+    decode: Callable[[Any], Any],
+    encode: Callable[[Any], Any],
+    placeholder: object,
+) -> SchemaLeaf[Any]:
+    """Make a leaf of a schema that may come from others: what can't be checked of it isn't.
 
-        name = getattr(cls, "__qualname__", None) or repr(cls)
-        message, remedy = fault
-        title = f"SchemaLeaf({name})"
-        raise SchemaError(title, [about_type((), "bad_leaf", name, message, remedy)])
+    Args:
+        cls: the Python type.
+        json_schema: values are checked against it.
+        decode: as for a `SchemaLeaf`.
+        encode: as for a `SchemaLeaf`.
+        placeholder: an instance that needn't fit; then it is no example.
+
+    Raises:
+        SchemaError: the schema can't be used.
+    """
+    _raise(cls, _describe_schema_fault(json_schema))
+    return trusted_leaf(cls, shown_schema(json_schema), decode, encode, placeholder, 0)
+
+
+def shown_schema(json_schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a schema; one that says more than a JSON type comes with its check."""
+    copy: dict[str, Any] = copy_json(json_schema)
+    if copy.keys() <= _UNCHECKED:
+        return copy
+    from ..schema.written import WrittenSchema, says_more
+
+    return WrittenSchema(copy) if says_more(copy) else copy
+
+
+_UNCHECKED: Final = frozenset({"type", "title", "description", "format"})
+
+
+def _checked_schema(
+    cls: type, json_schema: Mapping[str, Any], decode: Any, encode: Any, placeholder: object, rank: object
+) -> Mapping[str, Any]:
+    """Check the arguments of a leaf; return a copy of its schema.
+
+    Raises:
+        SchemaError: one of them is wrong.
+    """
+    _raise(
+        cls, _describe_fault(cls, json_schema, decode, encode, rank) or _describe_schema_fault(json_schema)
+    )
+    shown = shown_schema(json_schema)
+    if not shown.keys() <= _UNCHECKED:
+        from ..schema.written import describe_unfit_parts
+
+        _raise(cls, describe_unfit_parts(shown))
+    _raise(cls, _describe_placeholder_fault(cls, shown, decode, encode, placeholder))
+    return shown
+
+
+def _raise(cls: object, fault: tuple[str, str] | None) -> None:
+    if fault is None:
+        return
+    from ..errors import SchemaError
+    from ..findings import about_type
+
+    name = getattr(cls, "__qualname__", None) or repr(cls)
+    message, remedy = fault
+    title = f"SchemaLeaf({name})"
+    raise SchemaError(title, [about_type((), "bad_leaf", name, message, remedy)])
 
 
 def _describe_fault(
@@ -169,16 +227,23 @@ def _describe_schema_fault(json_schema: Mapping[str, Any]) -> tuple[str, str] | 
         copy_json(json_schema)
     except RecursionError:
         return "json_schema contains itself, or nests too deep", "Give a JSON Schema document"
-    if types and all(name in JSON_TYPES for name in types):
-        if "$" not in repr(json_schema):
-            return None
-        from ..schema.references import describe_reference_fault
+    if not types or not all(name in JSON_TYPES for name in types):
+        return (
+            'json_schema has no "type", or one that JSON doesn\'t have',
+            f'Set "type" to one of {", ".join(JSON_TYPES)} or a list of them',
+        )
+    if json_schema.keys() <= _UNCHECKED:
+        return None
+    from ..schema.written import schema_fault
 
-        return describe_reference_fault(json_schema)
-    return (
-        'json_schema has no "type", or one that JSON doesn\'t have',
-        f'Set "type" to one of {", ".join(JSON_TYPES)} or a list of them',
-    )
+    fault = schema_fault(json_schema)
+    if fault is not None:
+        return f"json_schema can't be used: {fault}", "Give a JSON Schema document"
+    if "$" not in repr(json_schema):
+        return None
+    from ..schema.references import describe_reference_fault
+
+    return describe_reference_fault(json_schema)
 
 
 def _describe_placeholder_fault(
@@ -198,6 +263,12 @@ def _describe_placeholder_fault(
         if not fits_types(encoded, _json_types(json_schema)):
             fault = f"encode(placeholder) is {received(encoded)}, not of the type in json_schema"
             return fault, "Change encode, or the type in json_schema"
+        problem = misfit(json_schema, encoded)
+        if problem is not None:
+            return (
+                f"placeholder doesn't fit json_schema: {problem}",
+                "Give another one, or change json_schema",
+            )
         decoded = decode(encoded)
     except Exception as error:  # noqa: BLE001  # whatever it is, the leaf does not work
         fault = f"decode(encode(placeholder)) raises {type(error).__name__}: {error}"
@@ -208,6 +279,12 @@ def _describe_placeholder_fault(
         f"decode(encode(placeholder)) is {received(decoded)}, not an instance of {cls.__name__}",
         "Fix decode",
     )
+
+
+def misfit(shown: Mapping[str, Any], value: object) -> Finding | None:
+    """Return what a JSON value breaks of the schema of a leaf, None if it fits."""
+    judge: Any = getattr(shown, "judge", None)
+    return None if judge is None else next(iter(judge.problems(value)), None)
 
 
 _registered: dict[type, SchemaLeaf[Any]] = {}

@@ -276,7 +276,7 @@ class Field(Value):
             need not be in the schema.
         init_only: whether the instance does not keep it (`InitVar`), so that it can't be encoded.
         description: for the model, or None.
-        examples: Python values of the field.
+        examples: JSON values of the field; while its class is being read, as they are written there.
     """
 
     name: str

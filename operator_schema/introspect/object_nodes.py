@@ -249,7 +249,7 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
 def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> tuple[Any, ...]:
     examples: Any = metadata.get("examples", ())
     if is_array(examples) or isinstance(examples, tuple):
-        return tuple(cast("Iterable[Any]", examples))
+        return (*cast("Iterable[Any]", examples),)  # no other field has the same object
     message = f'metadata["examples"] is {received(examples)}, not a list'
     report(name, "bad_metadata", message, "Give a list of values of the field")
     return ()

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..codec.codec import DEFAULTS, ResultCodec
 from ..codec.options import checked_options
 from ..codec.problems import Problems
+from ..codec.repair import Fitting
 from ..errors import EncodeError, SchemaError
 from ..findings import DecodeReport, Finding, about_type
 from ..immutable import Value, set_once
-from ..json_values import JSON_TYPES, copy_json, has_surrogate, is_array, is_object
+from ..json_values import JSON_TYPES, copy_json, is_array, is_object
 from ..message_text import nearest, quote, received
-from .document_reader import read_document
+from .document_reader import MAX_LEVELS, read_document
 from .linear_regex import Patterns
 from .references import resolve_pointer
 from .style import restyled, style_of
 from .validator import Judge
+from .written import schema_fault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self, Unpack
 
     from ..codec.options import CodecOptions
-    from ..introspect.nodes import Graph
+    from ..introspect.nodes import Graph, Node
     from .style import StyleOptions
 
-__all__ = ["MAX_DOCUMENT", "DocumentCodec", "SchemaDocument"]
-
-MAX_DOCUMENT = 1_000_000
-"""Characters and values of a document, a value counting for ten."""
-
-_MAX_DEPTH = 200
-_TEXT = frozenset({str})
-_VALUE = 10
+__all__ = ["DocumentCodec", "SchemaDocument"]
 
 
 class SchemaDocument(Value):
@@ -55,7 +49,7 @@ class SchemaDocument(Value):
     is_arguments: bool
 
     def __init__(self, name: str, schema: Mapping[str, Any], is_arguments: bool = True) -> None:
-        fault = _fault(schema)
+        fault = schema_fault(schema)
         if fault is None and is_arguments and schema.get("type", "object") != "object":
             fault = f'"type" is {received(schema["type"])}, and arguments are an object'
         if fault is not None:
@@ -82,50 +76,6 @@ class SchemaDocument(Value):
             if is_object(properties.get(name)):
                 properties[name]["description"] = text
         return self.replace(schema=schema)
-
-
-def _fault(schema: object) -> str | None:
-    """Return the problem of a document, None if there is none."""
-    if not is_object(schema):
-        return f"it is {received(schema)}, not an object"
-    left = MAX_DOCUMENT
-    level: list[Any] = [schema]
-    for _ in range(_MAX_DEPTH):
-        left -= _VALUE * len(level) + sum([len(value) for value in level if isinstance(value, str)])
-        if left < 0:
-            return "it is too large"
-        inside: list[Any] = []
-        fault = _level_fault(level, inside)
-        if fault is not None or not inside:
-            return fault
-        level = inside
-    return "it nests too deep"
-
-
-def _level_fault(level: list[Any], inside: list[Any]) -> str | None:
-    """Return the first problem of some values, None if there is none; add their items to `inside`."""
-    for value in level:
-        if isinstance(value, str):
-            if has_surrogate(value):
-                return "a text in it has a lone surrogate"
-        elif is_object(value):
-            if not _TEXT.issuperset(map(type, value)) and not all(isinstance(key, str) for key in value):
-                return "a key in it isn't a text"
-            inside += value
-            inside += value.values()
-        elif is_array(value):
-            inside += value
-        else:
-            fault = _scalar_fault(value)
-            if fault is not None:
-                return fault
-    return None
-
-
-def _scalar_fault(value: object) -> str | None:
-    if isinstance(value, float):
-        return None if isfinite(value) else "a number in it isn't finite"
-    return None if value is None or isinstance(value, int) else f"{received(value)} isn't a value of JSON"
 
 
 def _complain_descriptions(document: SchemaDocument, descriptions: Mapping[str, str]) -> list[Finding]:
@@ -171,6 +121,7 @@ def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_cl
         is_closed=is_closed,
         is_arguments=document.is_arguments,
         patterns=patterns,
+        fits=_fits,
     )
     return _Whole(
         (document, descriptions, is_closed),
@@ -180,6 +131,14 @@ def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_cl
         Judge(document.schema, patterns) if reading.left else None,
         _complain_descriptions(document, descriptions),
     )
+
+
+def _fits(node: Node, value: object) -> bool:
+    """Return whether a default or an example is one; no for what refers to an open definition."""
+    try:
+        return Fitting({}, MAX_LEVELS).fits(node, value, 1)
+    except (KeyError, RecursionError):
+        return False
 
 
 def _whole_of(

@@ -11,7 +11,6 @@ from dataclasses import MISSING
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
-from ..codec.repair import Fitting
 from ..immutable import Value
 from ..introspect.leaves import trusted_leaf
 from ..introspect.node_kinds import flat_members, received_types
@@ -43,12 +42,22 @@ from .references import resolve_pointer, step
 from .value_check import unchecked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ..findings import Finding
+    from ..introspect.leaves import SchemaLeaf
     from ..introspect.nodes import Node, ScalarType
 
-__all__ = ["MAX_SCHEMAS", "Reading", "are_alternatives", "are_disjoint", "count_containers", "read_document"]
+__all__ = [
+    "MAX_LEVELS",
+    "MAX_SCHEMAS",
+    "Reading",
+    "are_alternatives",
+    "are_disjoint",
+    "count_containers",
+    "read_document",
+    "reading_of",
+]
 
 
 def are_alternatives(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
@@ -102,7 +111,9 @@ def _types(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
 MAX_SCHEMAS = 10_000
 """Schemas that are read of one document."""
 
-_MAX_DEPTH = 50
+MAX_LEVELS = 50
+"""Schemas inside each other that are read."""
+
 _MAX_NOTES = 100
 _MAX_CHOICES = 10_000
 _MAX_EXAMPLES = 5
@@ -153,6 +164,7 @@ def read_document(
     is_closed: bool = False,
     is_arguments: bool = True,
     patterns: Patterns | None = None,
+    fits: Callable[[Node, Any], bool] | None = None,
 ) -> Reading:
     """Read a document.
 
@@ -162,11 +174,12 @@ def read_document(
         is_closed: whether an object refuses keys that it doesn't name, where the schema doesn't say.
         is_arguments: whether only objects are of interest, as for the arguments of a tool.
         patterns: the expressions of the document.
+        fits: decides which defaults and examples the graph has; None leaves all of them out.
     """
     banned: set[str] = set()
     patterns = patterns or Patterns()
     for _ in range(_MAX_ATTEMPTS):
-        reader = _Reader(schema, patterns, is_closed=is_closed, banned=banned)
+        reader = _Reader(schema, patterns, fits or _fits_not, is_closed=is_closed, banned=banned)
         graph = reader.graph(name, is_arguments=is_arguments)
         if not reader.find_unclear(graph):
             return Reading(graph, tuple(reader.left.values()))
@@ -185,8 +198,17 @@ class _Reader:
         left: what was noted, by place and keyword.
     """
 
-    def __init__(self, document: Any, patterns: Patterns, *, is_closed: bool, banned: set[str]) -> None:
+    def __init__(
+        self,
+        document: Any,
+        patterns: Patterns,
+        fits: Callable[[Node, Any], bool],
+        *,
+        is_closed: bool,
+        banned: set[str],
+    ) -> None:
         self.document = document
+        self.fits = fits
         self.patterns = patterns
         self.is_closed = is_closed
         self.banned = banned
@@ -251,7 +273,7 @@ class _Reader:
     ) -> tuple[Node, str | None]:
         """Return the node of a schema, and its description apart from it where it has one."""
         self.count += 1
-        if self.count > MAX_SCHEMAS or self.depth >= _MAX_DEPTH:
+        if self.count > MAX_SCHEMAS or self.depth >= MAX_LEVELS:
             self.note(where, "", "the document is too large, or nests too deep")
             return ANY, None
         if schema is True:
@@ -555,11 +577,11 @@ class _Reader:
             key,
             node,
             is_required,
-            copy_json(default) if default is not MISSING and _fits(node, default) else MISSING,
+            copy_json(default) if default is not MISSING and self.fits(node, default) else MISSING,
             False,
             False,
             description,
-            tuple([copy_json(each) for each in examples[:_MAX_EXAMPLES] if _fits(node, each)])
+            tuple([copy_json(each) for each in examples[:_MAX_EXAMPLES] if self.fits(node, each)])
             if is_array(examples)
             else (),
         )
@@ -594,12 +616,18 @@ def _is_choice(value: object) -> bool:
     return value is None or isinstance(value, (str, int, float))
 
 
-def _fits(node: Node, value: object) -> bool:
-    """Return whether a default or an example is one; no for what refers to an open definition."""
-    try:
-        return Fitting({}, _MAX_DEPTH).fits(node, value, 1)
-    except (KeyError, RecursionError):
-        return False
+def _fits_not(_node: Node, _value: object) -> bool:
+    return False
+
+
+def reading_of(leaf: SchemaLeaf[Any]) -> Reading:
+    """Return the meaning of the schema of a leaf, which is read when it is first needed."""
+    schema: Any = leaf.json_schema
+    if schema.reading is None:
+        name = leaf.type.__name__
+        schema.reading = read_document(schema, name, is_arguments=False, patterns=schema.patterns)
+    known: Reading = schema.reading
+    return known
 
 
 _PLACEHOLDERS: Final = {

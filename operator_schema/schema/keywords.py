@@ -86,8 +86,9 @@ class Limit(Value):
         said: how messages name a number or text that breaks it, or a length that is expected.
         words: the same in a description, with `{}` for the value; for a length, without its unit.
         tighter: of two limits, the one to keep; None where both can't be kept.
-        test: the operator that generated code writes for `breaks`; empty where it calls that.
-        finder: for a text, makes the function that generated code calls, which is true of what fits.
+        test: the operator that generated code writes for `breaks`.
+        finder: makes the function that generated code calls, which is true of what fits. Where there is
+            neither, generated code calls `breaks`.
         written: makes the value of the keyword out of the limit.
         check: returns what an annotation gives as the constraint (its name, its value, the annotation) as a
             limit, or raises an UnfitError, where it is neither a number nor a length.

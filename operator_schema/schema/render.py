@@ -54,7 +54,7 @@ def render(
 
     Args:
         graph: of a registered type.
-        encode_value: turns a Python value of a node into its JSON value, for defaults and examples.
+        encode_value: turns a Python value of a node into its JSON value, for defaults.
         make: makes the renderer of a dialect; takes what `Renderer` takes.
         inline: whether what is used more than once is written out each time. `left` of the renderer is below
             zero if the document would then hold more than `MAX_WITHOUT_REFERENCES` schemas or `MAX_VALUES`
@@ -306,14 +306,17 @@ class Renderer:
         if default is not MISSING and default is not None:
             document["default"] = self._value(field.node, default)
         if field.examples:
-            document["examples"] = [self._value(field.node, example) for example in field.examples]
+            document["examples"] = [self._copied(copy_json(example)) for example in field.examples]
         return document
 
     def _value(self, node: Node, value: Any) -> Any:
-        """Encode a default or an example; None where there were too many."""
+        """Encode a default; None where there were too many values."""
+        return None if self.values_left < 0 else self._copied(self.encode_value(node, value))
+
+    def _copied(self, written: Any) -> Any:
+        """Count the values of a copy; return it, or None where there were too many."""
         if self.values_left < 0:
             return None
-        written = self.encode_value(node, value)
         if written.__class__ is dict or written.__class__ is list:
             self._take(count_values(written))
         return written

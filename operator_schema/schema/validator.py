@@ -10,10 +10,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from ..codec.problems import steps_of
 from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
-from ..message_text import count_of, excerpt, listed, quote, received
+from ..message_text import count_of, excerpt, listed, quote, received, steps_of
 from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
 from .linear_regex import UNREAD_PATTERN
 from .references import References, is_old, resolve_pointer, step, subschemas
@@ -22,7 +21,7 @@ from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, mean
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from ..codec.problems import Path
+    from ..message_text import Path
     from .keywords import Limit
     from .linear_regex import LinearPattern, Patterns
     from .value_check import Seen, Verdict

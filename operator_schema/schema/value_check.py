@@ -5,18 +5,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..codec.problems import steps_of
 from ..findings import Finding
 from ..json_values import fits_types, is_array, is_object
-from ..message_text import clip, received
+from ..message_text import clip, received, steps_of
 from .linear_regex import count_nothing
 from .references import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ..codec.problems import Path
     from ..findings import ValueCode
+    from ..message_text import Path
     from .linear_regex import LinearPattern
 
     Verdict = bool | None

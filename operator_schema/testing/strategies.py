@@ -159,7 +159,7 @@ class ValidValues:
                 return self._example(node)
 
     def _example(self, node: Node) -> SearchStrategy[Any]:
-        example = example_of(Graph(node, self._graph.definitions), lambda _, value: value)
+        example = example_of(Graph(node, self._graph.definitions))
         return st.nothing() if example is NO_EXAMPLE else st.just(example)
 
     def _leaf(self, node: LeafNode) -> SearchStrategy[Any]:

@@ -184,7 +184,7 @@ class _Parameters(Renderer):
         if field.default is not MISSING and field.default is not None:
             parameter["default"] = self._value(field.node, field.default)
         if field.examples:
-            parameter["examples"] = [self._value(field.node, example) for example in field.examples]
+            parameter["examples"] = copy_json(list(field.examples))
         return {**parameter, **document}
 
     def schema(self, node: Node) -> dict[str, Any]:

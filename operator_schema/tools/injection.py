@@ -29,7 +29,7 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
 from ..introspect.hints import Unresolved, class_name, name_of
-from ..introspect.leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
+from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, misfit, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import copy_json
 from ..message_text import clip, nearest, one_line, quote, received
@@ -453,13 +453,22 @@ class RawArguments(Value):
         """Return a leaf that gives the model a schema of your own: `Annotated[RawArguments, leaf]`.
 
         Args:
-            json_schema: a JSON Schema document with `"type": "object"`. If it is the whole input of a tool,
-                all of it is enforced, as in `document_tool`; inside other types, only its type is.
+            json_schema: a JSON Schema document with `"type": "object"`. Arguments are checked against it, as
+                in `document_tool`.
 
         Raises:
             SchemaError: it isn't such a document.
         """
-        return SchemaLeaf(cls, json_schema, cls, _arguments_of, cls({}))
+        leaf = described_leaf(cls, json_schema, cls, _arguments_of, cls({}))
+        if misfit(leaf.json_schema, {}) is None:
+            return leaf
+        from ..schema.document import DocumentCodec, SchemaDocument
+
+        try:
+            example = DocumentCodec(SchemaDocument("arguments", leaf.json_schema)).example()
+        except ValueError:
+            return leaf
+        return trusted_leaf(cls, leaf.json_schema, cls, _arguments_of, cls(example), leaf.rank)
 
     @classmethod
     def __schema_leaf__(cls) -> SchemaLeaf[RawArguments]:

@@ -21,16 +21,19 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 import jsonschema_rs
 from judge import validator
+from own_leaves import held
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
-from types_ import random_type
+from types_ import LEAVES, random_type
 from values import Values
 
 from operator_schema import Codec, SchemaError
 from operator_schema.findings import Finding
 from operator_schema.introspect.node_kinds import visit
 from operator_schema.introspect.nodes import Graph
+
+LEAVES += [held(number) for number in range(20)]  # one leaf of two is somebody's own
 
 TYPES_A_CHUNK = 20
 VALUES_A_TYPE = 50

@@ -6,6 +6,7 @@ import base64
 import string
 from typing import TYPE_CHECKING, Any
 
+from own_leaves import Held, value_near
 from types_ import WORDS
 
 from operator_schema.introspect.constraints import bounds_of
@@ -97,6 +98,8 @@ class Values:
                 return self._scalar(node)
             case AnyNode():
                 return anything(rng, 2)
+            case LeafNode(leaf=leaf) if issubclass(leaf.type, Held):
+                return value_near(leaf.json_schema, rng)
             case LeafNode(leaf=leaf):
                 return LEAF_TEXTS[leaf.type.__name__](rng)
             case LiteralNode(values=values) | EnumNode(values=values):

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from operator_schema import SchemaError
-from operator_schema.schema import document, document_reader, validator
-from operator_schema.schema.document import MAX_DOCUMENT, DocumentCodec, SchemaDocument
+from operator_schema.schema import document_reader, validator, written
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.references import MAX_REFERENCE, References, resolve_pointer
 from operator_schema.schema.value_check import MAX_PROBLEMS
+from operator_schema.schema.written import MAX_DOCUMENT
 
-INTERNALS: Any = {"document": document, "document_reader": document_reader, "validator": validator}
+INTERNALS: Any = {"written": written, "document_reader": document_reader, "validator": validator}
 
 
 def limit(module: str, name: str) -> int:
@@ -79,7 +80,7 @@ def test_the_pointer_of_a_reference_is_in_its_usual_spelling() -> None:
 @pytest.mark.parametrize(("beyond", "is_taken"), [(0, True), (1, False)])
 def test_a_document_nests_so_deep(beyond: int, is_taken: bool) -> None:
     deep: Any = {}
-    for _ in range(limit("document", "_MAX_DEPTH") - 1 + beyond):
+    for _ in range(limit("written", "_MAX_DEPTH") - 1 + beyond):
         deep = {"x": deep}
     if is_taken:
         assert SchemaDocument("tool", deep).schema == deep
@@ -162,7 +163,7 @@ def test_so_many_problems_are_noted(beyond: int) -> None:
 @pytest.mark.parametrize(("beyond", "is_read"), [(0, True), (1, False)])
 def test_schemas_nest_so_deep_in_a_graph(keyword: str, beyond: int, is_read: bool) -> None:
     deep: Any = {"type": "integer"}
-    for _ in range(limit("document_reader", "_MAX_DEPTH") - 2 + beyond):
+    for _ in range(limit("document_reader", "MAX_LEVELS") - 2 + beyond):
         deep = {keyword: [deep]}
     codec = codec_of({"properties": {"x": deep}})
     assert (codec.beyond == ()) is is_read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, make_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Any, NamedTuple, Optional, TypedDict
 
 import pytest
@@ -92,6 +92,23 @@ class Search:
     limit: Annotated[int, Field(ge=1), "At most"] = 10
     page: Optional[Annotated[int, Field(alias="p", examples=[2])]] = None
     lang: Annotated[str, msgspec.Meta(examples=["en"])] = "de"
+
+
+def test_examples_are_json_as_the_libraries_write_them() -> None:
+    @tool
+    def book(
+        day: Annotated[date, Field(examples=["2026-01-31"])],
+        until: Annotated[date, msgspec.Meta(examples=["2026-02-01"])],
+        seats: Annotated[tuple[int, int], Field(examples=[[1, 2]])] = (1, 1),
+    ) -> str:
+        """Book seats."""
+        return f"{day} {until} {seats}"
+
+    properties = book.input_schema()["properties"]
+    assert properties["day"]["examples"] == ["2026-01-31"]
+    assert properties["until"]["examples"] == ["2026-02-01"]
+    assert properties["seats"]["examples"] == [[1, 2]]
+    assert "2026-01-31" in str(book.codec.example())
 
 
 def test_alias_and_examples_in_the_annotation_of_a_field_are_the_fields_own() -> None:

@@ -119,8 +119,8 @@ def test_the_nearest_leaf_counts():
     assert Codec(Own, leaves=given).json_schema()["description"] == "given"
     near = Annotated[Own, leaf(Own, "annotated")]
     assert Codec(near, leaves=given).json_schema()["description"] == "annotated"
-    register_leaf(SchemaLeaf(UUID, {"type": "string", "pattern": "x"}, UUID, str, UUID(int=0)))
-    assert json_schema(UUID)["pattern"] == "x"
+    register_leaf(SchemaLeaf(UUID, {"type": "string", "pattern": "-"}, UUID, str, UUID(int=0)))
+    assert json_schema(UUID)["pattern"] == "-"
 
 
 def test_a_leaf_may_stand_for_a_dataclass_or_a_scalar():

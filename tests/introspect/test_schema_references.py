@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, tool
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.tools import parameters_of
 
 IN = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
@@ -24,7 +25,8 @@ class Other(dict[str, Any]):
 
 
 def leaf(cls: type, schema: dict[str, Any]) -> SchemaLeaf[Any]:
-    return SchemaLeaf(cls, schema, cls, dict, cls())
+    placeholder = DocumentCodec(SchemaDocument(cls.__name__, schema)).example()
+    return SchemaLeaf(cls, schema, cls, dict, cls(placeholder))
 
 
 def schema_of(annotation: Any, *leaves: SchemaLeaf[Any]) -> dict[str, Any]:

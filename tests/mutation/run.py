@@ -95,7 +95,7 @@ ROOMS = {
         (
             *("schema/document_reader.py", "schema/document.py"),
             *("schema/validator.py", "schema/references.py"),
-            "schema/value_check.py",
+            *("schema/value_check.py", "schema/written.py"),
         ),
         ("documents", "test_keywords.py", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
     ),

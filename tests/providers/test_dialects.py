@@ -32,6 +32,7 @@ from operator_schema.providers import (
 )
 from operator_schema.schema.dialect_renderer import DialectRenderer, dialect_schema, lost
 from operator_schema.schema.dialect_writing import leaf_schema, openapi_schema
+from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.schema.style import Dialect
 from operator_schema.tools import document_tool
@@ -265,7 +266,8 @@ def test_names_of_properties_that_a_provider_refuses():
 
 def test_schemas_of_leaves_are_taken_as_far_as_the_dialect_says_them():
     def leaf(schema):
-        return SchemaLeaf(Decimal, schema, lambda _: Decimal(1), lambda _: {"amount": 1}, Decimal(1))
+        sample = {"amount": 1, "tags": []}
+        return SchemaLeaf(Decimal, schema, lambda _: Decimal(1), lambda _: sample, Decimal(1))
 
     money = leaf(
         {
@@ -556,7 +558,7 @@ class Thing:
 
 def thing(schema):
     """Return a tool with one parameter, of a leaf with this schema."""
-    sample = "a" if "string" in schema.get("type", "string") else {}
+    sample = DocumentCodec(SchemaDocument("Thing", schema, is_arguments=False)).example()
     leaf = SchemaLeaf(Thing, schema, lambda _: Thing(), lambda _: sample, Thing())
     made = make_dataclass("Input", [("thing", Annotated[Thing, leaf])])
     return tool_input(made, name="use", description="Use a thing.")

@@ -368,7 +368,9 @@ class Money:
     """An amount."""
 
 
-MONEY = SchemaLeaf(Money, {"type": "object", "minProperties": 1}, lambda _: Money(), lambda _: {}, Money())
+MONEY = SchemaLeaf(
+    Money, {"type": "object", "minProperties": 1}, lambda _: Money(), lambda _: {"cents": 1}, Money()
+)
 
 
 @dataclass

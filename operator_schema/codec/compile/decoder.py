@@ -527,6 +527,7 @@ class Decoder(Writer):
         if takes_numbers:
             unfit = f"{value} - {value}" if "number" in types else f"not {value}.is_integer()"
             self.give_up_if(f"{value}.__class__ is float and {unfit}")
+        self.keeps_schema(node, value)
         made = self.source.name(class_name(node.leaf.type))
         # The caller's own array or object is not for others to keep or change.
         given = f"{self.source.bind(copy_json, 'copy')}({value})" if {"array", "object"} & {*types} else value

@@ -286,6 +286,7 @@ class _Encoder(Writer):
                 self._finish(made, finish)
         else:
             self._finish(made, finish)
+        self.keeps_schema(node, made)
         return made
 
     def _finish(self, made: str, finish: str) -> None:

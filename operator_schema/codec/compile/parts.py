@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ...introspect.node_kinds import UnionPlan
     from ...introspect.nodes import Graph, Node
-    from ..problems import Path
+    from ...message_text import Path
 
     Part = Callable[[Any, int], Any]
     Fill = Callable[[Iterator[Any], list[Any], int], Any]

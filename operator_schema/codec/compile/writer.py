@@ -29,13 +29,16 @@ from ...introspect.nodes import (
 )
 from ...json_values import MAX_INTEGER_DIGITS, has_surrogate
 from ...schema.keywords import LENGTHS, NUMBERS, TEXTS
-from ..problems import GiveUp
+from ..interpret import keeps_schema
+from ..problems import GiveUp, Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Self
 
-    from ...introspect.nodes import Constraints, Graph, Node, ScalarNode
+    from ...introspect.leaves import SchemaLeaf
+    from ...introspect.nodes import Constraints, Graph, LeafNode, Node, ScalarNode
+    from ...schema.keywords import Limit
 
     Method = Callable[[Any, Any], Any]
     """Takes the codec that it is a method of, and a value."""
@@ -424,12 +427,13 @@ class Writer(ABC):
 
     def lengths(self, constraints: Constraints | None, value: str) -> None:
         """Write the checks of a length."""
-        if constraints is None:
-            return
-        for row in LENGTHS:
-            limit = getattr(constraints, row.slot)
-            if limit is not None:
-                self.give_up_if(f"len({value}) {row.test} {self.source.literal(limit)}")
+        self._limits(LENGTHS, constraints, f"len({value})")
+
+    def keeps_schema(self, node: LeafNode, value: str) -> None:
+        """Write the check of a value against the schema of a leaf that says more than a JSON type."""
+        if node.leaf.json_schema.__class__ is not dict:
+            keeps = self.source.bind(_schema_test(node.leaf, self.max_depth), "keeps_schema")
+            self.give_up_if(f"not {keeps}({value})")
 
     def tuple_items(self, node: TupleNode, value: str, depth: int) -> list[str]:
         """Write what becomes of each item of a tuple, and the check of their number."""
@@ -491,20 +495,30 @@ class Writer(ABC):
         return value
 
     def _constraints(self, constraints: Constraints | None, value: str) -> None:
-        if constraints is None:
-            return
-        for row in NUMBERS:
-            limit = getattr(constraints, row.slot)
-            if limit is not None and row.test:
-                self.give_up_if(f"{value} {row.test} {self.source.literal(limit, 'limit')}")
-            elif limit is not None:
-                check = self.source.bind(row.breaks, row.breaks.__name__)
-                self.give_up_if(f"{check}({value}, {self.source.literal(limit, 'limit')})")
+        self._limits(NUMBERS, constraints, value)
         self.lengths(constraints, value)
-        for row in TEXTS:
+        self._limits(TEXTS, constraints, value)
+
+    def _limits(self, rows: Iterable[Limit], constraints: Constraints | None, measured: str) -> None:
+        """Write the checks of what is measured, in the shortest way that each row of the table has."""
+        for row in rows if constraints is not None else ():
             limit = getattr(constraints, row.slot)
-            if limit is not None and row.finder is not None:
-                self.give_up_if(f"not {self.source.bind(row.finder(limit), 'finds')}({value})")
+            if limit is None:
+                continue
+            if row.finder is not None:
+                self.give_up_if(f"not {self.source.bind(row.finder(limit), 'finds')}({measured})")
+            elif row.test:
+                self.give_up_if(f"{measured} {row.test} {self.source.literal(limit, 'limit')}")
+            else:
+                breaks = self.source.bind(row.breaks, getattr(row.breaks, "__name__", "breaks"))
+                self.give_up_if(f"{breaks}({measured}, {self.source.literal(limit, 'limit')})")
+
+
+def _schema_test(leaf: SchemaLeaf[Any], max_depth: int) -> Callable[[Any], bool]:
+    def keeps(value: Any) -> bool:
+        return keeps_schema(leaf, value, Trial(), None, max_depth)
+
+    return keeps
 
 
 def _hint(node: Any) -> str:

@@ -88,8 +88,9 @@ POINT = SchemaLeaf(
 )
 
 
-def test_json_of_a_leaf_in_a_string_is_read():
-    assert repaired(Point, '{"x": 1}', leaves=[POINT]) == (Point(1), ["json_text"])
-    assert repaired(list[Point], ['{"x": 1}'], leaves=[POINT]) == ([Point(1)], ["json_text"])
+@pytest.mark.parametrize("leaf", [POINT, POINT.replace(json_schema={"type": "object"})])
+def test_json_of_a_leaf_in_a_string_is_read(leaf: SchemaLeaf[Point]):
+    assert repaired(Point, '{"x": 1}', leaves=[leaf]) == (Point(1), ["json_text"])
+    assert repaired(list[Point], ['{"x": 1}'], leaves=[leaf]) == ([Point(1)], ["json_text"])
     for text in ('{"x": "a"}', "[1]", "1", "x"):
-        assert refused(Point, text, leaves=[POINT])
+        assert refused(Point, text, leaves=[leaf])

@@ -1,0 +1,239 @@
+"""Check the defaults and examples of fields when a type is registered."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..immutable import set_once
+from ..introspect.node_kinds import visit
+from ..introspect.nodes import ANY, EnumNode, Graph, ObjectNode
+from ..json_values import choice_key, is_object
+from ..message_text import excerpt
+from .encode import EncodeRun, EncodeState, encoded_by
+from .interpret import DecodeRun, DecodeState, follow
+from .problems import Problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ..findings import Finding
+    from ..introspect.annotations import Defaulted
+    from ..introspect.nodes import Node, Target
+    from ..message_text import Path
+    from .encode import GraphOf
+
+__all__ = ["MAX_DEFAULT_VALUES", "DefaultChecks"]
+
+
+MAX_DEFAULT_VALUES = 100_000
+"""Values in all defaults and examples of a type: what they share is checked, and written, each time anew."""
+
+
+class _TooManyValuesError(Exception):
+    """Ends the check of defaults that have more values than they may."""
+
+
+class _CountedState(EncodeState):
+    """The state of an encode that may write only so many values.
+
+    Attributes:
+        left: number of values that may still be written.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, max_depth: int, graph_of: GraphOf, left: int, *, is_decoded: bool) -> None:
+        super().__init__(max_depth, graph_of, is_decoded=is_decoded)
+        self.left = left
+
+
+class _CountedRun(EncodeRun):
+    """An encode that counts the values, also those of its trials."""
+
+    __slots__ = ()
+
+    shared: _CountedState
+
+    def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        self.shared.left -= 1
+        if self.shared.left < 0:
+            raise _TooManyValuesError
+        return super().encode(node, value, path, depth)
+
+    def _strict(self, definitions: Mapping[Target, Node], problems: Problems) -> EncodeRun:
+        return _CountedRun(self.shared, definitions, problems)
+
+
+class _ExampleRun(DecodeRun):
+    """A decode that calls no constructor.
+
+    Attributes:
+        nulls: objects with keys whose null says no more than leaving the key out.
+    """
+
+    __slots__ = ("nulls",)
+
+    def __init__(self, shared: DecodeState, problems: Problems) -> None:
+        super().__init__(shared, problems)
+        self.builds = False
+        self.nulls: list[tuple[dict[str, Any], str]] = []
+
+    def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
+        """Decode as usual, and note such keys."""
+        if isinstance(node, ObjectNode) and is_object(value):
+            keys = [field.key for field in node.fields if field.absent_is_none]
+            self.nulls += [(value, key) for key in keys if value.get(key, MISSING) is None]
+        return super().decode(node, value, path, depth)
+
+
+class DefaultChecks:
+    """The checks of the defaults and examples of one type, which are bounded together.
+
+    Args:
+        graph: of the type.
+        max_depth: levels of arrays and objects that are followed.
+        graph_of: as `encode_node` takes it.
+        is_decoded: as `encode_node` takes it.
+    """
+
+    def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, is_decoded: bool) -> None:
+        self._graph = graph
+        self._written: dict[int, tuple[Any, ...]] = {}  # by identity of what a field has
+        self._state = _CountedState(max_depth, graph_of, MAX_DEFAULT_VALUES, is_decoded=is_decoded)
+
+    def complaints(self, entry: Defaulted) -> Iterable[Finding]:
+        """Yield what is wrong with the examples and the default of a field; note the examples as JSON.
+
+        An example that is a JSON value and decodes stays as it is; any other one is encoded.
+        """
+        found: list[Any] = []
+        for value in entry.field.examples:
+            if self._state.left < 0:  # it was said already
+                break
+            written, problems = self._example(entry, value)
+            found.append(written)
+            yield from self._misfits(entry, "example", problems)
+        if entry.has_default and self._state.left >= 0:
+            problems = self._encoded(entry, entry.field.node, entry.field.default)[1]
+            yield from self._misfits(entry, "default", problems)
+        if found:
+            self._written[id(entry.field.examples)] = tuple(found)
+
+    def keep_examples(self, entries: Iterable[Defaulted]) -> None:
+        """Give the fields of the graph the examples as JSON; nobody else has the graph yet.
+
+        Fields that were made of the same one share its examples.
+        """
+        graph = self._graph
+        nodes = visit([graph.root, *graph.definitions.values(), *graph.aliases.values()])
+        fields = [field for node in nodes if isinstance(node, ObjectNode) for field in node.fields]
+        fields += [entry.field for entry in entries]
+        known = [(field, self._written.get(id(field.examples))) for field in fields]
+        for field, written in known:
+            if written is not None:
+                set_once(field, "examples", written)
+
+    def _example(self, entry: Defaulted, value: object) -> tuple[Any, Sequence[Finding]]:
+        """Return the JSON form of an example, and what is wrong with it."""
+        node = entry.field.node
+        if not _is_json(value, self._state.left):
+            return self._encoded(entry, node, value)
+        written, refused = self._encoded(entry, ANY, value)
+        refused = refused or self._refused(node, written)
+        if not refused:
+            return written, ()
+        written, problems = self._encoded(entry, node, value)
+        return written, refused if problems else ()
+
+    def _refused(self, node: Node, value: object) -> Sequence[Finding]:
+        """Return why a JSON value doesn't decode, or leave out of it what the schema doesn't have.
+
+        No constructor is called.
+        """
+        definitions = self._graph.definitions
+        run = _ExampleRun(DecodeState(definitions, self._state.max_depth), Problems(definitions))
+        found = follow(run, node, value)[1].found
+        for each, key in run.nulls if not found else ():
+            each.pop(key, None)
+        return found
+
+    def _encoded(self, entry: Defaulted, node: Node, value: object) -> tuple[Any, Sequence[Finding]]:
+        known = self._state
+        state = _CountedState(known.max_depth, known.graph_of, known.left, is_decoded=known.is_decoded)
+        try:
+            written, problems = encoded_by(_CountedRun, state, node, self._graph.definitions, value)
+        except _TooManyValuesError:
+            return None, [_too_large(entry)]
+        finally:
+            self._state.left = state.left
+        return written, problems.found
+
+    def _misfits(
+        self, entry: Defaulted, what: Literal["default", "example"], problems: Sequence[Finding]
+    ) -> Iterable[Finding]:
+        if not problems or problems[0].remedy is not None:  # it is about the type already
+            yield from problems
+            return
+        from ..findings import about_type  # only what is wrong pays for it
+        from ..introspect.foreign_classes import fault_of_default
+
+        default = entry.field.default if what == "default" else MISSING
+        fault = fault_of_default(default)
+        if fault is not None:
+            yield about_type(entry.path, "bad_default", entry.owner, *fault)
+            return
+        remedy = self._remedy(entry) if what == "example" else "Change the default or the annotation"
+        for problem in problems:
+            message = f"its {what} does not fit: {problem}"
+            meant = _member_of_value(entry, default)
+            yield about_type(entry.path, "bad_default", entry.owner, message, remedy, meant)
+
+    def _remedy(self, entry: Defaulted) -> str:
+        """Return what to write as an example of a field."""
+        from .example import NO_EXAMPLE, example_of
+
+        made = example_of(Graph(entry.field.node, self._graph.definitions))
+        fits = made is not NO_EXAMPLE and not self._refused(entry.field.node, made)
+        shown = f", such as {excerpt(made)}" if fits else ""
+        return f"Give it as JSON{shown}, or as an instance; or change the annotation"
+
+
+def _is_json(value: Any, most: int) -> bool:
+    """Return whether a value is made of the classes of JSON, and of so many values at most."""
+    level: list[Any] = [value]
+    while level and most > 0:
+        most -= len(level)
+        inside: list[Any] = []
+        for each in level:
+            if each.__class__ is dict:
+                if not _TEXTS.issuperset(map(type, each)):
+                    return False
+                inside += each.values()
+            elif each.__class__ is list:
+                inside += each
+            elif each.__class__ not in _SCALARS:
+                return False
+        level = inside
+    return most >= 0
+
+
+_TEXTS = frozenset({str})
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def _too_large(entry: Defaulted) -> Finding:
+    from ..findings import about_type
+
+    message = f"the defaults and examples of the type have more than {MAX_DEFAULT_VALUES:,} values in them"
+    remedy = "Make large ones when they are needed: with default_factory, or in the function"
+    return about_type(entry.path, "too_large", entry.owner, message, remedy)
+
+
+def _member_of_value(entry: Defaulted, value: object) -> str | None:
+    """Return the member of an Enum whose JSON value was given instead of it."""
+    node = entry.field.node
+    if not isinstance(node, EnumNode) or not isinstance(value, (str, int, float)):
+        return None
+    member = node.table.get(choice_key(value))
+    return None if member is None else f"{node.type.__name__}.{member.name}"

@@ -1,0 +1,127 @@
+"""A JSON Schema that somebody wrote: whether it can be used, and what it says that values are checked for."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+from ..json_values import has_surrogate, is_array, is_object
+from ..message_text import excerpt, received
+from .keywords import KEYWORDS
+from .linear_regex import Patterns
+from .references import subschemas
+from .validator import Judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["MAX_DOCUMENT", "WrittenSchema", "describe_unfit_parts", "says_more", "schema_fault"]
+
+
+MAX_DOCUMENT = 1_000_000
+"""Characters and values of a document, a value counting for ten."""
+
+_MAX_DEPTH = 200
+_TEXT = frozenset({str})
+_VALUE = 10
+
+
+def schema_fault(schema: object) -> str | None:
+    """Return the problem of a document, None if there is none."""
+    if not is_object(schema):
+        return f"it is {received(schema)}, not an object"
+    left = MAX_DOCUMENT
+    level: list[Any] = [schema]
+    for _ in range(_MAX_DEPTH):
+        left -= _VALUE * len(level) + sum([len(value) for value in level if isinstance(value, str)])
+        if left < 0:
+            return "it is too large"
+        inside: list[Any] = []
+        fault = _level_fault(level, inside)
+        if fault is not None or not inside:
+            return fault
+        level = inside
+    return "it nests too deep"
+
+
+def _level_fault(level: list[Any], inside: list[Any]) -> str | None:
+    """Return the first problem of some values, None if there is none; add their items to `inside`."""
+    for value in level:
+        if isinstance(value, str):
+            if has_surrogate(value):
+                return "a text in it has a lone surrogate"
+        elif is_object(value):
+            if not _TEXT.issuperset(map(type, value)) and not all(isinstance(key, str) for key in value):
+                return "a key in it isn't a text"
+            inside += value
+            inside += value.values()
+        elif is_array(value):
+            inside += value
+        else:
+            fault = _scalar_fault(value)
+            if fault is not None:
+                return fault
+    return None
+
+
+def _scalar_fault(value: object) -> str | None:
+    if isinstance(value, float):
+        return None if isfinite(value) else "a number in it isn't finite"
+    return None if value is None or isinstance(value, int) else f"{received(value)} isn't a value of JSON"
+
+
+_LIMITING: Final = frozenset([name for name, row in KEYWORDS.items() if row.says == "values"]) - {"type"}
+
+
+def says_more(keywords: Iterable[str]) -> bool:
+    """Return whether keywords limit values by more than their JSON type."""
+    return not _LIMITING.isdisjoint(keywords)
+
+
+class WrittenSchema(dict[str, Any]):
+    """The schema of a leaf that says more than a JSON type, together with its check.
+
+    It is a dict, as every schema is, and `copy_json` makes a plain one of it.
+
+    Args:
+        schema: JSON values without a `schema_fault`, which nobody changes.
+
+    Attributes:
+        judge: checks values against all of it.
+        patterns: its regular expressions.
+        reading: what the codec has read of it; None before the first value comes.
+    """
+
+    __slots__ = ("judge", "patterns", "reading")
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        super().__init__(schema)
+        self.patterns = Patterns()
+        self.judge = Judge(self, self.patterns)
+        self.reading: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WrittenSchema, (dict(self),)
+
+
+def describe_unfit_parts(schema: dict[str, Any]) -> tuple[str, str] | None:
+    """Return what can't be checked in the schema of a leaf, or what doesn't fit in it, and how to fix it."""
+    written = schema if isinstance(schema, WrittenSchema) else WrittenSchema(schema)
+    for left in written.judge.left:
+        return f"json_schema can't be checked: {left}", "Leave that out, or write it in another way"
+    for keyword, value, inner in _shown_values(written):
+        if written.judge.fits(inner, value) is False:
+            return f"a value under {keyword} in json_schema doesn't fit: {excerpt(value)}", "Change it"
+    return None
+
+
+def _shown_values(schema: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """Yield each default and example in a schema, with its keyword and the schema that it is of."""
+    if "default" in schema:
+        yield "default", schema["default"], schema
+    examples = schema.get("examples")
+    for example in examples if is_array(examples) else ():
+        yield "examples", example, schema
+    for _, inner in subschemas(schema):
+        if is_object(inner):
+            yield from _shown_values(inner)
