@@ -19,6 +19,7 @@ from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..json_values import is_array, to_json_text
 from ..message_text import escape
+from ..processes import kept_from_children
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
@@ -381,7 +382,8 @@ def run_in_loop(program: Coroutine[Any, Any, T]) -> T:
     """Run a program of `asyncio`, which is slow to load, and return its result."""
     import asyncio
 
-    return asyncio.run(program)
+    with kept_from_children():
+        return asyncio.run(program)
 
 
 async def _hold(given: GivenContext, ready: asyncio.Future[Mapping[Any, Any]], over: asyncio.Event) -> None:
