@@ -109,8 +109,10 @@ coverage: $(VENV)/.test ## check only that each branch of the engine is covered,
 	$(call covered,$(PARALLEL))
 
 EXAMPLES ?= 1000
-laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000)
-	HYPOTHESIS_PROFILE=thorough EXAMPLES=$(EXAMPLES) $(PYTEST) $(PARALLEL) -m hypothesis $(ARGS)
+LAWS_SEED = $(if $(filter file,$(origin SEED)),$(shell $(PYTHON) -c 'import random; print(random.getrandbits(32))'),$(SEED))
+laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000, SEED=number of an earlier run)
+	@export HYPOTHESIS_PROFILE=thorough EXAMPLES=$(EXAMPLES) LAWS_SEED=$(LAWS_SEED); \
+	$(PYTEST) $(PARALLEL) -p tests.drawn_laws -m hypothesis --hypothesis-seed=$$LAWS_SEED $(ARGS)
 
 SITE := build/website
 docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails

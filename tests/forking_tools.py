@@ -12,6 +12,8 @@ from operator_schema import Registry, tool
 registry = Registry()
 FORKED = multiprocessing.get_context("fork")
 ENDINGS = (signal.SIGTERM, signal.SIGINT)
+RAISES = sys.version_info < (3, 13)
+"""Whether an interrupt is raised in a process that a thread has forked: Python 3.13 runs no handler there."""
 
 
 @registry.register
@@ -37,7 +39,7 @@ def at_once() -> str:
 @tool
 def forked() -> list[str]:
     """End processes that are at work by each signal."""
-    return [how_it_ends(number) for number in ENDINGS]
+    return [how_it_ends(number) for number in ENDINGS if number is not signal.SIGINT or RAISES]
 
 
 def how_it_ends(number: int) -> str:
@@ -83,7 +85,7 @@ CALLS = [*[("pool", {"size": 3})] * 4, *[("at_once", {})] * 8, ("forked", {}), (
 EXPECTED = {
     "pool": ["0", "1", "2"],
     "at_once": "ended by 15",
-    "forked": ["ended by 15", "interrupted"],
+    "forked": ["ended by 15", "interrupted"][: 1 + RAISES],
     "program": ["ended by 15", "ended by 2"],
 }
 ANSWERS = [EXPECTED[name] for name, _ in CALLS]

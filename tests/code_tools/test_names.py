@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import product
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from small_domains import texts_of
 
 from operator_schema.code_tools.name_patterns import NameTable, Pattern, lines_of
 
@@ -39,11 +39,6 @@ def test_a_table_finds_what_fits(files, pattern, any_case):
     ]
 
 
-def texts_of(letters, most):
-    """Return all texts of some letters that aren't empty or too long, the shortest first."""
-    return ["".join(each) for size in range(1, most + 1) for each in product(letters, repeat=size)]
-
-
 @cache
 def is_name_of(pattern, name):
     """Say whether a name fits, one character at a time: no expression, unlike the search itself."""
@@ -56,7 +51,7 @@ def is_name_of(pattern, name):
 
 @pytest.mark.parametrize("any_case", [False, True])
 def test_each_short_pattern_finds_the_short_names_that_fit(any_case):
-    names, patterns = texts_of("aB.", 3), texts_of("aB.*?", 5)
+    names, patterns = texts_of("aB.", 3)[1:], texts_of("aB.*?", 5)[1:]
     assert (len(names), len(patterns)) == (39, 3905)
     names += [name.swapcase() for name in names]
     table = NameTable([lines_of(names, any_case=any_case)])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from offers import offer_of
 from provider_traffic import exchanges
+from small_domains import texts_of
 from test_provider_laws import PROVIDERS, response_of
 
 from operator_schema import Executor, RawCall, SchemaError, Toolset, tool
@@ -148,6 +149,14 @@ def test_names_come_back_in_streams_whatever_the_pieces(drawn, spaces, is_ascii,
 
 KEYS = {"a_1": "a b", "$b": "c"}
 PIECES = ["a_1", '"', "\\", ":", " ", "{", "}", ",", "x", '"a_1"', '"a_1":', "$b", '\\"', " " * 99]
+
+
+def test_short_text_in_pieces_becomes_what_the_whole_text_becomes():
+    for text in texts_of(PIECES, 3):
+        for size in (1, 2, 3):
+            keys = KeysInText(KEYS)
+            made = "".join([keys.feed(text[place : place + size]) for place in range(0, len(text), size)])
+            assert made + keys.held == text_with_keys(text, KEYS)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.data())
