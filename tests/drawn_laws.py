@@ -41,7 +41,7 @@ def pytest_runtest_call(item: pytest.Item):
         return (yield)
     finally:
         if item.get_closest_marker("hypothesis"):
-            # So it reaches the process that shows the end, if there are several. A law of a seed is one example.
+            # This reaches the process that shows the end, if there are several. A seed is one example.
             item.user_properties.append((COUNTED, _drawn.total() - before or 1))
 
 

@@ -1,4 +1,4 @@
-"""All values of a small domain: where trying each of them takes less than a second, nothing is left to chance."""
+"""All values of a small domain: where trying each is quick, nothing is left to chance."""
 
 from __future__ import annotations
 
