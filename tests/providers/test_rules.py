@@ -247,12 +247,16 @@ def test_whatever_says_the_name_of_a_property_says_the_new_one():
         "then": {"properties": {"a b": {"const": {"a b": 1}}}},
     }
     wire = anthropic.rules.keys.wire_name("a b")
-    sent = schema_in(anthropic.request([listing(schema)]))
+    request = anthropic.request([listing(schema)])
+    sent = schema_in(request)
     assert sent["properties"] == {wire: {"type": "string"}, "c": {"$ref": f"#/properties/{wire}"}}
     assert sent["required"] == [wire]
     assert sent["dependentRequired"] == {wire: ["c"], "c": [wire]}
-    assert sent["if"] == {"required": [wire]}
-    assert sent["then"] == {"properties": {wire: {"const": {"a b": 1}}}}
+    said = request["tools"][0]["description"].partition("the JSON Schema ")[2].removesuffix(".")
+    assert json.loads(said) == {
+        "if": {"required": [wire]},
+        "then": {"properties": {wire: {"const": {"a b": 1}}}},
+    }
 
 
 # --- descriptions and numbers ----------------------------------------------------------------------
