@@ -71,8 +71,8 @@ def blocks_of(
 ) -> Any:
     """Return a result as blocks of a framework; None if its text says everything.
 
-    What is of the framework's own classes stays as it is: a value, or a list with what is beside it. Where there
-    would be no text, a first one says what there is: some clients send nothing but texts to a model.
+    What is of the framework's own classes stays as it is: a value, or a list with what is beside it. Where
+    there would be no text, a first one says what there is: some clients send nothing but texts to a model.
 
     Args:
         result: of the call.

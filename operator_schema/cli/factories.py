@@ -120,7 +120,9 @@ class Factory:
         try:
             with own_output_kept():
                 made: Any = self._tool.call(decoded)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # the program's own code
             if show_traceback:
                 traceback.print_exception(error)
             reason = reason_of(error, show_traceback=show_traceback)
@@ -267,7 +269,9 @@ class GivenContext:
             self._verb = "returns"
             try:
                 found = found()
-            except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001  # the program's own code
                 raise self._failed(_FAILED, error) from None
         self._found: Any = found
         self._is_made_later = is_coroutine_function(found) or isawaitable(found) or _is_manager(found)

@@ -139,8 +139,8 @@ def _how_to_probe(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: options[name] for name in names}, "env": variables, "headers": headers}
 
 
-class _Terminated(BaseException):
-    """SIGTERM came."""
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came, and ends whatever an interrupt ends."""
 
 
 @contextmanager
