@@ -55,7 +55,9 @@ class WrongUse(click.ClickException):  # it isn't a fault of the program
 
     def show(self, file: Any = None) -> None:
         """Write the line to standard error."""
-        click.echo(f"operator-schema: error: {self.message}", file=file or sys.stderr)
+        lines = [escape(line) for line in self.message.split("\n")]
+        text = "\n".join(lines)
+        click.echo(f"operator-schema: error: {text}", file=file or sys.stderr)
 
 
 class BrokenModuleError(WrongUse):
