@@ -19,10 +19,11 @@ LINTERS := pyright mypy imports ruff ruff-format
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
 
-help: ## show this list
+# The time is that of a processor, at the sizes that are the default, without what is installed first.
+help: ## show this list, with how long each target takes on one core
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversations
+demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversations · 1 s
 	@$(BIN)/python docs/examples/airline/demo.py
 
 # The examples of a page share their names, so a file stays in one process; tests/conftest.py puts slow files first.
@@ -37,7 +38,7 @@ PYTEST := $(BIN)/python -m pytest
 MEASURED = $(if $(ARGS),,$(shell $(BIN)/python -c 'import sys; print("yes" if sys.version_info[:2] == (3, 11) else "")'))
 # One process, which hands nothing to another one, has time for them on up to 7 cores.
 FEW = --numprocesses $(shell expr $(CORES) / 8 '*' 2) --dist loadfile --no-loadscope-reorder
-test: $(VENV)/.test ## run all tests; each branch of the engine must be covered (ARGS="-k name" runs a part, without coverage)
+test: $(VENV)/.test ## run all tests; each branch of the engine must be covered (ARGS="-k name" runs a part, without coverage) · 7 min
 	@$(if $(MEASURED),$(both_parts),$(PYTEST) $(PARALLEL) $(ARGS))
 
 # What the engine's tests say is shown at the end. A shell has to be told that an interrupt ends what runs behind it, too.
@@ -47,13 +48,13 @@ $(PYTEST) $(PARALLEL) --part rest; others=$$?; wait $$engine; engine=$$?; \
 echo 'The tests that specify the engine, and what they cover:'; cat $(VENV)/engine.txt; exit $$((others | engine))
 endef
 
-test-quick: $(VENV)/.test ## run all tests but the slow ones
+test-quick: $(VENV)/.test ## run all tests but the slow ones · minutes
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
 
 NEAR = $(wildcard tests/$(ROOM) tests/tools/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py $(NEAR_$(ROOM)))
 NEAR_testing := $(wildcard tests/test_scripted_*.py) tests/test_doubles.py tests/test_assert_calls.py tests/test_cassettes.py
 NEAR_schema := tests/documents tests/test_keywords.py tests/test_renderer.py
-test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=providers)
+test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=providers) · seconds
 	@test -n "$(ROOM)" || { echo 'which room? make test-near ROOM=providers'; exit 2; }
 	@test -n "$(NEAR)" || { echo 'tests/ has nothing named $(ROOM)'; exit 2; }
 	$(PYTEST) $(PARALLEL) $(NEAR) $(ARGS)
@@ -62,7 +63,7 @@ test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=provi
 FRAMEWORKS ?= together $(filter-out together,$(notdir $(patsubst %/requirements.in,%,$(wildcard tests/frameworks/*/requirements.in))))
 FRAMEWORKS_VENV := .venv-frameworks
 FRAMEWORK_TESTS = $(if $(filter together,$(FRAMEWORKS)),together conformance) $(filter-out together,$(FRAMEWORKS))
-test-frameworks: | $(UV) ## install real agent frameworks, and run the tests with them
+test-frameworks: | $(UV) ## install real agent frameworks, and run the tests with them · minutes
 	@$(MAKE) --no-print-directory --keep-going --jobs=$(WORKERS) $(IN_TURN) $(FRAMEWORK_TESTS:%=tests/frameworks/%/run)
 
 # What one environment says stays together, where make knows how.
@@ -75,45 +76,47 @@ tests/frameworks/%/run: $(FRAMEWORKS_VENV)/%/.built
 tests/frameworks/conformance/run: $(FRAMEWORKS_VENV)/together/.built
 	@$(FRAMEWORKS_VENV)/together/bin/python -m pytest tests/frameworks/conformance $(ARGS)
 
-install-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## only install them
+install-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## only install them · minutes
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
-test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian)
+test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian) · minutes
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
 	INSPECTOR_BROWSER=$(CHROMIUM) $(PYTEST) tests/inspector/test_in_browser.py $(ARGS)
 
-test-site: docs $(VENV)/.browser ## look at the built site in Chromium: links, axe at two widths in light and dark, keyboard
+test-site: docs $(VENV)/.browser ## look at the built site in Chromium: links, axe at two widths in light and dark, keyboard · minutes
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
 	SITE_BROWSER=$(CHROMIUM) $(PYTEST) --numprocesses auto tests/site $(ARGS)
 
-test-extras: | $(UV) ## run the tests of each extra with its lowest and newest versions (EXTRAS="cli mcp agno")
+test-extras: | $(UV) ## run the tests of each extra with its lowest and newest versions (EXTRAS="cli mcp agno") · an hour
 	@$(UV_VENV)/bin/python tests/extras/run.py --uv $(UV) $(EXTRAS) $(ARGS)
 
-lock-frameworks: | $(UV) ## pin all that the frameworks of tests/frameworks/*/requirements.in need
+lock-frameworks: | $(UV) ## pin all that the frameworks of tests/frameworks/*/requirements.in need · minutes
 	for name in $(FRAMEWORKS); do \
 		$(UV) pip compile --quiet --universal --python-version 3.11 --no-annotate --upgrade \
 			--override tests/frameworks/overrides.txt --custom-compile-command "make lock-frameworks" \
 			tests/frameworks/$$name/requirements.in --output-file tests/frameworks/$$name/requirements.txt || exit 1; \
 	done
 
-conformance: $(FRAMEWORKS_VENV)/together/.built ## run the protocol's own tests on our server, gateway and client (needs npm; ARGS=--own, ARGS=--write for docs/)
+conformance: $(FRAMEWORKS_VENV)/together/.built ## run the protocol's own tests on our server, gateway and client (needs npm; ARGS=--own, ARGS=--write for docs/) · minutes
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/together/bin/python -m conformance.measure $(ARGS)
 
-grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/)
+grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding with decoding (EXAMPLES=1000 SEED=0, ARGS=--write for docs/) · 10 min
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/grammars/bin/python -m grammars.measure --examples $(EXAMPLES) --seed $(SEED) $(ARGS)
 
 # The tracer of coverage.py more than doubles the time, and SlipCover adds little; where there is no wheel of that, the tracer does the same.
 TRACED_BY = $(shell $(BIN)/python -c 'import importlib.util as i; print("-p tests.reached_branches" if i.find_spec("slipcover") else "--cov --cov-report=term-missing:skip-covered --cov-fail-under=100")')
 covered = $(PYTEST) $(1) $(TRACED_BY) --part engine $(ARGS) tests
-coverage: $(VENV)/.test ## check only that each branch of the engine is covered, by the tests that specify it (Python 3.11)
+coverage: $(VENV)/.test ## check only that each branch of the engine is covered, by the tests that specify it (Python 3.11) · minutes
 	$(call covered,$(PARALLEL))
 
 EXAMPLES ?= 1000
-laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000)
-	HYPOTHESIS_PROFILE=thorough EXAMPLES=$(EXAMPLES) $(PYTEST) $(PARALLEL) -m hypothesis $(ARGS)
+LAWS_SEED = $(if $(filter file,$(origin SEED)),$(shell $(PYTHON) -c 'import random; print(random.getrandbits(32))'),$(SEED))
+laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000, SEED=number of an earlier run) · an hour
+	@export HYPOTHESIS_PROFILE=thorough EXAMPLES=$(EXAMPLES) LAWS_SEED=$(LAWS_SEED); \
+	$(PYTEST) $(PARALLEL) -p tests.drawn_laws -m hypothesis --hypothesis-seed=$$LAWS_SEED $(ARGS)
 
 SITE := build/website
-docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails
+docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails · minutes
 	@$(VENV)-docs/bin/python website/prepare.py $(SITE)
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical build --clean --strict
 	@echo 'The site begins at $(SITE)/site/index.html'
@@ -121,35 +124,35 @@ docs: $(VENV)-docs/.docs ## build the site of the documentation into build/websi
 docs-serve: docs ## show the site on this machine
 	@cd $(SITE) && ../../$(VENV)-docs/bin/zensical serve
 
-matrix: $(VENV)/bin/python | $(UV) ## run all tests on the newer Pythons that are installed, and on Pyodide
+matrix: $(VENV)/bin/python | $(UV) ## run all tests on the newer Pythons that are installed, and on Pyodide · minutes
 	@$(BIN)/python tests/matrix/run.py --uv $(UV) $(ARGS)
 
 PAIRS ?= 1000000
 SEED ?= 0
-campaign: $(VENV)/.test ## compare decoder and schema with two validators (PAIRS=1000000 SEED=0)
+campaign: $(VENV)/.test ## compare decoder and schema with two validators (PAIRS=1000000 SEED=0) · 3 min
 	$(BIN)/python tests/campaign/run.py --pairs $(PAIRS) --seed $(SEED)
 
 EXPRESSIONS ?= 100000
-campaign-expressions: $(VENV)/.test ## compare the regular expressions of documents with re (EXPRESSIONS=100000 SEED=0)
+campaign-expressions: $(VENV)/.test ## compare the regular expressions of documents with re (EXPRESSIONS=100000 SEED=0) · 3 min
 	$(BIN)/python tests/campaign/expressions.py --expressions $(EXPRESSIONS) --seed $(SEED)
 
 CASES ?= 10000
-campaign-ignore: $(VENV)/.test ## compare the files that the code tools read with those of git (CASES=10000 SEED=0)
+campaign-ignore: $(VENV)/.test ## compare the files that the code tools read with those of git (CASES=10000 SEED=0) · 1 min
 	@$(BIN)/python tests/code_tools/git_judge.py $(CASES) $(SEED)
 
-campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long (half an hour of processor time, or more)
+campaign-parsers: $(VENV)/.test ## ask the code tools about hostile texts, of which none may take long · half an hour
 	$(BIN)/python tests/campaign/parsers.py $(ARGS)
 
 COMPARED ?= 100000
-campaign-compare: $(VENV)/.test ## compare random schemas with edits of them, judged by jsonschema (COMPARED=100000 SEED=0)
+campaign-compare: $(VENV)/.test ## compare random schemas with edits of them, judged by jsonschema (COMPARED=100000 SEED=0) · 7 min
 	$(BIN)/python tests/campaign/compare.py --pairs $(COMPARED) --seed $(SEED)
 
 PEERS := $(VENV)-peers
-compare-peers: $(VENV)/.test $(PEERS)/.built ## ask other checkers about the same edits of schemas, write docs/changes.md (EDITS=2000 SEED=0)
+compare-peers: $(VENV)/.test $(PEERS)/.built ## ask other checkers about the same edits of schemas, write docs/changes.md (EDITS=2000 SEED=0) · minutes
 	$(BIN)/python tests/campaign/peers/run.py --pairs $(EDITS) --seed $(SEED) --python $(PEERS)/bin/python --modules $(PEERS) --write
 
 SEARCH := $(VENV)-search
-search-judge: $(SEARCH)/.built ## ask the tool search for the tools of BFCL, beside fastmcp and rank_bm25, write docs/tool-search.md (ARGS=--print)
+search-judge: $(SEARCH)/.built ## ask the tool search for the tools of BFCL, beside fastmcp and rank_bm25, write docs/tool-search.md (ARGS=--print) · minutes
 	PYTHONPATH=. $(SEARCH)/bin/python tests/tool_search/judge.py $(ARGS)
 
 $(SEARCH)/.built: tests/tool_search/requirements.txt | $(UV)
@@ -165,28 +168,28 @@ $(PEERS)/.built: tests/campaign/peers/requirements.txt tests/campaign/peers/pack
 	@touch $@
 
 BENCH ?= .venv-bench
-bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9'
+bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9' · 7 min
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
-bench-quick: $(BENCH)/.bench ## measure only the limits that we aim at; fails if one is missed
+bench-quick: $(BENCH)/.bench ## measure only the limits that we aim at; fails if one is missed · half a minute
 	$(BENCH)/bin/python -m benchmarks --quick $(ARGS)
 
-bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print)
+bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print) · minutes
 	@$(BIN)/python -m benchmarks.code_base $(ARGS)
 
 CALLS ?= 1000000
-bench-replay: $(VENV)/.test ## measure replay and decode_lines beside other readers of JSON lines (CALLS=1000000)
+bench-replay: $(VENV)/.test ## measure replay and decode_lines beside other readers of JSON lines (CALLS=1000000) · 2 min
 	@$(BIN)/python -m benchmarks.replay $(CALLS)
 
-code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and pyright, write docs/code-tools.md (ARGS=--print)
+code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and pyright, write docs/code-tools.md (ARGS=--print) · minutes
 	@$(BIN)/python tests/code_tools/judges.py $(ARGS)
 	@$(BIN)/python tests/code_tools/finding_judges.py $(ARGS)
 
-probe-judge: $(VENV)/.test ## probe a server with planted faults, all at once and each alone, and the clean one with ten seeds
+probe-judge: $(VENV)/.test ## probe a server with planted faults, all at once and each alone, and the clean one with ten seeds · 1 min
 	@PYTHONPATH=tests/probe $(BIN)/python tests/probe/planted_faults.py
 
 BFCL := bfcl-eval==2026.3.23
-stubs-judge: $(VENV)/.dev $(VENV)/.stubs ## check the stubs of 3,420 real functions with pyright and tsc (needs npm)
+stubs-judge: $(VENV)/.dev $(VENV)/.stubs ## check the stubs of 3,420 real functions with pyright and tsc (needs npm) · minutes
 	@$(BIN)/python tests/code_mode/stubs_judge.py $(VENV)/stubs/bfcl_eval-*.whl $(VENV)/stubs/node_modules/.bin/tsc
 
 $(VENV)/.stubs: $(VENV)/.test
@@ -194,17 +197,17 @@ $(VENV)/.stubs: $(VENV)/.test
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/stubs typescript@5.9.3
 	@touch $@
 
-damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0)
+damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0) · 2 min
 	$(BIN)/python tests/damage/run.py --seed $(SEED)
 
 MUTANTS ?= 300
-mutation: $(VENV)/.mutation ## change the code at random, and count the changes that tests notice (ROOMS="rounds lint" MUTANTS=300 SEED=0)
+mutation: $(VENV)/.mutation ## change the code at random, and count the changes that tests notice (ROOMS="rounds lint" MUTANTS=300 SEED=0) · hours
 	$(BIN)/python tests/mutation/run.py $(ROOMS) --mutants $(MUTANTS) --seed $(SEED) $(ARGS)
 
 # It is built from what is committed, since what lies about in a folder would be in the source distribution too. `pipx run` and
 # the empty environment take the newest click and rich from the index.
 PACKAGE := build/package
-package: $(VENV)/.package ## build the wheel and the source distribution into build/package, and try them (twine, an empty environment, pipx)
+package: $(VENV)/.package ## build the wheel and the source distribution into build/package, and try them (twine, an empty environment, pipx) · 25 s
 	@rm -rf $(PACKAGE) && mkdir -p $(PACKAGE)/source
 	@git archive HEAD | tar -x -C $(PACKAGE)/source
 	@cd $(PACKAGE)/source && $(CURDIR)/$(BIN)/python -m build --outdir $(CURDIR)/$(PACKAGE) >$(CURDIR)/$(PACKAGE)/log.txt 2>&1 || { cat $(CURDIR)/$(PACKAGE)/log.txt; exit 1; }
@@ -218,7 +221,7 @@ $(VENV)/.package: $(VENV)/bin/python pyproject.toml setup.cfg | $(UV)
 	@$(call install,$(VENV),--group release)
 	@touch $@
 
-lint: $(VENV)/.dev ## run ruff, mypy, pyright and import-linter
+lint: $(VENV)/.dev ## run ruff, mypy, pyright and import-linter · 1 min
 	@$(MAKE) --no-print-directory --keep-going --jobs=$(CORES) $(IN_TURN) $(LINTERS)
 
 $(LINTERS): $(VENV)/.dev
@@ -233,7 +236,7 @@ pyright:
 imports:
 	$(BIN)/lint-imports
 
-format: $(VENV)/.dev ## fix and format with ruff
+format: $(VENV)/.dev ## fix and format with ruff · 1 s
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -589,7 +589,7 @@ def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
             yield tool.name, warning("same_first_sentence", (), message, remedy)
 
 
-def many_tools(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Finding]]:
+def many_tools(tools: Sequence[object]) -> Iterator[tuple[str, Finding]]:
     """Yield that there are more tools than a model chooses well from."""
     if len(tools) > MOST_TOOLS:
         message = f"there are {len(tools)} tools; models choose less well among many"

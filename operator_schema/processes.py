@@ -1,16 +1,18 @@
-"""How does a process end, with all that it has started?"""
+"""How does a process end, with all that it has started? Which signal handlers does a child not inherit?"""
 
 from __future__ import annotations
 
 import os
 import signal
-from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from contextlib import contextmanager, suppress
+from threading import local
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Generator, Mapping
 
-__all__ = ["kill_group"]
+__all__ = ["kept_from_children", "kill_group"]
 
 
 def kill_group(
@@ -30,3 +32,57 @@ def kill_group(
             os.killpg(process.pid, signal.Signals[with_signal])
         else:
             process.kill()
+
+
+# --- signal handlers -----------------------------------------------------------------------------
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+
+_found: list[Mapping[signal.Signals, Any]] = []
+"""The handlers that each use of `kept_from_children` found."""
+_of_thread = local()
+"""The signals that a thread let through before it forked."""
+
+
+@contextmanager
+def kept_from_children() -> Generator[None]:
+    """Give processes that are forked meanwhile the handlers of SIGINT and SIGTERM from before.
+
+    A forked child inherits handlers, and with an event loop also the file descriptor that reports signals: a
+    signal for the child would stop its parent, and not the child. Whatever sets such handlers, a library or
+    `asyncio` itself, belongs inside.
+    """
+    handlers = {number: signal.getsignal(number) for number in _ENDING}
+    _found.append(handlers)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # this is a child
+            _found.remove(handlers)
+
+
+def _before_fork() -> None:
+    """Hold signals back until the child has its own handlers."""
+    if _found:
+        _of_thread.mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+
+
+def _after_fork() -> None:
+    mask = _of_thread.__dict__.pop("mask", None)
+    if mask is not None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _after_fork_in_child() -> None:
+    if _found:
+        with suppress(ValueError):  # in a subinterpreter, where no handlers are set
+            signal.set_wakeup_fd(-1)
+            for number, handler in _found[0].items():
+                # None: it was set by code that isn't Python, and can't be set again.
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        _found.clear()
+    _after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)

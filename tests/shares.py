@@ -1,4 +1,4 @@
-"""How many examples a law draws that is asked of many cases."""
+"""How many examples a law draws that is asked of many cases, or that makes its own random choices."""
 
 import os
 
@@ -19,3 +19,13 @@ def shared(cases: int) -> settings:
     if os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
         return settings(max_examples=each)
     return settings(max_examples=min(each, max(AT_LEAST, TOGETHER * each // cases)))
+
+
+def seeds(each: int) -> range:
+    """Return seeds for a law that makes its own random choices: others each time, if `make laws` runs it.
+
+    Args:
+        each: as many examples of other laws take as long as the choices of one seed.
+    """
+    first = int(os.environ.get("LAWS_SEED", "0"))
+    return range(first, first + max(2, settings().max_examples // each))

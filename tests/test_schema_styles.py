@@ -6,10 +6,11 @@ import sys
 import uuid
 from dataclasses import dataclass, field, make_dataclass
 from enum import Enum
+from itertools import product
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from judge import validator
 from strategies import OBJECTS, TYPES, values_for
@@ -18,9 +19,9 @@ from operator_schema import Codec, Registry, SchemaError, SchemaLeaf, describe_t
 from operator_schema.schema.style import SchemaStyle, restyled, style_of
 from operator_schema.types import RawArguments
 
-STYLES = st.fixed_dictionaries(
-    {"inline": st.booleans(), "boolean_schemas": st.booleans(), "empty_schemas": st.booleans()}
-)
+SWITCHES = ("inline", "boolean_schemas", "empty_schemas")
+EACH_STYLE = [dict(zip(SWITCHES, each, strict=True)) for each in product([False, True], repeat=3)]
+STYLES = st.sampled_from(EACH_STYLE)
 STRICTEST: Any = {"inline": True, "boolean_schemas": False, "empty_schemas": False}
 EVERY = {"anyOf": [{"type": name} for name in ("string", "number", "boolean", "null", "array", "object")]}
 
@@ -276,8 +277,7 @@ def test_one_option_does_not_do_the_work_of_another():
     "values",
     [[[]], [[1]], [[1, 2]], [{"yes": 1}], [{"no": 1}], [{"open": None}], [{"x1": 1}], [{"y": 1}], [5]],
 )
-@given(style=STYLES)
-@settings(max_examples=settings().max_examples // 6)
+@pytest.mark.parametrize("style", EACH_STYLE, ids=str)
 def test_mended_schemas_of_leaves_take_the_same_values(values, style):
     schema = {key: value for key, value in ODD.items() if key not in {"enum", "contains"}}
     usual = validator(leaf_schema(schema))

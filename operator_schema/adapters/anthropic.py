@@ -16,6 +16,7 @@ with needing("anthropic", "anthropic 2.12 or newer", "anthropic"):
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
 from ..lazy import answer_misnamed
+from ..providers.tool_forms import without_unions
 from ..tools import File, Image
 
 if TYPE_CHECKING:
@@ -41,7 +42,20 @@ class _Shared:
     def to_dict(self) -> Any:
         """Return the definition that is sent."""
         examples = {"input_examples": list(self._tool.examples)} if self._tool.examples else {}
-        return {**self._tool.definition(), **examples, **self._native}
+        return {**_definition(self._tool), **examples, **self._native}
+
+
+def _definition(tool: Tool[..., Any]) -> dict[str, Any]:
+    """Return the definition of a tool as the API takes it.
+
+    Raises:
+        SchemaError: the arguments are a union, without a list of properties.
+    """
+    definition: dict[str, Any] = {**tool.definition()}
+    left = without_unions(definition["input_schema"], tool.name, "Anthropic")
+    if left is not None:
+        definition.update(description=left.described(definition["description"]), input_schema=left.schema)
+    return definition
 
 
 class _PlainTool(_Shared, BetaBuiltinFunctionTool):

@@ -74,7 +74,8 @@ def blocks_of(
 ) -> Any:
     """Return a result as blocks of a framework; None if its text says everything.
 
-    What is of the framework's own classes stays as it is: a value, or a list with what is beside it.
+    What is of the framework's own classes stays as it is: a value, or a list with what is beside it. Where
+    there would be no text, a first one says what there is: some clients send nothing but texts to a model.
 
     Args:
         result: of the call.
@@ -90,9 +91,11 @@ def blocks_of(
     if isinstance(value, (list, tuple)) and any(isinstance(one, native) for one in cast("list[Any]", value)):
         return [*told, *cast("list[Any]", value)]
     made = [(part, table[type(part)](part) if type(part) in table else None) for part in result.parts]
-    if all(block is None for _, block in made):
+    blocks = [text(part.as_text()) if block is None else block for part, block in made]
+    texts = sum([block is None for _, block in made])
+    if texts == len(made):
         return None
-    return [text(part.as_text()) if block is None else block for part, block in made]
+    return blocks if texts else [text("\n".join([part.as_text() for part, _ in made])), *blocks]
 
 
 def data_of(result: ToolResult) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from inspect import unwrap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
@@ -31,7 +32,7 @@ from .arguments import (
     traceback_option,
 )
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools, with_own_names
-from .module_loading import WrongUse, load_module, modules_of
+from .module_loading import BrokenModuleError, WrongUse, load_module, modules_of, reason_of
 from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, subject_of, text_of, to_json
 from .sources import described_tools_of
 
@@ -118,7 +119,9 @@ def check(
     below it. What a module merely imports is checked where it is defined. Tools of MCP servers are checked by
     their definitions, and not called. Each line says where the problem is, what it is, and what to do.
     """
-    checked = _checked([_of_target(one, show_traceback=show_traceback) for one in targets])
+    checked = _of_targets(targets, show_traceback=show_traceback)
+    if checked.is_empty:
+        return WrongUse.exit_code
     chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
     found = _findings(checked, chosen, strict=strict)
     counted = levels_from(_LEVELS, fail_on)
@@ -136,6 +139,8 @@ def check(
         for provider in chosen if checked.tools else ():
             out.line(_size_of_request(provider, checked.tools, strict=strict), "dim")
         _write_costs(out, costs or [])
+    if checked.broken:
+        return WrongUse.exit_code
     return 1 if any(finding.severity in counted for finding in found) else 0
 
 
@@ -179,12 +184,19 @@ class _Checked(NamedTuple):
         findings: the other findings: about types, modules whose import ended early, definitions of servers
             and files.
         foreign: name of a tool here to its name in a server or file.
+        broken: errors of modules that can't be checked.
     """
 
     subjects: list[_Subject]
     tools: list[Tool[..., Any]]
     findings: list[Finding]
     foreign: dict[str, str]
+    broken: Sequence[BrokenModuleError] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to say anything about."""
+        return not self.subjects and not self.findings
 
 
 def _once(names: Iterable[str]) -> list[str]:
@@ -197,14 +209,36 @@ def _checked(parts: Sequence[_Checked]) -> _Checked:
     subjects = dict.fromkeys([subject for part in parts for subject in part.subjects])
     findings = dict.fromkeys([finding for part in parts for finding in part.findings])
     foreign = {given: name for part in parts for given, name in part.foreign.items()}
-    return _Checked(list(subjects), list(tools.values()), list(findings), foreign)
+    broken = [error for part in parts for error in part.broken]
+    return _Checked(list(subjects), list(tools.values()), list(findings), foreign, broken)
+
+
+def _of_targets(targets: Iterable[str], *, show_traceback: bool) -> _Checked:
+    """Register everything that targets have, and say which modules can't be checked.
+
+    Raises:
+        WrongUse: there is no such target, or it has nothing to check.
+    """
+    parts: list[_Checked] = []
+    wrong: WrongUse | None = None
+    for target in targets:
+        try:
+            parts.append(_of_target(target, show_traceback=show_traceback))
+        except WrongUse as error:  # after what is wrong with the modules of the others
+            wrong = wrong or error
+    checked = _checked(parts)
+    for broken in checked.broken:
+        broken.show()
+    if wrong is not None:
+        raise wrong
+    return checked
 
 
 def _of_target(target: str, *, show_traceback: bool) -> _Checked:
     """Register everything that a target has.
 
     Raises:
-        WrongUse: there is no such target, it has nothing to check, or a module can't be imported.
+        WrongUse: there is no such target, or it has nothing to check.
     """
     described = described_tools_of(target)
     if described is not None:
@@ -216,20 +250,39 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
         tools, _ = find_tools(named, show_traceback=show_traceback)
         return _Checked([_of_tool(tool) for tool in tools], tools, [], {})
     with programs_named(target):
-        modules = list(modules_of(named.module, show_traceback=show_traceback))
-    found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
-    if not found.subjects and not found.findings:  # in CI, a check of nothing would always pass
+        modules = modules_of(named.module)
+        found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
+    if found.is_empty and not found.broken:  # in CI, a check of nothing would always pass
         what, how = "dataclasses or tools", "decorate functions with @tool, or classes with @dataclass"
         raise WrongUse(why_no_tools(named, what, how, show_traceback=show_traceback))
     return found
 
 
 def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
+    """Do what `_of_own` does, whatever the code of the module raises meanwhile.
+
+    Raises:
+        WrongUse: the module isn't found, or has two tools of one name.
+    """
+    try:
+        return _of_own(name, named, show_traceback=show_traceback)
+    except BrokenModuleError as error:
+        return _Checked([], [], [], {}, [error])
+    except (KeyboardInterrupt, WrongUse):
+        raise
+    except BaseException as error:  # noqa: BLE001  # an object of the module may have code for whatever is asked
+        if show_traceback:
+            traceback.print_exception(error)
+        reason = reason_of(error, show_traceback=show_traceback)
+        broken = BrokenModuleError(f"the module {escape(name)} can't be checked: {reason}")
+        return _Checked([], [], [], {}, [broken])
+
+
+def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
     """Register every dataclass and tool that a module defines and, for the named module, what it offers.
 
     Raises:
-        WrongUse: the module isn't found, raises anything but a SchemaError while it is imported, or has two
-            tools of one name.
+        WrongUse: the module isn't found, can't be imported, or has two tools of one name.
     """
     try:
         module = load_module(name, show_traceback=show_traceback)

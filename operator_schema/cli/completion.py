@@ -142,7 +142,7 @@ def complete(app: click.Command, program: str, shell: str) -> str:
     """
     lines: list[str] = []
     # Whatever fails, a shell must complete nothing rather than show an error.
-    with suppress(Exception, SystemExit), redirect_stdout(sys.stderr), _limited():
+    with suppress(BaseException), redirect_stdout(sys.stderr), _limited():
         line = _Line(os.environ.get("COMP_WORDS", ""))
         found = ShellComplete(app, {}, program, "").get_completions(line.words[1:-1], line.words[-1])
         lines = [_line_of(item, shell, line) for item in found[:_MOST] if _is_printable(item)]

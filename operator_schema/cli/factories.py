@@ -19,6 +19,7 @@ from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..json_values import is_array, to_json_text
 from ..message_text import escape
+from ..processes import kept_from_children
 from ..rounds.registry import Registry
 from ..rounds.toolset import Toolset
 from ..tools.function import tool
@@ -119,7 +120,9 @@ class Factory:
         try:
             with own_output_kept():
                 made: Any = self._tool.call(decoded)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # the program's own code
             if show_traceback:
                 traceback.print_exception(error)
             reason = reason_of(error, show_traceback=show_traceback)
@@ -266,7 +269,9 @@ class GivenContext:
             self._verb = "returns"
             try:
                 found = found()
-            except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001  # the program's own code
                 raise self._failed(_FAILED, error) from None
         self._found: Any = found
         self._is_made_later = is_coroutine_function(found) or isawaitable(found) or _is_manager(found)
@@ -381,7 +386,8 @@ def run_in_loop(program: Coroutine[Any, Any, T]) -> T:
     """Run a program of `asyncio`, which is slow to load, and return its result."""
     import asyncio
 
-    return asyncio.run(program)
+    with kept_from_children():
+        return asyncio.run(program)
 
 
 async def _hold(given: GivenContext, ready: asyncio.Future[Mapping[Any, Any]], over: asyncio.Event) -> None:

@@ -18,7 +18,17 @@ from ..rounds.toolset import Toolset
 from ..tools.tool import Tool
 from ..tools.tool_sources import tools_in
 from .factories import GivenContext, factory_in
-from .module_loading import WrongUse, kind_of, load_module, modules_of, near_name, reason_of, written_in_full
+from .module_loading import (
+    WrongUse,
+    attribute_in,
+    holds,
+    kind_of,
+    load_module,
+    modules_of,
+    near_name,
+    reason_of,
+    written_in_full,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -202,7 +212,7 @@ def _tools_below(name: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     Raises:
         WrongUse: two have the same name.
     """
-    names = list(modules_of(name, show_traceback=show_traceback))
+    names = list(modules_of(name))
     modules = [load_module(name, show_traceback=show_traceback) for name in names]
     return with_own_names([tool for module in modules for tool in tools_in(module)])
 
@@ -296,7 +306,7 @@ def _followed(
         WrongUse: the module has no object or tool of that name.
     """
     known = {tool.name: tool for tool in tools_in(module)}
-    if path in known and not hasattr(module, path):
+    if path in known and not holds(lambda: hasattr(module, path)):
         return known[path], None
     passed: list[Any] = []
     found = _find(module, path, make, passed=passed)
@@ -328,10 +338,10 @@ def why_no_tools(
 def _imported_tools(target: ObjectName, *, show_traceback: bool) -> str:
     """Return which tools a module merely imports, from where, and what to name instead; empty for none."""
     homes: dict[str, list[str]] = {}
-    for module_name in modules_of(target.module, show_traceback=show_traceback):
+    for module_name in modules_of(target.module):
         module = load_module(module_name, show_traceback=show_traceback)
         for name, value in vars(module).items():
-            if isinstance(value, Tool) and value.home != module.__name__:
+            if issubclass(type(value), Tool) and value.home != module.__name__:
                 homes.setdefault(value.home, []).append(escape(name))
     shown = [_imported_from(home, names) for home, names in list(homes.items())[:_SHOWN]]
     them = "it" if sum(map(len, homes.values())) == 1 else "them"
@@ -364,10 +374,10 @@ def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
     """
     found: Any = load_module(target.module, show_traceback=show_traceback, path=target.path)
     steps = [step for step in target.path.split(".") if step]
-    if not steps or not hasattr(found, steps[0]):
-        return factory_in(getattr(found, _OFFERED, None))
+    if not steps or not holds(lambda: hasattr(found, steps[0])):
+        return factory_in(attribute_in(found, _OFFERED))
     for step in steps:
-        found = getattr(found, step, None)
+        found = getattr(found, step, None) if holds(lambda: hasattr(found, step)) else None  # noqa: B023  # called at once
         factory = factory_in(found)
         if factory is not None:
             return factory
@@ -393,7 +403,7 @@ def find_tool(
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     known = {tool.name: tool for tool in tools_in(module)}
-    is_unknown = target.path not in known and not hasattr(module, target.path)
+    is_unknown = target.path not in known and not holds(lambda: hasattr(module, target.path))
     if is_unknown and "." not in target.path and _OFFERED not in vars(module):
         near = near_name(target.path, known)
         there = f"; its tools are {listed(list(known))}" if known else ""
@@ -466,7 +476,7 @@ def _find(
     found: Any = module
     place = f"the module {escape(module.__name__)}"
     steps = path.split(".")
-    if not hasattr(module, steps[0]) and _OFFERED in vars(module):
+    if not holds(lambda: hasattr(module, steps[0])) and _OFFERED in vars(module):
         found = vars(module)[_OFFERED]
     for step in steps:
         factory = None if make is None else factory_in(found)
@@ -481,6 +491,9 @@ def _find(
             hint = _offer(found, step) or (_offer(module, step) if place.startswith("the module ") else "")
             hint = hint or (_list_types(module) if is_type and found is module else "")
             message = f"{place} has no {escape(step)}{hint}"
+            raise WrongUse(message) from None
+        except Exception as error:  # noqa: BLE001  # the program's own code
+            message = f"{escape(step)} of {place} can't be read: {reason_of(error, show_traceback=True)}"
             raise WrongUse(message) from None
         place = escape(step) if place.startswith("the module ") else f"{place}.{escape(step)}"
     return found
@@ -513,12 +526,15 @@ def _list_types(module: ModuleType) -> str:
 
 def dataclasses_of(module: ModuleType) -> list[type]:
     """Return the dataclasses that a module defines, nested ones included, in order."""
-    return [cls for cls in _classes(module, module.__name__, set()) if is_dataclass(cls)]
+    return [cls for cls in _classes(module, module.__name__, set()) if holds(lambda: is_dataclass(cls))]  # noqa: B023  # called at once
 
 
 def _classes(owner: object, module: str, seen: set[int]) -> Iterator[type]:
     for value in list(vars(owner).values()):
-        if isinstance(value, type) and value.__module__ == module and id(value) not in seen:
+        # Not `isinstance`, which asks an object for its class, in its own words.
+        if not issubclass(type(value), type) or id(value) in seen:
+            continue
+        if holds(lambda: value.__module__ == module):  # noqa: B023  # called at once
             seen.add(id(value))
             yield value
             yield from _classes(value, module, seen)

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from .output import Output
 
 __all__ = [
+    "BrokenModuleError",
     "SourceFiles",
     "WrongUse",
+    "attribute_in",
     "extra_needed",
     "following",
+    "holds",
     "imports_from_here",
     "is_path",
     "kind_of",
@@ -52,7 +55,32 @@ class WrongUse(click.ClickException):  # it isn't a fault of the program
 
     def show(self, file: Any = None) -> None:
         """Write the line to standard error."""
-        click.echo(f"operator-schema: error: {self.message}", file=file or sys.stderr)
+        lines = [escape(line) for line in self.message.split("\n")]
+        text = "\n".join(lines)
+        click.echo(f"operator-schema: error: {text}", file=file or sys.stderr)
+
+
+class BrokenModuleError(WrongUse):
+    """A module that is there, but can't be imported or looked at: its own code raises an exception."""
+
+
+def holds(test: Callable[[], object]) -> bool:
+    """Return whether a test of a program's object is passed; False if its own code raises an exception."""
+    try:
+        return bool(test())
+    except Exception:  # noqa: BLE001  # the program's own code
+        return False
+
+
+def attribute_in(module: object, name: str) -> Any:
+    """Return an attribute of a module, without asking its `__getattr__`; None if there is none.
+
+    A program may put anything into `sys.modules`.
+    """
+    try:
+        return vars(module).get(name)
+    except Exception:  # noqa: BLE001  # the program's own code
+        return None
 
 
 @contextmanager
@@ -181,26 +209,29 @@ def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleTyp
 
     Raises:
         SchemaError: a type or tool in it has complaints; a note says where in the user's code.
-        WrongUse: it isn't found, or importing it raises an exception.
+        BrokenModuleError: importing it raises an exception.
+        WrongUse: it isn't found.
     """
     try:
         # Standard output is for schemas and values, not for what a module prints at import.
         with own_output_kept():
             module = importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # importing a module can raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # importing a module can raise anything, as `pytest.skip` does
         if show_traceback:
             traceback.print_exception(error)
         if isinstance(error, SchemaError):
             error.add_note(_place(error).strip(" ()"))
             raise
-        raise WrongUse(_import_failure(name, path, error, show_traceback=show_traceback)) from None
+        raise _import_failure(name, path, error, show_traceback=show_traceback) from None
     _check_origin(module, name)
     return module
 
 
 def _check_origin(module: ModuleType, name: str) -> None:
     """Check that a module comes from the file that was named, and not from another one of that name."""
-    wanted, found = _files.get(name), getattr(module, "__file__", None)
+    wanted, found = _files.get(name), attribute_in(module, "__file__")
     if wanted is None or (found is not None and _is_same(found, wanted)):
         return
     place = f"already the module in {escape(found)}" if found else "a module of Python itself"
@@ -213,32 +244,33 @@ def _is_same(found: str, wanted: str) -> bool:
     return os.path.realpath(found) == os.path.realpath(whole)
 
 
-def modules_of(name: str, *, show_traceback: bool) -> Iterator[str]:
+def modules_of(name: str) -> Iterator[str]:
     """List a module and, if it is a package, the modules below it.
 
     Args:
         name: of the module.
-        show_traceback: as for `load_module`.
 
     Yields:
         Names of modules; private ones and `__main__` are left out below a package.
     """
     yield name
     try:
-        module = load_module(name, show_traceback=show_traceback)
-    except SchemaError:  # reported when the module is checked
+        module = load_module(name, show_traceback=False)
+    except (SchemaError, WrongUse):  # whoever takes the module gets it, too
         return
-    for entry in pkgutil.iter_modules(getattr(module, "__path__", ())):
+    for entry in pkgutil.iter_modules(attribute_in(module, "__path__") or ()):
         if not entry.name.startswith("_"):
-            yield from modules_of(f"{name}.{entry.name}", show_traceback=show_traceback)
+            yield from modules_of(f"{name}.{entry.name}")
 
 
-def _import_failure(name: str, path: str, error: BaseException, *, show_traceback: bool) -> str:
+def _import_failure(name: str, path: str, error: BaseException, *, show_traceback: bool) -> WrongUse:
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         if f"{name}.".startswith(f"{error.name}."):
-            return _not_found(name, error.name, path)
-        return f"the module {escape(name)} imports {escape(error.name)}, which is not found{_place(error)}"
-    return f"the module {escape(name)} can't be imported: {reason_of(error, show_traceback=show_traceback)}"
+            return WrongUse(_not_found(name, error.name, path))
+        reason = f"imports {escape(error.name)}, which is not found{_place(error)}"
+    else:
+        reason = f"can't be imported: {reason_of(error, show_traceback=show_traceback)}"
+    return BrokenModuleError(f"the module {escape(name)} {reason}")
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:
@@ -271,7 +303,10 @@ def reason_of(error: BaseException, *, show_traceback: bool) -> str:
         error: an exception of the user's code.
         show_traceback: whether the whole traceback is printed anyway.
     """
-    text = one_line(str(error), _MESSAGE_LENGTH)
+    try:
+        text = one_line(str(error), _MESSAGE_LENGTH)
+    except Exception:  # noqa: BLE001  # an exception of the program may fail to say what it is
+        text = ""
     reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
     more = "" if show_traceback else "; --traceback shows all of it"
     return f"{reason}{_place(error)}{more}"
@@ -279,11 +314,11 @@ def reason_of(error: BaseException, *, show_traceback: bool) -> str:
 
 def _not_found(name: str, missing: str, path: str) -> str:
     parent, dot, last = missing.rpartition(".")
-    if parent and hasattr(sys.modules.get(parent), last):
+    if parent and holds(lambda: hasattr(sys.modules.get(parent), last)):
         inside = ".".join(filter(None, [name[len(parent) + 1 :], path]))
         meant = f"{escape(last)} is in the module {escape(parent)}: write {escape(f'{parent}:{inside}')}"
         return f"no module {escape(name)}; {meant}"
-    paths = getattr(sys.modules.get(parent), "__path__", ()) if parent else None
+    paths = (attribute_in(sys.modules.get(parent), "__path__") or ()) if parent else None
     known = _modules_in(sys.path if paths is None else paths)
     near = near_name(
         last, known if parent else [name for name in known if name not in sys.stdlib_module_names]
@@ -452,8 +487,8 @@ async def following(
 
 def _files_of(module: ModuleType) -> list[str]:
     """Return the file of a module, and the folder of a package: a new file in it may be a new module."""
-    file = getattr(module, "__file__", None)
-    if not isinstance(file, str):
+    file = attribute_in(module, "__file__")
+    if type(file) is not str:
         return []
     # Asked of all modules several times a second while files are followed: a `Path` takes twice as long.
     # The current folder may be gone, so nobody asks for it without need.

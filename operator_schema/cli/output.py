@@ -99,14 +99,14 @@ class Output:
         """Write a JSON value, on one line unless an indent is given."""
         text = _without_commands(to_json(value, indent, ascii_only=not _is_unicode(self._encoding)))
         if self._console is None:
-            self.line(text)
+            self._write(text)
             return
         from rich.highlighter import JSONHighlighter
 
         self._console.print(JSONHighlighter()(text))
 
     def line(self, text: str, style: str = "") -> None:
-        """Write a text that is safe to print, in a style of `rich` on a terminal."""
+        """Write one line, in a style of `rich` on a terminal. The text may contain anything."""
         self.styled((text, style))
 
     def command(self, text: str) -> None:
@@ -114,14 +114,18 @@ class Output:
         self._write(text)
 
     def styled(self, *parts: tuple[str, str]) -> None:
-        """Write one line made of texts, each with its style."""
+        """Write one line made of texts, each with its style. They may contain anything."""
+        self._write_parts([(escape(text), style) for text, style in parts])
+
+    def _write_parts(self, parts: Sequence[tuple[str, str]]) -> None:
+        """Write one line made of texts that are safe to print."""
         plain = "".join([text for text, _ in parts])
         safe = _without_commands(plain)
         if self._console is None:
             self._write(safe)
             return
         if safe != plain:  # a command may begin in one part and end in the next
-            parts = ((safe, parts[0][1]),)
+            parts = [(safe, parts[0][1])]
         from rich.text import Text
 
         self._console.print(Text.assemble(*parts))
@@ -147,9 +151,10 @@ class Output:
 
         Args:
             titles: of the columns.
-            rows: their cells, safe to print.
+            rows: their cells, which may contain anything.
             numbers: the titles whose columns are aligned to the right.
         """
+        rows = [[escape(cell) for cell in row] for row in rows]
         widths = [max(len(row[column]) for row in (titles, *rows)) for column in range(len(titles))]
         for row in (titles, *rows):
             cells = [
@@ -162,7 +167,7 @@ class Output:
     def text(self, text: str) -> None:
         """Write lines that may contain anything."""
         for line in text.removesuffix("\n").split("\n"):
-            self.line("\t".join([escape(part) for part in line.split("\t")]))
+            self._write_parts([("\t".join([escape(part) for part in line.split("\t")]), "")])
 
     def changes(self, before: str, after: str) -> None:
         """Write the lines of a text that change, with `-` and `+` before them."""

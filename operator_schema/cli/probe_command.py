@@ -15,6 +15,7 @@ import click
 from .. import probe as probing
 from ..compare.accepted import sort_changes
 from ..message_text import clip, escape, one_line
+from ..processes import kept_from_children
 from .arguments import (
     MCP,
     SECONDS,
@@ -138,8 +139,8 @@ def _how_to_probe(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: options[name] for name in names}, "env": variables, "headers": headers}
 
 
-class _Terminated(BaseException):
-    """SIGTERM came."""
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came, and ends whatever an interrupt ends."""
 
 
 @contextmanager
@@ -157,12 +158,13 @@ def _ended_by_sigterm() -> Generator[None]:
         signal.signal(number, signal.SIG_IGN)  # a second one doesn't stop the work of the first one
         raise _Terminated
 
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        # None: it was set by code that isn't Python, and can't be set again.
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+    with kept_from_children():
+        before = signal.signal(signal.SIGTERM, end)
+        try:
+            yield
+        finally:
+            # None: it was set by code that isn't Python, and can't be set again.
+            signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 class _Row:

@@ -20,6 +20,7 @@ from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
 from ..json_values import is_object
 from ..message_text import escape, listed
+from ..processes import kept_from_children
 from ..providers.answer import read_json
 from ..rounds.deciding import answer_codec, call_text
 from ..tools.calls import RawCall, arguments_to_decode
@@ -280,7 +281,8 @@ def _result_of(
     if given is None or given.mapping is not None:
         known: Any = executor.context if given is None else given.mapping
         made: Any = known(None) if callable(known) and not isinstance(known, Mapping) else known or {}  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
-        return executor.run_sync(call, context=ChainMap(answers, made))
+        with kept_from_children():
+            return executor.run_sync(call, context=ChainMap(answers, made))
 
     async def run() -> ToolResult:
         async with given.opened() as context:

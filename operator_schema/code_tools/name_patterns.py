@@ -120,7 +120,9 @@ class Pattern:
         folded = text.casefold() if any_case else text
         parts = re.sub(r"\*+", "*", f"\n{folded}\n").split("*")
         self.any_case = any_case
-        self._literal = max([literal for part in parts for literal in part.split("?")], key=len)
+        # A line end is no help, because each line has one.
+        literals = [literal for part in parts for literal in part.split("?")]
+        self._literal = max(literals, key=lambda literal: len(literal.strip(_NEWLINE)))
         # With a single literal, each place that has it fits.
         is_simple = "?" not in text and len([part for part in parts if part != "\n"]) == 1
         self._checked = None if is_simple else re.compile(_expression(parts))

@@ -95,13 +95,12 @@ class _Reading(NamedTuple):
 
     Attributes:
         value: what is decoded.
-        fits: whether it fits the node, but for what only decoding finds out: items of a set that are
-            equal, a class's own check.
+        fits: whether it fits the node, but for a class's own check.
         unused: whether keys are left that name no field.
         changes: what was corrected.
         unclear: whether it is an empty text that would fit as the one item of an array: nothing at all
             may be meant as well.
-        wrong_length: whether it is an array or a map that would fit if any length did.
+        wrong_length: whether it is an array or a map that would fit if any length did, or equal items.
     """
 
     value: Any
@@ -213,7 +212,10 @@ class _Repairer:
         return _Reading(value, fits=False, wrong_length=reading.wrong_length) if is_ambiguous else wrapped
 
     def _array(self, node: ArrayNode, value: list[Any], depth: int) -> _Reading:
-        return _limited(node, self._items([node.items] * len(value), value, depth))
+        reading = _limited(node, self._items([node.items] * len(value), value, depth))
+        if reading.fits and node.unique and not self.fitting.fits(node, reading.value, depth):
+            return reading._replace(fits=False, wrong_length=True)  # equal items
+        return reading
 
     def _tuple(self, node: TupleNode, value: list[Any], depth: int) -> _Reading:
         if len(value) != len(node.items):

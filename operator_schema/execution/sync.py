@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from _thread import allocate_lock  # `threading` itself is not needed
 from contextlib import suppress
 from contextvars import copy_context
@@ -117,6 +118,16 @@ class _Interrupts:
         if self._is_due:
             self._is_due = False
             raise KeyboardInterrupt
+
+
+def _after_fork() -> None:
+    """Handle interrupts in a child as before the calls, which run on only in the parent."""
+    while isinstance(held := getattr(_signal.getsignal(_signal.SIGINT), "__self__", None), _Interrupts):
+        held.let_go()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _swap_handler(before: Any, after: Any) -> bool:

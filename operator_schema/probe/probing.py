@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from math import inf
 from random import Random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from ..adapters.tool_definitions import read_described
 from ..json_values import is_array, is_object, to_json_text
-from ..lint import lint
+from ..lint import lint, many_tools
 from ..message_text import fold, listed, nearest, quote
 from .calls import Call, ProbedTool, storing_nothing
 from .checks import Fault, faults_of
-from .reports import LEVELS, MAY_CHANGE, Found, Plan, ProbeReport, Step
+from .reports import KINDS, LEVELS, MAY_CHANGE, NO_TIME, Found, Plan, ProbeReport, Step
 from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew
 from .subject import ProbeError, Server, check_options, server_of
 from .watching import Limits, State, Watcher, change_of
@@ -43,6 +44,9 @@ _OVERTIME: Final = 0.05
 
 _PLANNED: Final = 0.9
 """The part of the given time that is planned; the rest is for calls that aren't answered."""
+
+_PLANNING: Final = 0.3
+"""The part of the time in which tools are read and their calls are planned."""
 
 _OTHER_DEFAULT: Final = frozenset({"unmarked_deletion"})
 """Codes of `lint` about hints that have another meaning in the protocol if they aren't stated."""
@@ -164,7 +168,7 @@ def plan(
         headers=headers,
     )
     try:
-        run = _Run(Watcher(server, {}, 1), Limits(monotonic(), calls, seed), _silent)
+        run = _Run(Watcher(server, {}, 1), Limits(inf, calls, seed), _silent)
         run.begin(allow, allow_all=allow_all)
         return run.plan
     finally:
@@ -224,17 +228,25 @@ class _Run:
         self.server.start()
         described = self.server.list_tools()
         work = None if self.server.place is None else str(self.server.place.work)
-        self.tools.update({each["name"]: ProbedTool.of(each, work) for each in described})
+        given = {each["name"]: each for each in described}
         for name in allow:
-            if name not in self.tools:
-                near = nearest(name, self.tools)
-                there = listed(list(self.tools)) or "none"
+            if name not in given:
+                near = nearest(name, given)
+                there = listed(list(given)) or "none"
                 hint = f"did you mean {quote(near)}?" if near else f"the server has {there}"
                 message = f"there is no tool {quote(name)} to allow; {hint}"
                 raise ProbeError(message)
         with storing_nothing():
-            for tool in self.tools.values():
-                self._plan(tool, is_allowed=allow_all or tool.name in allow)
+            for name, each in given.items():
+                if self.plan and not self.limits.left(_PLANNING, self.start):
+                    numbers = dict.fromkeys(KINDS, 0)
+                    self.plan.append(
+                        Plan(name, reason=NO_TIME, is_called=False, numbers=numbers, example=None)
+                    )
+                    self.is_complete = False
+                    continue
+                tool = self.tools[name] = ProbedTool.of(each, work)
+                self._plan(tool, is_allowed=allow_all or name in allow)
 
     def check_calls(self) -> None:
         """Refuse a probe that calls nothing, which would find nothing.
@@ -260,7 +272,7 @@ class _Run:
             is_called, reason = False, "no call was found that its schema allows, and none that it refuses"
         if is_called:
             self.calls[tool.name] = calls
-        numbers = {kind: sum(call.kind == kind for call in calls) for kind in ("valid", "invalid", "hostile")}
+        numbers = {kind: sum(call.kind == kind for call in calls) for kind in KINDS}
         valid = [call.arguments for call in calls if call.kind == "valid"]
         example = min(valid, key=lambda each: len(to_json_text(each)), default=None)
         self.plan.append(Plan(tool.name, is_called, reason, numbers, example))
@@ -291,8 +303,12 @@ class _Run:
         )
 
     def _judge_definitions(self) -> None:
-        described = read_described({"tools": self.server.tools})
+        known = [each for each in self.server.tools if each["name"] in self.tools]
+        described = read_described({"tools": known})
         judged = lint(described.tools) if described.tools else []
+        if len(known) < len(self.server.tools):
+            judged = [finding for finding in judged if finding.code != "many_tools"]
+            judged += [finding for _, finding in many_tools(self.server.tools)]
         # What a parameter leaves to guess is the business of `check`.
         rules = [
             finding

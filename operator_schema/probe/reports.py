@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEVELS",
+    "KINDS",
     "MAY_CHANGE",
+    "NO_TIME",
     "Found",
     "Plan",
     "ProbeReport",
@@ -37,6 +39,12 @@ LEVELS: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 
 MAY_CHANGE: Final = "it may change something"
 """Why most tools aren't called: they are called if they are allowed."""
+
+NO_TIME: Final = "there was no time to plan its calls"
+"""Why some of very many tools aren't called."""
+
+KINDS: Final[tuple[str, ...]] = ("valid", "invalid", "hostile")
+"""The kinds of calls."""
 
 _MOST_SHOWN: Final = 2000
 
@@ -204,13 +212,16 @@ class ProbeReport(NamedTuple):
         ]
         called = sum(each.is_called for each in self.plan)
         waiting = sum(each.needs_allow for each in self.plan)
-        unread = len(self.plan) - called - waiting
+        late = sum(each.reason == NO_TIME for each in self.plan)
+        unread = len(self.plan) - called - waiting - late
         nothing = "0 errors" if accepted else "nothing found"
         parts = [", ".join(counts) or nothing, self._calls(called)]
         if unread:
             parts.append(f"{unread} not called, since their schemas can't be read")
         if waiting:
             parts.append(f"{waiting} not called, since they may change something ({option.format('allow')})")
+        if late:
+            parts.append(f"{late:,} not looked at in time")
         if self.restarts:
             parts.append(f"started again {count_of(self.restarts, 'times')}")
         if not self.is_complete:

@@ -206,9 +206,15 @@ def _reported(
 
 def _losses(provider: TakesTools, tool: Tool[..., Any], *, strict: bool) -> tuple[Finding, ...]:
     from ..schema.dialect_renderer import dialect_schema, lost
+    from ..schema.root_composition import uncomposed
 
     dialect = dialect_in(provider, strict=strict)
-    losses = () if dialect is None else dialect_schema(tool.codec, dialect, tool.name, provider.name).losses
+    if dialect is not None:
+        losses = dialect_schema(tool.codec, dialect, tool.name, provider.name).losses
+    else:
+        left = None if provider.takes_unions else uncomposed(tool.definition()["input_schema"])
+        keywords = () if left is None else left.keywords
+        losses = tuple([lost((), "weakened", keyword, tool.name, provider.name) for keyword in keywords])
     names = wire_keys(provider, tool)
     if not names:
         return losses

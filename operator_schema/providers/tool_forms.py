@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..schema.dialect_renderer import DialectSchema
     from ..schema.request_sizes import Size
+    from ..schema.root_composition import Uncomposed
     from ..schema.style import Dialect
     from ..tools import Tool
     from .tool_names import Features, NameRule, Rules
@@ -44,15 +45,13 @@ __all__ = [
     "too_long",
     "too_many",
     "wire_keys",
+    "without_unions",
 ]
 
 Strict: TypeAlias = "bool | Literal['auto']"
 
 STYLE = SchemaStyle(boolean_schemas=False)
 """`true` and `false` as schemas are refused by some, and left out by all others' models."""
-
-_UNIONS = frozenset({"anyOf", "oneOf", "allOf"})
-"""What stands at the root of the schema of a union."""
 
 
 class TakesTools(Protocol):
@@ -265,12 +264,16 @@ def made_forms(
         definition = tool.new_definition(STYLE)
         if written is not None:
             definition["input_schema"] = written.schema
-        elif not (provider.takes_unions or _UNIONS.isdisjoint(definition["input_schema"])):
-            raise _refuse_union(tool.name, provider.name)
         name = definition["name"] = provider.names.wire_name(tool.name)
         definition["input_schema"] = _with_wire_keys(provider, tool, definition["input_schema"])
         own_text = definition["description"]
         definition["description"] = own_text if description is None else description
+        if written is None and not provider.takes_unions:
+            left = without_unions(definition["input_schema"], tool.name, provider.name)
+            if left is not None:
+                definition["input_schema"] = left.schema
+                definition["description"] = left.described(definition["description"])
+                own_text = left.described(own_text)
         original = Original(provider.wire.tool(definition, strict=strict))
         made.append(ToolForm(provider, name, original, _size_of(written, strict=strict), own_text))
     return made
@@ -383,10 +386,25 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
     ]
 
 
-def _refuse_union(tool: str, provider: str) -> SchemaError:
-    message = f"{provider} takes only arguments with a list of properties, and these are a union"
-    remedy = "Give the union to one parameter: a dataclass with a field of this type"
-    return SchemaError(tool, [about_type((), "unsupported", tool, message, remedy)])
+def without_unions(schema: Mapping[str, Any], tool: str, provider: str) -> Uncomposed | None:
+    """Return the schema of a tool for a provider that takes no composition at the root; None if it has none.
+
+    Args:
+        schema: of the arguments.
+        tool: its name, for the error.
+        provider: its name, for the error.
+
+    Raises:
+        SchemaError: the arguments are a union, without a list of properties.
+    """
+    from ..schema.root_composition import UNIONS, uncomposed
+
+    left = uncomposed(schema)
+    if left is None and not UNIONS.isdisjoint(schema):
+        message = f"{provider} takes only arguments with a list of properties, and these are a union"
+        remedy = "Give the union to one parameter: a dataclass with a field of this type"
+        raise SchemaError(tool, [about_type((), "unsupported", tool, message, remedy)])
+    return left
 
 
 def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:

@@ -54,11 +54,18 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
         found = [value for name, value in content.items() if not name.startswith("_")]
     else:
         found = [getattr(module, name) for name in public if not _is_submodule(module, name)]
-    tools: list[Tool[..., Any]] = [value for value in found if isinstance(value, Tool)]
+    tools: list[Tool[..., Any]] = list(filter(_is_tool, found))
     if public is None:
         # Imported tools belong to the module that made them.
         tools = [tool for tool in tools if not _is_imported(tool, module)]
     return list({id(tool): tool for tool in tools}.values())
+
+
+def _is_tool(value: object) -> bool:
+    try:
+        return isinstance(value, Tool)
+    except Exception:  # noqa: BLE001  # an object of the module that says itself which class it has
+        return False
 
 
 def own_tools_of(module: ModuleType) -> list[Tool[..., Any]]:

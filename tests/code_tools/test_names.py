@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from small_domains import texts_of
 
 from operator_schema.code_tools.name_patterns import NameTable, Pattern, lines_of
 
@@ -34,6 +37,32 @@ def test_a_table_finds_what_fits(files, pattern, any_case):
         for place, name in enumerate(names)
         if fits(pattern, name, any_case=any_case)
     ]
+
+
+@cache
+def is_name_of(pattern, name):
+    """Say whether a name fits, one character at a time: no expression, unlike the search itself."""
+    if not pattern:
+        return not name
+    if pattern[0] == "*":
+        return is_name_of(pattern[1:], name) or (name != "" and is_name_of(pattern, name[1:]))
+    return name != "" and pattern[0] in {"?", name[0]} and is_name_of(pattern[1:], name[1:])
+
+
+@pytest.mark.parametrize("any_case", [False, True])
+def test_each_short_pattern_finds_the_short_names_that_fit(any_case):
+    names, patterns = texts_of("aB.", 3)[1:], texts_of("aB.*?", 5)[1:]
+    assert (len(names), len(patterns)) == (39, 3905)
+    names += [name.swapcase() for name in names]
+    table = NameTable([lines_of(names, any_case=any_case)])
+    fold = str.lower if any_case else str
+    wrong = [
+        pattern
+        for pattern in patterns
+        if [names[place] for _, place in table.matches(Pattern(pattern, any_case=any_case))]
+        != [name for name in names if is_name_of(fold(pattern), fold(name))]
+    ]
+    assert wrong == []
 
 
 def test_a_name_with_a_line_end_stays_one_name():

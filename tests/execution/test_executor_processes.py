@@ -181,3 +181,30 @@ def test_the_child_of_a_fork_can_use_an_executor_that_was_busy():
         check=False,
     )
     assert done.stdout == "[0, 0, 0, 0, 0, 0]\n", done.stderr
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system doesn't fork")
+@pytest.mark.parametrize("depth", [1, 2])
+def test_an_interrupt_of_a_child_that_a_function_has_forked_ends_the_child(depth):
+    done = process(
+        "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from operator_schema import Executor, RawCall, tool\n"
+        "def ended():\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        try:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "        except KeyboardInterrupt:\n"
+        "            os._exit(7)\n"
+        "        os._exit(8)\n"
+        "    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])\n"
+        "@tool(threads=False)\n"
+        "def fork(depth: int) -> int:\n"
+        "    return ended() if depth == 1 else run(depth - 1)\n"
+        "def run(depth):\n"
+        "    return Executor([fork]).run_sync(RawCall('1', 'fork', {'depth': depth})).value\n"
+        f"print(run({depth}), signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+    )
+    assert (done.returncode, done.stdout) == (0, "7 True\n"), done.stderr

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from restarts import CASES, restart_of
 from turns import CALLS, CONTEXT, TOOLS, Answer, Call, add, check, count, turns, wait, wipe
 
 from operator_schema import Complete, Defer, Executor, Registry, Reject, RunNormally, Toolset, hook, tool
+from operator_schema.content import Audio, File, Image
 
 HOW_THEY_ASK = {
     "agent_framework": "before",  # approval_mode, a request for the approval of a function
@@ -150,6 +152,33 @@ def test_a_function_makes_the_context(driver, is_async):
     assert hosts
     for host in hosts:
         assert host is None if driver.host is None else isinstance(host, driver.host)
+
+
+POINT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(20)
+LONE = {
+    "image": Image.from_bytes(b64decode(POINT)),
+    "audio": Audio(WAV, "audio/wav"),
+    "file": File(b"%PDF-1.4", "application/pdf", name="a.pdf"),
+}
+
+
+SAYS_OTHERWISE = {
+    **dict.fromkeys([("fastmcp", kind) for kind in LONE], ""),  # its client gets the media itself
+    ("smolagents", "image"): "Stored 'image.png' in memory.",
+}
+
+
+@pytest.mark.parametrize("kind", LONE)
+def test_a_result_without_text_leaves_a_text_for_models_that_get_nothing_else(driver, is_async, kind):
+    @tool
+    def show() -> Any:
+        """Show it."""
+        return LONE[kind]
+
+    (answer,) = driver.talk([show], [Call("show", {})], is_async)
+    assert SAYS_OTHERWISE.get((driver.name, kind), LONE[kind].media_type) in answer.text
+    assert not answer.is_error
 
 
 def test_an_executor_of_your_own_runs_the_calls(driver, is_async):

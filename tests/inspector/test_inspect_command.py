@@ -13,8 +13,10 @@ import threading
 from importlib.util import find_spec
 from pathlib import Path
 
+import forking_tools
 import pytest
 import warm_processes
+from forking_tools import ANSWERS, CALLS
 from page_client import Client
 from patience import LONGEST_WAIT, wait_until
 
@@ -127,6 +129,15 @@ def test_a_change_of_the_source_is_shown_and_tried_calls_are_replayed(start, fol
     file.write_text(source)
     assert wait_until(lambda: page.get("state")["problem"] is None)
     assert page.get("tried")["summary"] == "0 of 1 read differently now"
+
+
+@pytest.mark.slow("it starts processes")
+def test_a_tool_that_starts_and_ends_processes(start, folder):
+    shutil.copy(forking_tools.__file__, folder)
+    page = start("forking_tools:registry")
+    answers = [page.run({"tool": name, "arguments": json.dumps(given)})[-1]["done"] for name, given in CALLS]
+    contents = [answer["result"]["content"] for answer in answers]
+    assert [text if text.startswith("ended") else json.loads(text) for text in contents] == ANSWERS
 
 
 @pytest.mark.slow("it starts processes")

@@ -330,7 +330,7 @@ def fails(test: str) -> bool:
 def environment_for(folder: Path) -> dict[str, str]:
     """Return the environment in which the tests of a copy of the project run."""
     path = os.pathsep.join([str(folder), str(ROOT / "tests" / "mutation")])
-    return {**os.environ, "PYTHONPATH": path, "HYPOTHESIS_PROFILE": "ci"}
+    return {**os.environ, "PYTHONPATH": path}
 
 
 def stages_of(mutant: Mutant, source: str, reached: Reached, options: Namespace) -> list[Stage]:

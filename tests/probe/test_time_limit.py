@@ -8,9 +8,10 @@ pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
 from operator_schema import tool
+from operator_schema.probe import plan, probe
 from operator_schema.probe.calls import Call, ProbedTool
 from operator_schema.probe.checks import Fault, faults_of
-from operator_schema.probe.reports import Step
+from operator_schema.probe.reports import NO_TIME, Step
 from operator_schema.probe.settling import Candidate, settle, settled_anew
 from operator_schema.probe.subject import server_of
 from operator_schema.probe.watching import Watcher
@@ -77,3 +78,30 @@ def test_what_does_not_show_in_a_new_server_is_not_reported(watcher, fault):
     assert [step.call.arguments for step in found.steps] == [{"question": "000"}]
     other = found._replace(steps=(Step(Call("ask", {"question": ""}, "valid", "")),))
     assert settled_anew(watcher, candidate, other, monotonic() - 1) is None
+
+
+def many(number):
+    def made(position):
+        @tool(name=f"tool_{position}", read_only=True)
+        def answer(question: str) -> str:
+            """Answer a question."""
+            return question
+
+        return answer
+
+    return [made(position) for position in range(number)]
+
+
+def test_of_more_tools_than_there_is_time_for_the_first_are_called_and_the_others_counted():
+    report = probe(many(60), seconds=1e-6, calls=1)
+    assert [plan.is_called for plan in report.plan] == [True] + [False] * 59
+    assert {plan.reason for plan in report.plan[1:]} == {NO_TIME}
+    assert not report.is_complete
+    assert "59 not looked at in time" in report.summary()
+    assert "not called, since" not in report.summary()
+    messages = [each.finding.message for each in report.found if each.finding.code == "many_tools"]
+    assert messages == ["there are 60 tools; models choose less well among many"]
+
+
+def test_a_plan_that_calls_nothing_is_of_all_tools():
+    assert all(each.is_called for each in plan(many(20), calls=1))

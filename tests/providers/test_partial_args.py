@@ -1,10 +1,12 @@
 """Calls of Gemini on Vertex AI, whose arguments come in parts with their places."""
 
 import json
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_domains import sequences_of
 
 from operator_schema import tool
 from operator_schema.providers import ResponseError, gemini
@@ -70,13 +72,20 @@ def test_the_parts_make_the_arguments_and_their_text(arguments, size):
     assert list(found.value) == list(arguments)
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["$.a", "$.b", "$.a.b", "$.a[0]", "$.a[1].c", "$.c['d']"]), st.booleans()),
-        max_size=8,
-    )
-)
-def test_places_in_any_order_make_arguments_or_our_own_error(parts):
+PLACES = ["$.a", "$.b", "$.a.b", "$.a[0]", "$.a[1].c", "$.c['d']"]
+
+
+def test_places_in_any_order_make_arguments_or_our_own_error():
+    for parts in sequences_of(list(product(PLACES, [False, True])), 3):
+        check_places(parts)
+
+
+@given(st.lists(st.tuples(st.sampled_from(PLACES), st.booleans()), min_size=4, max_size=8))
+def test_many_places_make_arguments_or_our_own_error(parts):
+    check_places(parts)
+
+
+def check_places(parts):
     found, text = PartialArguments(), ""
     try:
         for number, (path, goes_on) in enumerate(parts):

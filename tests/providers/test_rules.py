@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from offers import offer_of
 from provider_traffic import exchanges
+from small_domains import texts_of
 from test_provider_laws import PROVIDERS, response_of
 
 from operator_schema import Executor, RawCall, SchemaError, Toolset, tool
@@ -150,6 +151,14 @@ KEYS = {"a_1": "a b", "$b": "c"}
 PIECES = ["a_1", '"', "\\", ":", " ", "{", "}", ",", "x", '"a_1"', '"a_1":', "$b", '\\"', " " * 99]
 
 
+def test_short_text_in_pieces_becomes_what_the_whole_text_becomes():
+    for text in texts_of(PIECES, 3):
+        for size in (1, 2, 3):
+            keys = KeysInText(KEYS)
+            made = "".join([keys.feed(text[place : place + size]) for place in range(0, len(text), size)])
+            assert made + keys.held == text_with_keys(text, KEYS)
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=12), st.data())
 def test_text_in_pieces_becomes_what_the_whole_text_becomes(parts, data):
     text = "".join(parts)
@@ -238,12 +247,16 @@ def test_whatever_says_the_name_of_a_property_says_the_new_one():
         "then": {"properties": {"a b": {"const": {"a b": 1}}}},
     }
     wire = anthropic.rules.keys.wire_name("a b")
-    sent = schema_in(anthropic.request([listing(schema)]))
+    request = anthropic.request([listing(schema)])
+    sent = schema_in(request)
     assert sent["properties"] == {wire: {"type": "string"}, "c": {"$ref": f"#/properties/{wire}"}}
     assert sent["required"] == [wire]
     assert sent["dependentRequired"] == {wire: ["c"], "c": [wire]}
-    assert sent["if"] == {"required": [wire]}
-    assert sent["then"] == {"properties": {wire: {"const": {"a b": 1}}}}
+    said = request["tools"][0]["description"].partition("the JSON Schema ")[2].removesuffix(".")
+    assert json.loads(said) == {
+        "if": {"required": [wire]},
+        "then": {"properties": {wire: {"const": {"a b": 1}}}},
+    }
 
 
 # --- descriptions and numbers ----------------------------------------------------------------------

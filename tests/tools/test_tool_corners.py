@@ -226,3 +226,24 @@ def test_arguments_of_a_base_that_no_base_names_are_unknown():
 def test_a_parameter_has_the_examples_of_its_field():
     ((_, parameter),) = parameters_of(Sized)
     assert parameter["properties" if "properties" in parameter else "examples"] == [3]
+
+
+def test_an_object_of_a_module_that_says_itself_which_class_it_has_is_passed_over(define):
+    module = define(
+        """
+        from operator_schema import tool
+
+        class Lazy:
+            @property
+            def __class__(self):
+                raise RuntimeError("not configured")
+
+        settings = Lazy()
+
+        @tool
+        def search(query: str) -> str:
+            "Search."
+            return query
+        """
+    )
+    assert [one.name for one in tools_in(module)] == ["search"]

@@ -12,6 +12,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ...introspect.node_kinds import json_types_of
 from ...json_values import without_surrogates
 from ...message_text import as_written, listed
+from ...schema.root_composition import uncomposed
 from ...tools import ERROR, NO_OUTPUT, Audio, File, Image, Text, items_of, write_base64, write_log
 
 if TYPE_CHECKING:
@@ -29,10 +30,12 @@ __all__ = [
     "hints_of",
     "holds_native",
     "is_modern",
+    "is_of_anthropic",
     "native_answer",
     "native_classes",
     "output_of",
     "structured_content",
+    "without_composition",
 ]
 
 
@@ -89,6 +92,21 @@ def described(
         annotations=hints_of(said),
         _meta=said.meta or None,
     )
+
+
+def is_of_anthropic(client: types.InitializeRequestParams | None) -> bool:
+    """Return whether a client gives its tools to Anthropic's API, as far as its name says."""
+    name = "" if client is None else client.client_info.name.casefold()
+    return "claude" in name or "anthropic" in name
+
+
+def without_composition(tool: types.Tool) -> types.Tool:
+    """Return a tool as Anthropic's API takes it, if it can: with anything else, Claude Code drops it."""
+    left = uncomposed(tool.input_schema)
+    if left is None:
+        return tool
+    description = left.described(tool.description or "")
+    return tool.model_copy(update={"input_schema": left.schema, "description": description})
 
 
 def structured_content(output: StructuredOutput, json: Any, protocol_version: str) -> Any:

@@ -171,6 +171,7 @@ _MOST_STREAMS = 500
 _MOST_SESSIONS = 1000
 _SECONDS_IDLE = 1800.0
 _SESSION = b"mcp-session-id"
+_RESUMED = b"last-event-id"
 _TO_BEGIN = 2
 """A client with so many requests has only opened its session."""
 
@@ -374,7 +375,8 @@ class Sessions:
 class Streams:
     """An ASGI application that limits the open streams: the oldest one ends for a new one.
 
-    A client that listens for messages keeps a stream open with GET; it can open another when one has ended.
+    A client that listens for messages keeps a stream open with GET; it can open another when one has ended,
+    which repeats nothing of that one.
 
     Args:
         app: what is behind it; it ends a stream when its client has gone.
@@ -391,6 +393,9 @@ class Streams:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
+        # Nothing that was sent is kept, so a stream that is to be resumed begins anew; the SDK would fail.
+        headers = [(name, value) for name, value in scope["headers"] if name.lower() != _RESUMED]
+        scope = {**scope, "headers": headers}
         if len(self._open) >= self._most:
             oldest = next(iter(self._open))
             del self._open[oldest]

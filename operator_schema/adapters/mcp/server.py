@@ -38,10 +38,12 @@ from .content import (
     cut_answer,
     described,
     holds_native,
+    is_of_anthropic,
     native_answer,
     native_classes,
     output_of,
     structured_content,
+    without_composition,
 )
 from .messages import ClientLog, Confirmation, PatientSession, with_messages
 from .resources_and_prompts import OWN_RESULTS, Documents, page_of
@@ -162,6 +164,8 @@ class Handlers:
         page, following = page_of(named, params, self.page_size, "tools")
         options = {"structured": self._structured, "protocol_version": ctx.protocol_version}
         tools = [_adapter.made(tool, self._runner, options) for tool in page]
+        if is_of_anthropic(ctx.session.client_params):
+            tools = list(map(without_composition, tools))
         return types.ListToolsResult(tools=tools, next_cursor=following)
 
     async def call_tool(

@@ -22,6 +22,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from ...json_values import repeated_key
+from ...processes import kept_from_children
 from ...tools import WARNING, write_log
 from .server import server
 
@@ -65,7 +66,7 @@ def serve(tools: Tools, /, **options: Any) -> int:
         ValueError: an argument is out of range, or the executor has other tools.
     """
     made = server(tools, **options)
-    with taken_streams() as streams:
+    with taken_streams() as streams, kept_from_children():
         return asyncio.run(serve_stdio(made, *streams))
 
 

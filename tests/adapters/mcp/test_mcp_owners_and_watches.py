@@ -132,7 +132,7 @@ def test_a_client_that_claims_to_be_a_gateway_changes_nothing_for_others(lacks):
 LISTS = st.none() | st.frozensets(st.sampled_from("abc"))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=settings().max_examples // 3, deadline=None)
 @given(st.lists(st.tuples(LISTS, LISTS), min_size=1, max_size=4))
 def test_a_resource_changes_hands_only_when_its_server_lists_without_it(steps):
     one, two = Listing("one"), Listing("two")

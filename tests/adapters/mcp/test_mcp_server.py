@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from uuid import uuid4
 
 import anyio
+import mcp_types as types
 import pytest
 from hearing import hearing_client
 from mcp import Client, MCPError
@@ -38,6 +39,7 @@ from operator_schema.adapters.mcp.changes import ChangeBus
 from operator_schema.adapters.mcp.server import server_of as server_from
 from operator_schema.content import Audio, File, Image, Resource
 from operator_schema.rounds import ToolSearch
+from operator_schema.tools import document_tool
 from operator_schema.types import Progress
 
 LEGACY, MODERN = "legacy", "2026-07-28"
@@ -1313,3 +1315,30 @@ def test_a_tool_that_no_search_has_found_still_asks_a_person(mode):
 def test_the_name_of_a_server_is_a_string(name):
     with pytest.raises(TypeError, match=r"^the name of a server must be a string, not"):
         server([], name=name)
+
+
+COMPOSED = {
+    "type": "object",
+    "properties": {"mode": {"type": "string"}, "size": {"type": "integer"}},
+    "anyOf": [{"required": ["mode"]}, {"required": ["size"]}],
+}
+
+
+@both_protocols
+@pytest.mark.parametrize("name", ["claude-code", "claude-ai", "cursor"])
+def test_a_client_of_anthropic_gets_a_schema_that_its_api_takes(mode, name):
+    foreign = document_tool(lambda arguments: "ok", COMPOSED, name="foreign", description="Do it.")
+    identity = types.Implementation(name=name, version="1")
+    is_whole = name == "cursor"
+
+    async def main():
+        async with Client(server_of(Registry([foreign])), mode=mode, client_info=identity) as client:
+            (listed,) = (await client.list_tools()).tools
+            wrong = await client.call_tool("foreign", {})
+            return listed.input_schema, listed.description, wrong.is_error
+
+    schema, description, is_refused = anyio.run(main)
+    assert is_refused
+    assert ("anyOf" in schema) == is_whole
+    assert ("must also fit the JSON Schema" in description) != is_whole
+    assert schema["properties"] == COMPOSED["properties"]

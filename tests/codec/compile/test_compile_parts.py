@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import pytest
 from compile_samples import check_parts, with_parts
-from hypothesis import settings
+from shares import seeds
 from strategies import Limits
 
 from operator_schema import Codec, DecodeError, SchemaError, SchemaLeaf
@@ -29,7 +29,8 @@ from values import Values
 # --- law 3 ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(max(2, settings().max_examples // 17)))
+@pytest.mark.hypothesis
+@pytest.mark.parametrize("seed", seeds(17))
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of the regular expressions among the values
 def test_one_meaning_over_the_campaigns_types(seed):
     rng = random.Random(f"parts:{seed}")  # noqa: S311  # repeatable on purpose

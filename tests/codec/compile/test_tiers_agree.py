@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from compile_samples import check, check_encoder, check_parts, decoder_of, with_parts
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from shares import seeds
 from strategies import TYPES, supposedly_valid, values_for
 
 from operator_schema import Codec, SchemaError
@@ -40,7 +41,8 @@ def test_one_meaning(data):
         check_parts(in_parts, value)
 
 
-@pytest.mark.parametrize("seed", range(max(2, settings().max_examples // 25)))
+@pytest.mark.hypothesis
+@pytest.mark.parametrize("seed", seeds(25))
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # of the regular expressions among the values
 def test_one_meaning_over_the_campaigns_types(seed):
     rng = random.Random(f"compiled:{seed}")  # noqa: S311  # repeatable on purpose

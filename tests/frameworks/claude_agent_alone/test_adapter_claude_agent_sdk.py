@@ -23,6 +23,7 @@ from turns import CALLS, CONTEXT, OURS, TOOLS, Answer, Call, add, book, check, c
 
 from operator_schema import Executor, Registry, tool
 from operator_schema.adapters.claude_agent_sdk import allowed_tools, to_server
+from operator_schema.tools import document_tool
 
 TURNS = {
     "good": OURS,
@@ -163,6 +164,20 @@ def test_the_model_reads_our_schemas(talk):
         assert one["input_schema"] == made.input_schema()
         assert one["description"] == made.definition()["description"]
     check_schemas(SCHEMA, {made.name: sent[f"mcp__tools__{made.name}"]["input_schema"] for made in TOOLS})
+
+
+def test_a_tool_whose_schema_the_api_would_refuse_is_there_without_that_part(talk):
+    schema = {
+        "type": "object",
+        "properties": {"mode": {"type": "string"}, "size": {"type": "integer"}},
+        "anyOf": [{"required": ["mode"]}, {"required": ["size"]}],
+    }
+    foreign = document_tool(lambda arguments: "ok", schema, name="foreign", description="Do it.")
+    found, requests = talk([Call("foreign", {}), Call("foreign", {"size": 1})], tools=[foreign])
+    (sent,) = [one for one in requests[0]["tools"] if one["name"] == "mcp__tools__foreign"]
+    assert "anyOf" not in sent["input_schema"]
+    assert "must also fit the JSON Schema" in sent["description"]
+    assert [answer.is_error for answer in found] == [True, False]
 
 
 def test_interrupting_the_agent_cancels_the_tool(options):

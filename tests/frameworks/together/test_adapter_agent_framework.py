@@ -193,7 +193,8 @@ def test_images_are_content():
         """Look."""
         return Image.from_bytes(PNG)
 
-    (block,) = asyncio.run(to_tool(look).invoke(arguments={}))
+    text, block = asyncio.run(to_tool(look).invoke(arguments={}))
+    assert (text.type, text.text) == ("text", "[image image/png, 28 bytes]")
     assert (block.type, block.media_type) == ("data", "image/png")
 
 

@@ -16,10 +16,11 @@ from pydantic import PydanticUserError
 from turn_table import run_section
 from turns import CALLS, OURS, PNG, TOOLS, Answer, add, check_schemas
 
-from operator_schema import Executor, RawCall, Registry, tool
+from operator_schema import Executor, RawCall, Registry, SchemaError, providers, tool
 from operator_schema.adapters import anthropic as adapter
 from operator_schema.adapters.anthropic import to_tool, to_tools
 from operator_schema.content import Image
+from operator_schema.tools import document_tool
 
 TURNS = {
     "good": OURS,
@@ -216,3 +217,20 @@ def test_options_of_theirs_are_sent():
 def test_the_examples_of_the_page_run():
     (made,) = run_section("anthropic")["tools"]
     assert made.name == "search"
+
+
+COMPOSED = {
+    "type": "object",
+    "properties": {"mode": {"type": "string"}, "size": {"type": "integer"}},
+    "anyOf": [{"required": ["mode"]}, {"required": ["size"]}],
+}
+
+
+def test_what_the_api_refuses_at_the_root_of_a_schema_is_left_out_as_for_the_provider():
+    foreign = document_tool(lambda arguments: "ok", COMPOSED, name="foreign", description="Do it.")
+    ours = providers.anthropic.request([foreign])["tools"][0]
+    assert "anyOf" not in ours["input_schema"]
+    assert to_tool(foreign).to_dict() == ours
+    union = document_tool(lambda arguments: "ok", {**COMPOSED, "properties": {}}, name="a", description="b")
+    with pytest.raises(SchemaError, match="Anthropic takes only arguments with a list of properties"):
+        to_tool(union).to_dict()

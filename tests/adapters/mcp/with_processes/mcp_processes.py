@@ -77,9 +77,9 @@ def request(number, method, params=None):
 
 
 @contextmanager
-def raw_server(*words, folder=HERE):
+def raw_server(*words, folder=HERE, program=None):
     process = subprocess.Popen(
-        command(*words),
+        program or command(*words),
         cwd=folder,
         env=environment(),
         stdin=subprocess.PIPE,

@@ -111,6 +111,19 @@ def test_a_client_calls_tools(url, mode):
     assert told == [(0, 1, "started")]
 
 
+@pytest.mark.parametrize("event", ["1", "0", "", "a b", "x" * 4000, "é", "../1"])
+def test_a_client_that_wants_to_resume_a_stream_gets_a_new_one(url, event):
+    _, opened, _ = post(url, opening())
+    sent = {"Accept": "text/event-stream", "Mcp-Session-Id": opened["mcp-session-id"]}
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(url), timeout=LONGEST_WAIT)
+    try:
+        connection.request("GET", "/mcp", headers={**sent, "Last-Event-ID": event.encode()})
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, "text/event-stream")
+    finally:
+        connection.close()
+
+
 @both_protocols
 def test_twenty_connections_at_once(url, mode):
     async def main():
