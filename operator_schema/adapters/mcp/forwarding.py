@@ -36,6 +36,7 @@ __all__ = [
     "ask_front",
     "check_sendable",
     "driven",
+    "not_listed",
     "passed",
     "reason_of",
     "refused",
@@ -328,3 +329,14 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, TimeoutError) and not str(error):
         return "it gave no answer in time"
     return one_line(str(error) or type(error).__name__, _SHOWN)
+
+
+def not_listed(name: str, error: Exception) -> ConnectionError:
+    """Return the error of a server that didn't list its tools."""
+    cause = error.__cause__ if isinstance(error, GoneError) else None
+    own = f"the server {name} "
+    said = reason_of(cause or error)
+    reason = f"it {said.removeprefix(own)}" if said.startswith(own) else said
+    made = ConnectionError(f"the server {name} can't be reached: it doesn't list its tools: {reason}")
+    made.__cause__ = error
+    return made
