@@ -221,7 +221,7 @@ class Link:
             if before is not None and before.is_open:
                 made: Connection | None = before
             else:
-                made = await self._opened_for(own)
+                made = await self._opened_for(own, ctx)
             if made is None:
                 return None
             made.claim(ctx)
@@ -229,14 +229,14 @@ class Link:
             self._replace(before, made)
             return made
 
-    async def _opened_for(self, own: _Own) -> Connection | None:
+    async def _opened_for(self, own: _Own, ctx: Ctx) -> Connection | None:
         """Connect for one client; None if there can't be a further connection."""
         self._opened.pop(own, None)
         if not own.retry.is_due or not self._has_room():
             return None
         self._opened[own] = None  # before anything waits, so that there are never too many
         try:
-            made = await self._again("legacy", own.connection)
+            made = await self._again("legacy", own.connection, ctx)
         except MCPError:
             _LOG.warning(
                 "%s: its clients share a connection, so it can't ask them; another one is tried in %g s",
@@ -331,11 +331,19 @@ class Link:
         if before is not None and before is not made:
             self._reopened(self, before, made)
 
-    async def _again(self, mode: str, before: Connection | None) -> Connection:
-        """Connect once more; a server may take only one connection, so the one before ends first."""
+    async def _again(self, mode: str, before: Connection | None, ctx: Ctx | None = None) -> Connection:
+        """Connect once more; a server may take only one connection, so the one before ends first.
+
+        Args:
+            mode: of the client.
+            before: the connection before; None if there was none.
+            ctx: of a request of the client whose connection it is, who may be asked at once; None for all.
+        """
         if before is not None:
             await before.over()
         made = Connection(self, mode)
+        if ctx is not None:
+            made.claim(ctx)
         try:
             await self._start(made)
         except Exception as error:  # a transport may raise anything

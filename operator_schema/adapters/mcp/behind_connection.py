@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from .changes import client_of
 from .content import is_modern
-from .forwarding import MOST_QUESTIONS, Asker, ask_front, reason_of, refused, sendable
+from .forwarding import MOST_QUESTIONS, Asker, Question, ask_front, reason_of, refused, sendable
 from .gateway_chain import marked
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class Connection:
     def __init__(self, link: Link, mode: str) -> None:
         self._link, self._mode = link, mode
         self._askers: dict[Asker, None] = {}
-        self._questions = self._requests = 0
+        self._questions: dict[Question, None] = {}
+        self._requests = 0
+        self._owes_roots = False  # the server asked for roots when there was nobody to ask
         self._first: tuple[Hashable, object] | None = None  # kept, so that no other client gets its id
         self._clients: set[Hashable] = set()  # those before 2026-07-28 that have used it and are there
         self._is_shared = False
@@ -163,30 +165,33 @@ class Connection:
             finally:
                 self._requests -= 1
         self.note_client(ctx)
-        found: list[T] = []
-        failure: Exception | None = None
-        async with anyio.create_task_group() as group:
-            asker = Asker(ctx, group)
-            self._askers[asker] = None
-            try:
-                found.append(await send(self.client.session))
-            except Exception as error:  # noqa: BLE001  # the group would wrap what is raised in it
-                failure = error
-            finally:
-                del self._askers[asker]
-            group.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        return found[0]
+        await self.tell_of_roots(ctx)
+        asker = Asker(ctx)
+        self._askers[asker] = None
+        try:
+            return await send(self.client.session)
+        finally:
+            del self._askers[asker]
+            for question in self._questions:
+                question.end_request(asker)
 
-    def _asker(self) -> Asker | None:
-        """Return the request in front during which the server speaks; None if that isn't certain.
+    async def tell_of_roots(self, ctx: Ctx) -> None:
+        """Tell a server that has got no roots, as there was no client, that it may ask this client."""
+        can = ctx.session.client_capabilities
+        if not self._owes_roots or can is None or can.roots is None or self._is_shared:
+            return
+        if self._first is None or self._first[0] == _identity(ctx)[0]:
+            self._owes_roots = False
+            await self.client.session.send_notification(types.RootsListChangedNotification())
+
+    def _open_requests(self) -> list[Asker]:
+        """Return the requests in front during which the server speaks; none if that isn't certain.
 
         It may speak of a request that is over, so it is certain only if all came from one client.
         """
         found = list(self._askers)
         is_one = not self._is_shared and len({asker.client for asker in found}) == 1
-        return found[-1] if is_one else None
+        return found if is_one else []
 
     def _lone_front(self) -> Ctx | None:
         """Return the only client that the server can mean outside of any request."""
@@ -210,26 +215,49 @@ class Connection:
 
     async def _ask(self, request: types.InputRequest) -> Any:
         """Ask the client in front; return its answer, or why it can't be asked."""
-        if self._questions >= MOST_QUESTIONS:
+        if len(self._questions) >= MOST_QUESTIONS:
             return refused(f"there are {MOST_QUESTIONS} other questions that wait for an answer")
-        self._questions += 1
+        requests = self._open_requests()
+        question = Question(() if isinstance(request, types.ListRootsRequest) else requests)
+        self._questions[question] = None
         try:
             request = self._link.named(request)
-            asker = self._asker()
-            if asker is not None:
-                return await asker.run(lambda: ask_front(asker.ctx, request, asker.ctx.request_id))
+            if requests:
+                ctx = requests[-1].ctx
+                return await question.asked(lambda: ask_front(ctx, request, ctx.request_id))
             lone = self._lone_front()
             if lone is not None:
                 return await ask_front(lone, request, None)
         except MCPError as error:
             return error.error
         finally:
-            self._questions -= 1
-        _LOG.warning("%s: a question isn't asked: several clients have used its connection", self._link.name)
-        return refused("the gateway can't tell which of its clients is meant")
+            del self._questions[question]
+        return self._nobody(request)
+
+    def _nobody(self, request: types.InputRequest) -> Any:
+        """Return the answer to a question that no client can be asked, and log it."""
+        name = self._link.name
+        if self._first is not None:
+            why, reason = (
+                "several clients have used its connection",
+                "the gateway can't tell which of its clients is meant",
+            )
+            if not self._is_shared:
+                reason = why = "its client has gone, or can be asked only during a call"
+            _LOG.warning("%s: a question isn't asked: %s", name, why)
+            return refused(reason)
+        if isinstance(request, types.ListRootsRequest):
+            self._owes_roots = True
+            _LOG.info(
+                "%s: it asks for roots before any client has used its connection: it gets none yet", name
+            )
+            return types.ListRootsResult(roots=[])
+        _LOG.info("%s: a question isn't asked: no client has used its connection yet", name)
+        return refused("no client has used the connection yet")
 
     async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
-        asker = self._asker()
+        requests = self._open_requests()
+        asker = requests[-1] if requests else None
         ctx = self._lone_front() if asker is None else asker.ctx
         if ctx is None or not self._link.fronts.wants(ctx, params.level):
             return

@@ -343,7 +343,9 @@ class Gateway:
         async def prepare() -> None:
             for link in self._links:
                 with suppress(MCPError):  # each request says so
-                    await link.shared_connection(ctx)
+                    connection = await link.shared_connection(ctx)
+                    if len(self._fronts.contexts) == 1:  # so it can only be this client who is asked
+                        await connection.tell_of_roots(ctx)
 
         self._group.start_soon(prepare)
 
