@@ -58,6 +58,11 @@ __all__ = ["Gateway", "ServerBehind"]
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _MOST_VALUES = 100
 _WAIT_SECONDS, _LONGEST_WAIT = 1.0, 60.0
+_OTHER_TASK = (
+    "a gateway must be closed by the task that opened it, because its connections belong to that task; its "
+    "connections end now. Write `async with Gateway(…)` in one function, and let that function wait until the "
+    "gateway isn't needed any more"
+)
 _SECONDS_UNTOLD = 5.0
 """After which it is said that servers are waited for."""
 
@@ -124,6 +129,7 @@ class Gateway:
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         check_depth()
+        self._opened_in = anyio.get_current_task().id
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
             await self._begin()
@@ -133,8 +139,14 @@ class Gateway:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close all connections."""
+        """Close all connections.
+
+        Raises:
+            RuntimeError: another task has opened it. The connections end all the same.
+        """
         self._group.cancel_scope.cancel()
+        if anyio.get_current_task().id != self._opened_in:
+            raise RuntimeError(_OTHER_TASK)
         await self._stack.aclose()
 
     async def _begin(self) -> None:
