@@ -59,9 +59,8 @@ _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _MOST_VALUES = 100
 _WAIT_SECONDS, _LONGEST_WAIT = 1.0, 60.0
 _OTHER_TASK = (
-    "a gateway must be closed by the task that opened it, because its connections belong to that task; its "
-    "connections end now. Write `async with Gateway(…)` in one function, and let that function wait until the "
-    "gateway isn't needed any more"
+    "a gateway must be closed by the task that opened it, because its connections belong to that task; they "
+    "end now. Write `async with Gateway(…)` in one function, and let it wait until nobody needs the gateway"
 )
 _SECONDS_UNTOLD = 5.0
 """After which it is said that servers are waited for."""
