@@ -192,7 +192,7 @@ class ServerTools(list["Tool[..., Any]"]):
         """
         described = self._source.described(listing)
         unread = {name: error for name, error in listing.refused.items() if self._source.is_wanted(name)}
-        for name in unread.keys() - self.refused.keys():
+        for name in [name for name in unread if name not in self.refused]:
             self._source.log_left_out(name, unread[name])
         if described == self._known:
             self.refused = {**unread, **self._refused}

@@ -226,9 +226,7 @@ def _arguments(name: str, schema: Any) -> Any:
     if made["type"] != "object":
         shown = received(made["type"])
         raise _refusal(name, f'the "type" of its inputSchema is {shown}, and arguments are an object')
-    if not _has_old_form(made):
-        raise _refusal(name, "its inputSchema has properties, required or $schema that aren't of JSON Schema")
-    return made
+    return _in_old_form(made, name)
 
 
 def _results(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -240,13 +238,24 @@ def _results(item: Mapping[str, Any]) -> dict[str, Any]:
     if not is_object(schema):
         return {} if schema is None else {"outputSchema": schema}
     made = _with_type(schema)
-    is_usable = made["type"] != "object" or _has_old_form(made)
-    return {"outputSchema": made} if is_usable else {}
+    return {"outputSchema": _in_old_form(made, item["name"]) if made["type"] == "object" else made}
 
 
-def _has_old_form(schema: dict[str, Any]) -> bool:
-    """Return whether clients of all versions of the protocol take the schema of an object."""
-    return _fits(_OLDEST, _page_of({"name": "any", "inputSchema": schema}))
+def _in_old_form(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the schema of an object in the form of all versions, without what isn't of JSON Schema."""
+    if _fits(_OLDEST, _page_of({"name": name, "inputSchema": schema})):
+        return schema
+    _LOG.info("the tool %r has a schema with parts that aren't of JSON Schema: they are ignored", name)
+    kept = {key: value for key, value in schema.items() if key not in {"properties", "required", "$schema"}}
+    properties, required = schema.get("properties"), schema.get("required")
+    if is_object(properties):
+        kept["properties"] = {
+            key: value if is_object(value) or isinstance(value, bool) else {}
+            for key, value in properties.items()
+        }
+    if is_array(required):
+        kept["required"] = [each for each in required if isinstance(each, str)]
+    return kept
 
 
 def _with_type(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -148,11 +148,6 @@ REFUSED = [
         "bad",
         'the "type" of its inputSchema is string "string", and arguments are an object',
     ),
-    (
-        {"name": "bad", "inputSchema": {"type": "object", "required": 5}},
-        "bad",
-        "its inputSchema has properties, required or $schema that aren't of JSON Schema",
-    ),
 ]
 
 
@@ -220,10 +215,33 @@ def test_arguments_are_an_object_even_if_a_schema_does_not_say_so(schema, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
+    ("wrong", "shown"),
+    [
+        ({"required": 5}, {"properties": {}}),
+        ({"required": ["a", 5, None]}, {"properties": {}, "required": ["a"]}),
+        ({"properties": [1]}, {"properties": {}}),
+        (
+            {"properties": {"a": 5, "b": {"type": "string"}}},
+            {"properties": {"a": {}, "b": {"type": "string"}}},
+        ),
+        ({"properties": {"a": True}, "$schema": 5}, {"properties": {"a": True}}),
+    ],
+)
+def test_parts_of_a_schema_that_are_none_are_ignored(wrong, shown, mode):
+    async def call(_, tools):
+        result = await Executor(Registry(tools)).run(RawCall("1", "find", {"a": 1}))
+        return tools[0].input_schema(), result.json
+
+    found = used([{"name": "find", "inputSchema": {"type": "object", **wrong}}], call, mode=mode)
+    assert found == ({"type": "object", **shown}, {"said": '{"a": 1}'})
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
     ("schema", "declared"),
     [
         ({"description": "x"}, {"description": "x", "type": "object"}),
-        ({"type": "object", "properties": 5}, None),
+        ({"type": "object", "properties": 5}, {"type": "object"}),
         (5, None),
         (None, None),
     ],
