@@ -582,6 +582,8 @@ def _is_finite(data: Any) -> bool:
 def _caller(session: ClientSession | Client, original: str, name: str, home: object) -> Callable[..., Any]:
     """Return the function of a tool."""
     own = judged(session)
+    # A `Client` asks its program by itself; a session would raise an error that doesn't say what came.
+    more: dict[str, Any] = {"allow_input_required": True} if type(session) is ClientSession else {}
 
     async def call(
         arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None
@@ -591,10 +593,13 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
             raise ToolError(name, message)
 
         try:
-            answer = await own.call_tool(original, arguments, progress_callback=progress_to(progress))
+            answer = await own.call_tool(original, arguments, progress_callback=progress_to(progress), **more)
         except (MCPError, ValidationError) as error:
             ended = await end_of(session, error)
             raise ended or unreadable(error, original) or for_the_model(error) from error
+        if isinstance(answer, types.InputRequiredResult):
+            message = f"{original} asks something first, and nobody can be asked from here"
+            raise CallError(message)
         checked: types.CallToolResult = checked_answer(answer, original)
         return checked
 

@@ -114,6 +114,19 @@ def test_data_that_fit_arrive(mode):
     assert all(found == {"n": 1, "more": None} and not is_error for _, _, found, is_error in answers(source))
 
 
+def test_a_tool_that_asks_something_first_says_so_if_its_session_asks_nobody():
+    asked = {"resultType": "input_required", "inputRequests": {}, "requestState": "state"}
+
+    async def main():
+        source = counting(lambda message: answer_to(message, asked), MODERN)
+        async with Client(source(), mode="auto") as client:
+            tools = await tools_from(client.session)
+            return await Executor(Registry(tools)).run(RawCall("1", "count", {}))
+
+    said = "count asks something first, and nobody can be asked from here"
+    assert anyio.run(main).content == said
+
+
 # --- answers that can't be read -------------------------------------------------------------------
 
 
