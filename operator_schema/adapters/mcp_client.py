@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from binascii import a2b_base64
 from contextlib import suppress
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
 
 try:
     from mcp import ClientSession, MCPError, types
+    from pydantic import ValidationError
 except ModuleNotFoundError as error:
     if error.name not in {"mcp", "mcp_types"}:
         raise
@@ -17,7 +19,7 @@ except ModuleNotFoundError as error:
 
 from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
-from ..json_values import copy_json, to_json_text, without_surrogates
+from ..json_values import copy_json, is_array, is_object, to_json_text, without_surrogates
 from ..lazy import answer_misnamed
 from ..message_text import listed, nearest, one_line, quote
 from ..schema.document import DocumentCodec
@@ -35,6 +37,7 @@ from ..tools import (
 )
 from .conversions import NameGiver
 from .mcp_connection import connected, end_of
+from .mcp_judging import JudgedSession, Listing, judged, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -54,6 +57,7 @@ __all__ = [
     "checked_answer",
     "described_tools",
     "for_the_model",
+    "listing_of",
     "part_of",
     "progress_to",
     "tools_from",
@@ -156,6 +160,7 @@ class ServerTools(list["Tool[..., Any]"]):
         self.refused: dict[str, SchemaError] = {}
         self.originals: dict[str, str] = {}
         self._source = source
+        self._refused: dict[str, SchemaError] = {}  # those whose definition can be read
         self._known: dict[str, types.Tool] = {}
         self._is_new = True
 
@@ -177,22 +182,26 @@ class ServerTools(list["Tool[..., Any]"]):
         """
         return self.take(await self._source.listed(), registry)
 
-    def take(self, listed: Sequence[types.Tool], registry: Registry | None = None) -> bool:
+    def take(self, listing: Listing, registry: Registry | None = None) -> bool:
         """Follow what the server has listed, as `refresh` does.
 
         Args:
-            listed: all tools of the server.
+            listing: all tools of the server.
             registry: as for `refresh`.
 
         Raises:
             DuplicateToolError: as `refresh`.
             ToolError: as `refresh`.
         """
-        described = self._source.described(listed)
+        described = self._source.described(listing)
+        unread = {name: error for name, error in listing.refused.items() if self._source.is_wanted(name)}
+        for name in [name for name in unread if name not in self.refused]:
+            self._source.log_left_out(name, unread[name])
         if described == self._known:
+            self.refused = {**unread, **self._refused}
             return False
         before = {tool.name: tool for tool in self}
-        tools, refused = self._made(described, before)
+        tools, self._refused = self._made(described, before)
         if registry is not None:
             gone = [tool for name, tool in before.items() if tool is not tools.get(name)]
             for tool in gone:
@@ -203,7 +212,7 @@ class ServerTools(list["Tool[..., Any]"]):
                 del tools[name], described[name]  # so that it is looked at again
         has_changed = described != self._known
         self[:] = tools.values()
-        self.refused, self._known, self._is_new = refused, described, False
+        self.refused, self._known, self._is_new = {**unread, **self._refused}, described, False
         self.originals = {name: described[name].name for name in tools}
         return has_changed
 
@@ -326,27 +335,36 @@ class ToolSource:
         self.session = session
         self.home = current_backend().home()
         self._prefix = prefix
-        self._is_wanted = only if callable(only) else None
+        self._chosen = only if callable(only) else None
         self._names = None if only is None or callable(only) else frozenset(_names(only))
         self._options = options
 
     def log_left_out(self, name: str, why: Exception) -> None:
         """Log that a tool is left out, with the name of the server if it has said one."""
+        said = [each.message for each in why.findings] if isinstance(why, SchemaError) else [why]
+        _LOG.warning(
+            "the tool %s of %s is left out: %s", quote(name), self.whose(), listed(list(map(str, said)))
+        )
+
+    def whose(self) -> str:
+        """Return the server, for messages."""
         info = None
         with suppress(RuntimeError):  # the client isn't connected any more
             info = self.session.server_info
-        server = "the server" if info is None else f"the server {quote(one_line(info.name, _SHOWN))}"
-        _LOG.warning("the tool %r of %s is left out: %s", name, server, why)
+        return "the server" if info is None else f"the server {quote(one_line(info.name, _SHOWN))}"
 
-    def described(self, found: Sequence[types.Tool]) -> dict[str, types.Tool]:
+    def is_wanted(self, name: str) -> bool:
+        """Return whether a tool of the server is wanted."""
+        if self._names is not None:
+            return name in self._names
+        return self._chosen is None or self._chosen(name)
+
+    def described(self, listing: Listing) -> dict[str, types.Tool]:
         """Return name to tool of the server, for those of its tools that are wanted."""
         names = NameGiver(self._prefix)
         if self._names is not None:
-            check_there(self._names, [each.name for each in found])
-            found = [each for each in found if each.name in self._names]
-        elif self._is_wanted is not None:
-            found = [each for each in found if self._is_wanted(each.name)]
-        return {names.give(each.name): each for each in found}
+            check_there(self._names, listing.names())
+        return {names.give(each.name): each for each in listing.tools if self.is_wanted(each.name)}
 
     def tool(self, name: str, described: types.Tool) -> Tool[..., Any]:
         """Make a tool.
@@ -356,9 +374,9 @@ class ToolSource:
         """
         return _tool(described, name, self.caller(described.name, name), self._options)
 
-    async def listed(self) -> list[types.Tool]:
+    async def listed(self) -> Listing:
         """Ask the server for its tools."""
-        return await _listed(self.session)
+        return await listing_of(self.session)
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
         """Have it logged that a tool is left out because another one has its name.
@@ -381,10 +399,24 @@ class ToolSource:
         return _caller(self.session, original, name, self.home)
 
 
-async def _listed(session: ClientSession | Client) -> list[types.Tool]:
-    """Return the tools of all pages, each name once."""
-    own: ClientSession = session if isinstance(session, ClientSession) else session.session
-    return await all_pages(lambda params: own.list_tools(params=params), "tools", "name")
+async def listing_of(
+    session: ClientSession | Client,
+    page: Callable[[types.PaginatedRequestParams | None], types.PaginatedRequestParams | None] = lambda it: (
+        it
+    ),
+) -> Listing:
+    """Return the tools of all pages, each name once.
+
+    Args:
+        session: that is asked.
+        page: returns the parameters of a request, given those that the page needs.
+
+    Raises:
+        MCPError: the server doesn't list them.
+    """
+    own = JudgedSession.of(session if isinstance(session, ClientSession) else session.session)
+    tools = await all_pages(lambda params: own.list_tools(params=page(params)), "tools", "name")
+    return Listing(tools, own.refused, own.raw)
 
 
 async def all_pages(
@@ -421,11 +453,14 @@ async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
         source: the address of a server, or the words of a command that starts one.
 
     Returns:
-        The tools as the server describes them: the items of the result of `tools/list`, of all pages.
+        The tools as the server describes them: the items of the result of `tools/list`, of all pages, each
+        once. Some of them may be none.
     """
     async with connected(source) as client:
-        listed = await _listed(client)
-    return [each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in listed]
+        found = (await listing_of(client)).raw
+    items = [{key: value for key, value in each.items() if value is not None} if is_object(each) else each
+             for each in found]  # fmt: skip
+    return list({to_json_text(each): each for each in items}.values())
 
 
 def _names(only: Collection[str]) -> Collection[str]:
@@ -458,9 +493,12 @@ def _tool(
 ) -> Tool[..., Any]:
     stated = _stated(described)
     options: dict[str, Any] = {"name": name, "description": described.description or "", **stated, **given}
-    return tool_of_document(
-        call, described.input_schema, _Output.of_schema(described.output_schema, name), **options
-    )
+    output = _Output.of_schema(described.output_schema, name)
+
+    async def checked(arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None) -> Any:
+        return output.checked(await call(arguments, progress), name)
+
+    return tool_of_document(checked, described.input_schema, output, **options)
 
 
 def _stated(described: types.Tool) -> dict[str, Any]:
@@ -494,9 +532,61 @@ class _Output(DocumentOutput):
             return super().write(value, name, is_lenient=is_lenient)
         return _write_answer(value)
 
+    def checked(self, answer: Any, name: str) -> Any:
+        """Return what a server answered to a call, without data that don't fit what it says of them.
+
+        Args:
+            answer: not an error.
+            name: of the tool.
+        """
+        if not isinstance(answer, types.CallToolResult):
+            return answer
+        why = self._misfit(answer)
+        if why is None:
+            return answer
+        note = f"{name} did its work, but {one_line(why, _SHOWN)}"
+        _LOG.warning("%s", note)
+        content = [*(answer.content or _as_content(answer.structured_content)), _text(f"[{note}]")]
+        return answer.model_copy(update={"content": content, "structured_content": None})
+
+    def _misfit(self, answer: types.CallToolResult) -> str | None:
+        """Return what is wrong with the data of a result, for a sentence; None if nothing is."""
+        codec, data = self.codec(), answer.structured_content
+        if data is None and (codec is None or "structured_content" not in answer.model_fields_set):
+            return None if codec is None else "sent no data, although the server declares some"
+        if not _is_finite(data):
+            return "its data is left out, because it has a number that JSON can't hold, such as NaN"
+        found = () if codec is None else codec.report(data)
+        if not found:
+            return None
+        return f"its data is left out, because it doesn't fit what the server declares: {found[0]}"
+
+
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(type="text", text=text)
+
+
+def _as_content(data: Any) -> list[types.ContentBlock]:
+    """Return data of which there is no other content as a text."""
+    return [] if data is None else [_text(str(data) if not _is_finite(data) else to_json_text(data))]
+
+
+def _is_finite(data: Any) -> bool:
+    """Return whether all numbers of a JSON value are finite."""
+    inside = [data]
+    while inside:
+        value = inside.pop()
+        if isinstance(value, float) and not isfinite(value):
+            return False
+        inside += value.values() if is_object(value) else value if is_array(value) else ()
+    return True
+
 
 def _caller(session: ClientSession | Client, original: str, name: str, home: object) -> Callable[..., Any]:
     """Return the function of a tool."""
+    own = judged(session)
+    # A `Client` asks its program by itself; a session would raise an error that doesn't say what came.
+    more: dict[str, Any] = {"allow_input_required": True} if type(session) is ClientSession else {}
 
     async def call(
         arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None
@@ -506,10 +596,13 @@ def _caller(session: ClientSession | Client, original: str, name: str, home: obj
             raise ToolError(name, message)
 
         try:
-            answer = await session.call_tool(original, arguments, progress_callback=progress_to(progress))
-        except MCPError as error:
+            answer = await own.call_tool(original, arguments, progress_callback=progress_to(progress), **more)
+        except (MCPError, ValidationError) as error:
             ended = await end_of(session, error)
-            raise ended or for_the_model(error) from error
+            raise ended or unreadable(error, original) or for_the_model(error) from error
+        if isinstance(answer, types.InputRequiredResult):
+            message = f"{original} asks something first, and nobody can be asked from here"
+            raise CallError(message)
         checked: types.CallToolResult = checked_answer(answer, original)
         return checked
 
@@ -526,9 +619,11 @@ def progress_to(listener: Progress | None) -> ProgressFnT:
     return report
 
 
-def for_the_model(error: MCPError) -> Exception:
+def for_the_model(error: Exception) -> Exception:
     """Return an error of the protocol as one of a call, if it is about the arguments."""
-    return CallError(error.message) if error.code in _FOR_THE_MODEL else error
+    if isinstance(error, MCPError) and error.code in _FOR_THE_MODEL:
+        return CallError(error.message)
+    return error
 
 
 def checked_answer(answer: Any, name: str) -> Any:

@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import cache
+from inspect import signature
 from secrets import token_hex
 from shutil import which
 from signal import Signals
@@ -21,6 +22,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 
 from ..lazy import answer_misnamed
+from .mcp_streams import answered
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -46,6 +48,9 @@ answer_misnamed(__name__)
 
 _SECONDS_TO_CONNECT = 30.0
 _SECONDS_TO_READ = 300.0
+_HAS_LIMIT = "max_sse_event_size" in signature(streamable_http_client).parameters  # from mcp 2.3 on
+_LONGER: dict[str, Any] = {"max_sse_event_size": 64 * 2**20} if _HAS_LIMIT else {}
+"""Bytes of an answer in a stream of events: as many as a gateway passes on, where the SDK takes 1 MiB."""
 
 Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], Transport]"
 """The URL of a server, a command that starts one, or a function that makes a transport of the SDK."""
@@ -73,7 +78,7 @@ async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
             command = StdioServerParameters(command=source[0], args=[*source[1:]])
             made = stdio_client(_kept(command), _error_stream(files))
         async with made as streams:
-            yield streams
+            yield answered(streams)
 
 
 def certificates() -> Callable[[], SSLContext]:
@@ -101,7 +106,7 @@ async def over_http(
     """
     waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
     client = httpx2.AsyncClient(headers=headers, timeout=waits, verify=trusted())
-    async with client as http, streamable_http_client(url, http_client=http) as streams:
+    async with client as http, streamable_http_client(url, http_client=http, **_LONGER) as streams:
         yield streams
 
 
@@ -268,7 +273,7 @@ class _Program:
         with os.fdopen(sink, "w", encoding="utf-8") as errors:
             parameters = StdioServerParameters(command=sys.executable, args=self._arguments)
             self._manager = stdio_client(parameters, errors)
-            return await self._manager.__aenter__()
+            return answered(await self._manager.__aenter__())
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

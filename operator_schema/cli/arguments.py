@@ -516,8 +516,24 @@ def json_in(text: str, file: str) -> Any:
         message = f"{escape(file)} has {_place_of(error.key, text)} more than once: keep one of them"
         raise WrongUse(message) from None
     except ValueError as error:
-        message = f"{escape(file)} isn't JSON: {escape(clip(str(error), _MOST_SHOWN))}"
+        why = _unlike_json(error, text) or escape(clip(str(error), _MOST_SHOWN))
+        message = f"{escape(file)} isn't JSON: {why}"
         raise WrongUse(message) from None
+
+
+def _unlike_json(error: ValueError, text: str) -> str | None:
+    """Return what editors take as JSON and JSON doesn't have, if that is what ends a text; otherwise None."""
+    if not isinstance(error, json.JSONDecodeError):
+        return None
+    before, after = text[: error.pos].rstrip(), text[error.pos :].lstrip()
+    line = text.count("\n", 0, len(text) - len(after)) + 1
+    if after.startswith(("//", "/*", "#")):
+        return f"line {line} has a comment; remove it"
+    if (before.endswith(",") and after[:1] in {"}", "]"}) or (
+        after[:1] == "," and after[1:].lstrip()[:1] in {"}", "]"}
+    ):
+        return f"line {line} has a comma before a closing bracket; remove it"
+    return None
 
 
 def _place_of(key: str, text: str) -> str:

@@ -37,11 +37,63 @@ _MOST_SERVERS = 100
 _MOST_SHOWN = 300
 _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
 _VARIABLE = re.compile(r"\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\})?")
-_OWN = {"confirm": 0.8, "only": 0.75, "seconds": 0.8}
-"""Keys that clients don't have, and how like one of them another key may be: `config` is one of clients."""
+_PROTECTING = ("confirm", "only", "seconds", "disabled")
+"""Keys of a server that hold something back: beside the servers, or misspelt, they would do nothing."""
 
-_LIKE_DISABLED = {"disable", "disabled", "enable", "enabled"}
-"""Keys of other programs, without case, `_` and `-`, by which a server is switched off."""
+_KEYS = (*_PROTECTING, "command", "args", "env", "cwd", "url", "headers", "type")
+"""Keys of a server that are read."""
+
+_LISTS = ("mcpServers", "servers")
+"""Keys of the file under which the servers are, as most clients and as VS Code write it."""
+
+_LIKENESS = 0.8
+_SHORTEST_LIKE = 5
+"""How like one another keys must be that differ by more than one letter, and how long they must be."""
+
+_OTHER_WORDS = {
+    "sandbox": "sandbox sandboxed sandboxEnabled isolated",
+    "disabled": "enable enabled disable active isActive isEnabled isDisabled",
+    "confirm": "approve approval approvals approvalMode requireApproval requiresApproval needsApproval "
+    "manualApproval ask askUser alwaysAsk askFirst permission permissions consent humanInTheLoop",
+    "only": "tools tool toolNames include includes included includeTools includedTools allow allows allowed "
+    "allowTools allowedTools allowList enabledTools exposeTools toolFilter whitelist filter exclude excludes "
+    "excluded excludeTools excludedTools disabledTools disableTools deny denied denyList deniedTools block "
+    "blocked blockTools blockedTools blocklist blacklist hide hidden hideTools hiddenTools readOnly",
+    "url": "uri httpUrl serverUrl endpoint baseUrl",
+    "headers": "httpHeaders requestHeaders",
+    "command": "cmd program executable",
+    "args": "arguments argv params",
+    "env": "environment envVars environmentVariables",
+    "cwd": "workingDirectory workingDir workdir dir directory folder",
+}
+"""What other programs call something that the gateway does by a key of its own."""
+
+_BEYOND = "sandbox"
+"""What the gateway can't do, by any key of `_OTHER_WORDS`."""
+
+_IGNORED = (
+    "name title description version icon icons note notes comment comments tags category author homepage "
+    "repository documentation docs config configuration settings metadata transport transportType protocol "
+    "gallery source registry id key timeout timeouts startupTimeout startupTimeoutSec startupTimeoutMs "
+    "toolTimeoutSec initTimeout requestTimeout connectTimeout readTimeout retry retries maxRetries reconnect "
+    "autoApprove autoApproval autoApproveTools approveAll alwaysApprove autoAllow alwaysAllow allowAll "
+    "alwaysAllowTools trust trusted envFile dev debug "
+    "log logLevel oauth auth authorization authProviderType bearerTokenEnvVar scopes clientId instructions "
+    "required priority autoStart autoConnect scope inputs"
+)
+"""Keys of other programs that mean nothing to the gateway, and hold nothing back."""
+
+_WORDS = {
+    **dict.fromkeys(map(fold, _IGNORED.split()), ""),
+    **{fold(word): ours for ours, words in _OTHER_WORDS.items() for word in words.split()},
+}
+"""Keys of other programs in the form of `fold`, to the key here that means the same; empty for none."""
+
+_OF_SERVER = {**{word: word for word in _WORDS}, **{fold(key): key for key in _KEYS}}
+_OF_FILE = {fold(key): key for key in (*_LISTS, *_PROTECTING)}
+"""Keys that a key of a server, or one beside them, may be meant to be, in the form of `fold`."""
+
+_LONGEST_KEY = 64
 
 _MOST_SECONDS = 86_400
 _FORMS = {
@@ -99,13 +151,17 @@ class Behind(Value):
 # --- the file --------------------------------------------------------------------------------------
 
 
-def servers_in(file: str) -> list[Behind]:
+def servers_in(file: str, note: Callable[[str], object] = str) -> list[Behind]:
     """Return the servers that a file names, in the form in which MCP clients keep them.
 
     It is JSON with `mcpServers` (or `servers`, as VS Code calls them): name to `command`, `args`, `env` and
     `cwd`, or to `url` and `headers`. `${NAME}` stands for a variable of the environment. Our own are `only`,
-    a list of names, `confirm`: true, or such a list, and `seconds`, a limit of time; a key that is nearly one
-    of these, or `disabled`, is refused.
+    a list of names, `confirm`: true, or such a list, and `seconds`, a limit of time. A key that is nearly one
+    of these is refused, and so is one by which another program holds tools back.
+
+    Args:
+        file: its name.
+        note: gets a line about each server with keys that are ignored.
 
     Raises:
         WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
@@ -115,6 +171,8 @@ def servers_in(file: str) -> list[Behind]:
     if "mcpServers" in given and "servers" in given:
         message = f'{escape(file)} has "mcpServers" and "servers": put all servers into one of them'
         raise WrongUse(message)
+    for key in given:
+        _check_beside(file, key)
     servers = given.get("mcpServers", given.get("servers"))
     if not is_object(servers) or not servers:
         message = f"{escape(file)} names no servers: it must be JSON such as {_EXAMPLE}"
@@ -122,14 +180,10 @@ def servers_in(file: str) -> list[Behind]:
     if len(servers) > _MOST_SERVERS:
         message = f"{escape(file)} must name at most {_MOST_SERVERS} servers, not {len(servers)}"
         raise WrongUse(message)
-    for key in given:
-        if (own := _own_key(key)) is not None:
-            message = f"{escape(file)} has {quote(key)} beside its servers: {own} must be in a server"
-            raise WrongUse(message)
     if "" in servers:
         message = f"{escape(file)}: a server needs a name that isn't empty"
         raise WrongUse(message)
-    made = [_Entry(file, name, entry).server() for name, entry in servers.items()]
+    made = [_Entry(file, name, entry).server(note) for name, entry in servers.items()]
     behind = [one for one in made if one is not None]
     by_prefix: dict[str, str] = {}
     for one in behind:
@@ -147,17 +201,67 @@ def servers_in(file: str) -> list[Behind]:
     return behind
 
 
-def _own_key(key: str) -> str | None:
-    """Return which of our own keys is meant by another key; None if it is a key of clients."""
-    if "confirm" in fold(key):
-        return "confirm"
-    return next((own for own, likeness in _OWN.items() if nearest(key, [own], likeness)), None)
+def _check_beside(file: str, key: str) -> None:
+    """Check a key of the file itself, which may be the settings of a client with all that belongs to them.
+
+    Raises:
+        WrongUse: it is meant to be that of the servers, or in a server.
+    """
+    meant = _meant(key, _OF_FILE)
+    if key in _LISTS or meant is None:
+        return
+    place = f"{escape(file)} has {quote(key)}"
+    if meant in _LISTS:
+        message = f"{place}: did you mean {meant}?"
+        raise WrongUse(message)
+    message = f"{place} beside its servers: {meant} must be in a server"
+    raise WrongUse(message)
 
 
-def _key_of_disabled(key: str) -> str | None:
-    """Return `disabled` if another key is meant to switch a server off, or on."""
-    is_meant = key != "disabled" and fold(key) in _LIKE_DISABLED
-    return "disabled" if is_meant else None
+def _meant(key: str, by_fold: Mapping[str, str]) -> str | None:
+    """Return which of some keys is meant by a key, perhaps misspelt; None if it is like none of them."""
+    if len(key) > _LONGEST_KEY:
+        return None
+    folded = fold(key)
+    if folded in by_fold:
+        return by_fold[folded]
+    near = next((one for one in by_fold if _is_one_edit(folded, one)), None)
+    if near is None and len(folded) >= _SHORTEST_LIKE:
+        alike = [one for one in by_fold if len(one) >= _SHORTEST_LIKE]
+        is_of_person = "confirm" in by_fold and ("confirm" in folded or "approv" in folded)
+        near = "confirm" if is_of_person else nearest(folded, alike, _LIKENESS)
+    return None if near is None else by_fold[near]
+
+
+def _is_one_edit(one: str, other: str) -> bool:
+    """Return whether two words differ by one letter, or by two that are swapped."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+    one, other = one[same:], other[same:]
+    is_swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
+    return one[1:] == other[1:] or one[1:] == other or one == other[1:] or is_swapped
+
+
+def _fault_of(key: str, value: object) -> str | None:
+    """Return what is wrong with a key of a server that isn't read; None if it can be ignored.
+
+    Args:
+        key: another one than `_KEYS`.
+        value: what it stands for.
+    """
+    word = _WORDS.get(fold(key))
+    if word is None:
+        meant = _meant(key, _OF_SERVER)
+        word = None if meant is None else _WORDS.get(meant) or meant
+    elif not value and word != "disabled":  # it asks for nothing
+        return None
+    if not word:
+        return None
+    if word == _BEYOND:
+        return f"has {quote(key)}, and the gateway can't do that: remove it"
+    return f"has {quote(key)}: did you mean {word}?"
 
 
 class _Entry:
@@ -172,8 +276,11 @@ class _Entry:
         self._entry: Mapping[str, Any] = entry
         self._variables: dict[str, str] = {}
 
-    def server(self) -> Behind | None:
+    def server(self, note: Callable[[str], object] = str) -> Behind | None:
         """Return the server; None if it is disabled.
+
+        Args:
+            note: gets a line about keys that are ignored.
 
         Raises:
             WrongUse: something is wrong with it.
@@ -182,6 +289,9 @@ class _Entry:
         self._check_keys()
         if entry.get("disabled") is True:
             return None
+        ignored = ", ".join([quote(key) for key in entry if key not in _KEYS])
+        if ignored:
+            note(f"{self._place} has keys that the gateway ignores: {clip(ignored, _MOST_SHOWN)}")
         command, url = self._text("command"), self._text("url")
         if (command is None) == (url is None):
             both = "" if command is None else ", not both"
@@ -207,10 +317,9 @@ class _Entry:
 
     def _check_keys(self) -> None:
         """Check that no misspelt key would leave tools without the protection that it was meant to give."""
-        for key in self._entry:
-            own = None if key in _OWN else _own_key(key) or _key_of_disabled(key)
-            if own is not None:
-                what = f"has {quote(key)}: did you mean {own}?"
+        for key, value in self._entry.items():
+            what = None if key in _KEYS else _fault_of(key, value)
+            if what is not None:
                 raise self._wrong(what)
         for key, form in _FORMS.items():
             if self._entry.get(key, ()) is None:

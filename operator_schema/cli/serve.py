@@ -241,7 +241,7 @@ async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Output) -
     from .gateway_config import open_servers, servers_in
 
     file = options["gateway"]
-    return await stack.enter_async_context(open_servers(servers_in(file), err, file))
+    return await stack.enter_async_context(open_servers(servers_in(file, err.line), err, file))
 
 
 def _why_not_served(error: OSError, place: Address | Streams) -> str:

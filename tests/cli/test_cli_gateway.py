@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from string import ascii_lowercase
 
 import pytest
 
@@ -12,8 +13,18 @@ pytest.importorskip("mcp.client", reason="servers are reached by the package mcp
 
 import anyio
 
-from operator_schema.cli.gateway_config import hidden_in_logs, open_servers, servers_in
+from operator_schema.cli.gateway_config import (
+    _KEYS,
+    _LISTS,
+    _PROTECTING,
+    _WORDS,
+    _Entry,
+    hidden_in_logs,
+    open_servers,
+    servers_in,
+)
 from operator_schema.cli.module_loading import WrongUse
+from operator_schema.message_text import fold
 
 ODD = "Sword Fish'7\"ü"
 
@@ -97,6 +108,122 @@ def test_the_keys_of_clients_are_ignored(read):
     envFile transport config configuration name icon tools env_vars startup_timeout_sec dev oauth sandbox"""
     (server,) = read({"inputs": [], "name": "x"}, **dict.fromkeys(keys.split(), None))
     assert (server.confirm, server.only) == (False, None)
+
+
+def test_what_is_ignored_is_said_once_for_each_server(tmp_path):
+    file, lines = tmp_path / "servers.json", []
+    shop = {"command": "x", "type": "stdio", "timeout": 5, "autoApprove": ["find"], "x-own": True}
+    servers = {"shop": shop, "plain": {"command": "x"}, "off": {**shop, "disabled": True}}
+    file.write_text(json.dumps({"mcpServers": servers, "theme": "dark"}))
+    assert [one.name for one in servers_in(str(file), lines.append)] == ["shop", "plain"]
+    said = 'the server "shop" has keys that the gateway ignores: "timeout", "autoApprove", "x-own"'
+    assert lines == [f"{file}: {said}"]
+
+
+LETTERS = f"{ascii_lowercase}_-A"
+
+
+def edits(word):
+    """Return all texts that differ from a word by one letter, or by two that are swapped."""
+    parts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    fewer = [f"{left}{right[1:]}" for left, right in parts if right]
+    swapped = [f"{left}{right[1]}{right[0]}{right[2:]}" for left, right in parts if len(right) > 1]
+    other = [f"{left}{letter}{right[1:]}" for left, right in parts if right for letter in LETTERS]
+    more = [f"{left}{letter}{right}" for left, right in parts for letter in LETTERS]
+    return {*fewer, *swapped, *other, *more, word.upper(), f" {word}"} - {word}
+
+
+def check_edits(word, known):
+    for key in edits(word) - set(_KEYS):
+        if fold(key) in known:
+            continue
+        with pytest.raises(WrongUse, match=r"did you mean|can't do that"):
+            _Entry("file", "shop", {"command": "x", key: True}).server()
+
+
+@pytest.mark.parametrize("word", _KEYS)
+def test_each_single_edit_of_each_key_that_is_read_is_refused(word):
+    check_edits(word, {key for key, meant in _WORDS.items() if meant})
+
+
+@pytest.mark.slow("tries all edits of all words of other programs")
+def test_each_single_edit_of_each_word_of_other_programs_is_refused_or_another_word():
+    for word in _WORDS:
+        check_edits(word, _WORDS)
+
+
+@pytest.mark.parametrize("word", [*_LISTS, *_PROTECTING])
+def test_each_single_edit_of_a_key_of_the_file_is_refused(read, word):
+    for key in edits(word) - set(_LISTS):
+        with pytest.raises(WrongUse, match=r"did you mean|must be in a server"):
+            read({key: {}})
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("disabeld", "disabled"),
+        ("comand", "command"),
+        ("approve", "confirm"),
+        ("requireApproval", "confirm"),
+        ("default_tools_approval_mode", "confirm"),
+        ("include", "only"),
+        ("tools", "only"),
+        ("allowed_tools", "only"),
+        ("excludeTools", "only"),
+        ("readOnly", "only"),
+        ("serverUrl", "url"),
+        ("http_headers", "headers"),
+        ("arguments", "args"),
+        ("environment", "env"),
+        ("working-directory", "cwd"),
+        ("cmd", "command"),
+    ],
+)
+def test_a_word_of_another_program_is_refused_with_the_one_to_use(read, key, meant):
+    with pytest.raises(WrongUse, match=f'has "{key}": did you mean {meant}\\?$'):
+        read(**{key: ["order"]})
+
+
+def test_what_the_gateway_cannot_hold_back_is_refused(read):
+    with pytest.raises(WrongUse, match=r'has "sandboxEnabled", and the gateway can\'t do that: remove it$'):
+        read(sandboxEnabled=True)
+    assert read(sandboxEnabled=False)
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("mcpServer", "mcpServers"),
+        ("mcp_servers", "mcpServers"),
+        ("McpServers", "mcpServers"),
+        ("server", "servers"),
+    ],
+)
+def test_a_file_whose_servers_are_under_a_misspelt_key_is_explained(tmp_path, key, meant):
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps({key: {"shop": {"command": "x"}}}))
+    with pytest.raises(WrongUse, match=f'has "{key}": did you mean {meant}\\?$'):
+        servers_in(str(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{\n  // all of them\n  "a": 1}', "line 2 has a comment; remove it"),
+        ('{"a": 1, /* one */ "b": 2}', "line 1 has a comment; remove it"),
+        ('{"a": [1, 2] // s3cret\n}', "line 1 has a comment; remove it"),
+        ('# s3cret\n{"a": 1}', "line 1 has a comment; remove it"),
+        ('{"a": 1,\n}', "line 2 has a comma before a closing bracket; remove it"),
+        ('{"a": [1, 2, ]}', "line 1 has a comma before a closing bracket; remove it"),
+    ],
+)
+def test_what_editors_take_as_json_is_explained(tmp_path, text, why):
+    file = tmp_path / "servers.json"
+    file.write_text(text)
+    with pytest.raises(WrongUse) as caught:
+        servers_in(str(file))
+    assert str(caught.value) == f"{file} isn't JSON: {why}"
 
 
 @pytest.mark.parametrize("key", ["enabled", "Enabled", "enable", "disable", "Disabled"])

@@ -1,4 +1,4 @@
-"""How does a gateway talk to one server behind it, and which client gets what that server asks and logs?"""
+"""How does a gateway talk to one server behind it, and by which connection for which client?"""
 
 from __future__ import annotations
 
@@ -7,30 +7,26 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import mcp_types as types
-from mcp import Client
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
-from .changes import PerClient, client_of
+from ..mcp_judging import what_came
+from .behind_connection import Connection
+from .changes import PerClient
 from .content import is_modern
 from .forwarding import (
-    MOST_QUESTIONS,
-    Asker,
     GoneError,
-    ask_front,
     passed,
     reason_of,
-    refused,
     sendable,
 )
-from .gateway_chain import marked
 from .messages import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
     from typing import TypeAlias
 
-    from anyio.abc import TaskGroup, TaskStatus
+    from anyio.abc import TaskGroup
     from mcp import ClientSession
     from mcp.server.context import ServerRequestContext
 
@@ -42,14 +38,11 @@ if TYPE_CHECKING:
     Lost: TypeAlias = "Callable[[Link, Connection], None]"
     Reopened: TypeAlias = "Callable[[Link, Connection, Connection], None]"
 
-__all__ = ["Connection", "Link", "Retry"]
+__all__ = ["Link", "Retry"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)
-
-_SECONDS_TO_END = 5.0
-"""That a connection gets to end before another one takes its place."""
 
 _MOST_OWN = 16
 """The most connections to one server that belong to one client each."""
@@ -71,216 +64,6 @@ A server may use the same codes for anything.
 """
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
-
-
-class Connection:
-    """One connection to a server behind the gateway.
-
-    Attributes:
-        client: that talks to the server.
-        capabilities: what the server says that it can do, also when the connection has ended.
-        is_modern: whether the server speaks a version from 2026-07-28 on here.
-        is_open: whether it can be used.
-    """
-
-    def __init__(self, link: Link, mode: str) -> None:
-        self._link, self._mode = link, mode
-        self._askers: dict[Asker, None] = {}
-        self._questions = self._requests = 0
-        self._first: tuple[Hashable, object] | None = None  # kept, so that no other client gets its id
-        self._clients: set[Hashable] = set()  # those before 2026-07-28 that have used it and are there
-        self._is_shared = False
-        self._scope, self._ended = anyio.CancelScope(), anyio.Event()
-        self.client: Client
-        self.capabilities: types.ServerCapabilities
-        self.is_open = self.is_modern = False
-
-    async def hold(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Connect, and keep the connection until `close`; the task starts when it can be used.
-
-        Raises:
-            Exception: why it can't be made.
-        """
-        client = Client(
-            marked(self._link.source, self.close),
-            mode=self._mode,
-            cache=None,
-            elicitation_callback=self._asked,
-            sampling_callback=self._asked,
-            list_roots_callback=self._roots_asked,
-            logging_callback=self._logged,
-            message_handler=self._heard,
-        )
-        was_open = False
-        try:
-            async with client:
-                self.client, self.capabilities = client, client.server_capabilities
-                self.is_modern = is_modern(client.protocol_version)
-                self.is_open = was_open = True
-                task_status.started()
-                with self._scope:
-                    await anyio.sleep_forever()
-        except Exception as error:  # a transport may raise anything
-            if not was_open:  # what an end raises would end the gateway
-                raise
-            _LOG.warning("%s: the connection ended: %s", self._link.name, reason_of(error))
-        finally:
-            self.is_open = False
-            self._ended.set()
-            self._link.lost(self._link, self)
-
-    def close(self) -> None:
-        """End the connection; requests on it fail."""
-        self.is_open = False
-        self._scope.cancel()
-
-    async def over(self) -> None:
-        """Wait until the connection has ended, which `close` only begins, or has had the time to."""
-        with anyio.move_on_after(_SECONDS_TO_END):
-            await self._ended.wait()
-
-    # --- whose it is ---------------------------------------------------------------------------------
-
-    def note_client(self, ctx: Ctx) -> None:
-        """Take note of a client: what the server asks or logs later may belong to any that came so far."""
-        if not self.claim(ctx):
-            self._is_shared = True
-            self._note(_identity(ctx))
-
-    def claim(self, ctx: Ctx) -> bool:
-        """Make the connection that of a client, if it is nobody's yet; return whether it is the client's."""
-        client = _identity(ctx)
-        if self._first is None:
-            self._first = client
-        is_its_own = client[0] == self._first[0]
-        if is_its_own:
-            self._note(client)
-        return is_its_own
-
-    def _note(self, client: tuple[Hashable, object]) -> None:
-        if client[1] is not None:
-            self._clients.add(client[0])
-
-    def client_has_gone(self, ctx: Ctx) -> None:
-        """Take note that the connection of a client before 2026-07-28 to the gateway has ended."""
-        self._clients.discard(_identity(ctx)[0])
-
-    @property
-    def is_of_one(self) -> bool:
-        """Whether it is that of a client before 2026-07-28, which loses it to nobody while it is there."""
-        return self._first is not None and self._first[1] is not None
-
-    @property
-    def is_left(self) -> bool:
-        """Whether it was that of such a client, and all who have used it are gone."""
-        return self.is_of_one and not self._clients and self.is_idle
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no request runs on it."""
-        return not self._askers and not self._questions and not self._requests
-
-    # --- what is sent and heard ------------------------------------------------------------------------
-
-    async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
-        """Send a request; what the server asks meanwhile is asked of the client of a request in front.
-
-        Args:
-            ctx: of the request in front; None if there is none.
-            send: sends it.
-
-        Raises:
-            Exception: as `send` does.
-        """
-        if ctx is None:
-            self._requests += 1
-            try:
-                return await send(self.client.session)
-            finally:
-                self._requests -= 1
-        self.note_client(ctx)
-        found: list[T] = []
-        failure: Exception | None = None
-        async with anyio.create_task_group() as group:
-            asker = Asker(ctx, group)
-            self._askers[asker] = None
-            try:
-                found.append(await send(self.client.session))
-            except Exception as error:  # noqa: BLE001  # the group would wrap what is raised in it
-                failure = error
-            finally:
-                del self._askers[asker]
-            group.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        return found[0]
-
-    def _asker(self) -> Asker | None:
-        """Return the request in front during which the server speaks; None if that isn't certain.
-
-        It may speak of a request that is over, so it is certain only if all came from one client.
-        """
-        found = list(self._askers)
-        is_one = not self._is_shared and len({asker.client for asker in found}) == 1
-        return found[-1] if is_one else None
-
-    def _lone_front(self) -> Ctx | None:
-        """Return the only client that the server can mean outside of any request."""
-        contexts = self._link.fronts.contexts
-        if self._askers or self._is_shared:
-            return None
-        if self._first is not None:
-            found: Ctx | None = contexts.get(self._first[0])
-            return found
-        return next(iter(contexts.values())) if len(contexts) == 1 else None
-
-    async def _asked(self, context: Any, params: Any) -> Any:
-        del context  # the SDK gives it by this name
-        is_for_model = isinstance(params, types.CreateMessageRequestParams)
-        kind = types.CreateMessageRequest if is_for_model else types.ElicitRequest
-        return await self._ask(kind(params=params))
-
-    async def _roots_asked(self, context: Any) -> Any:
-        del context
-        return await self._ask(types.ListRootsRequest())
-
-    async def _ask(self, request: types.InputRequest) -> Any:
-        """Ask the client in front; return its answer, or why it can't be asked."""
-        if self._questions >= MOST_QUESTIONS:
-            return refused(f"there are {MOST_QUESTIONS} other questions that wait for an answer")
-        self._questions += 1
-        try:
-            request = self._link.named(request)
-            asker = self._asker()
-            if asker is not None:
-                return await asker.run(lambda: ask_front(asker.ctx, request, asker.ctx.request_id))
-            lone = self._lone_front()
-            if lone is not None:
-                return await ask_front(lone, request, None)
-        except MCPError as error:
-            return error.error
-        finally:
-            self._questions -= 1
-        _LOG.warning("%s: a question isn't asked: several clients have used its connection", self._link.name)
-        return refused("the gateway can't tell which of its clients is meant")
-
-    async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
-        asker = self._asker()
-        ctx = self._lone_front() if asker is None else asker.ctx
-        if ctx is None or not self._link.fronts.wants(ctx, params.level):
-            return
-        notification = sendable(types.LoggingMessageNotification(params=params), self._link.name)
-        await ctx.session.send_notification(notification, None if asker is None else ctx.request_id)
-
-    async def _heard(self, message: Any) -> None:
-        if self.is_open and not isinstance(message, Exception):
-            self._link.heard(self._link, self, message)
-
-
-def _identity(ctx: Ctx) -> tuple[Hashable, object | None]:
-    """Return what `client_of` does; of a client that has said nothing of itself, what equals nothing else."""
-    is_known = is_modern(ctx.protocol_version) or ctx.session.client_params is not None
-    return client_of(ctx) if is_known else (object(), None)
 
 
 class Retry:
@@ -438,7 +221,7 @@ class Link:
             if before is not None and before.is_open:
                 made: Connection | None = before
             else:
-                made = await self._opened_for(own)
+                made = await self._opened_for(own, ctx)
             if made is None:
                 return None
             made.claim(ctx)
@@ -446,14 +229,14 @@ class Link:
             self._replace(before, made)
             return made
 
-    async def _opened_for(self, own: _Own) -> Connection | None:
+    async def _opened_for(self, own: _Own, ctx: Ctx) -> Connection | None:
         """Connect for one client; None if there can't be a further connection."""
         self._opened.pop(own, None)
         if not own.retry.is_due or not self._has_room():
             return None
         self._opened[own] = None  # before anything waits, so that there are never too many
         try:
-            made = await self._again("legacy", own.connection)
+            made = await self._again("legacy", own.connection, ctx)
         except MCPError:
             _LOG.warning(
                 "%s: its clients share a connection, so it can't ask them; another one is tried in %g s",
@@ -548,11 +331,19 @@ class Link:
         if before is not None and before is not made:
             self._reopened(self, before, made)
 
-    async def _again(self, mode: str, before: Connection | None) -> Connection:
-        """Connect once more; a server may take only one connection, so the one before ends first."""
+    async def _again(self, mode: str, before: Connection | None, ctx: Ctx | None = None) -> Connection:
+        """Connect once more; a server may take only one connection, so the one before ends first.
+
+        Args:
+            mode: of the client.
+            before: the connection before; None if there was none.
+            ctx: of a request of the client whose connection it is, who may be asked at once; None for all.
+        """
         if before is not None:
             await before.over()
         made = Connection(self, mode)
+        if ctx is not None:
+            made.claim(ctx)
         try:
             await self._start(made)
         except Exception as error:  # a transport may raise anything
@@ -579,7 +370,8 @@ class Link:
         Args:
             ctx: of the request in front; None if there is none.
             send: sends it, by the session that it gets.
-            is_call: whether it is a call of a tool: the executor limits its time, and says what fails.
+            is_call: whether it is a call of a tool: the executor limits its time, its caller says what
+                fails.
 
         Raises:
             MCPError: what the server says, or why it gave no answer.
@@ -601,10 +393,13 @@ class Link:
         except TimeoutError:
             message = f"the server {self.name} gave no answer within {self._seconds:g} s"
             raise GoneError(message) from None
-        except ValidationError:
-            message = f"the server {self.name} gave an answer that isn't one of the protocol"
-            raise GoneError(message) from None
-        except MCPError as error:
+        except (ValidationError, MCPError) as error:
+            what = None if is_call else what_came(error)
+            if what is not None:
+                message = f"the server {self.name} gave an answer that {what}"
+                raise GoneError(message) from (error if isinstance(error, MCPError) else None)
+            if isinstance(error, ValidationError):
+                raise
             if (error.code, error.message) not in _CLOSED:
                 raise passed(error, self.name) from error
             connection.close()

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from mcp import ClientSession
     from mcp.server.context import ServerRequestContext
 
-    from .behind import Connection, Link
+    from .behind import Link
+    from .behind_connection import Connection
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Owner: TypeAlias = tuple[Link, str]

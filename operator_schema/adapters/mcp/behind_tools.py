@@ -13,13 +13,15 @@ from urllib.parse import urlsplit
 import mcp_types as types
 from mcp import StdioServerParameters
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from ...errors import CallError
 from ...immutable import Value
 from ...message_text import quote, received
 from ...tools import Progress, skip
-from ..mcp_client import ToolSource, all_pages, check_there, checked_answer, for_the_model, progress_to
+from ..mcp_client import ToolSource, check_there, checked_answer, for_the_model, listing_of, progress_to
 from ..mcp_connection import certificates, over_http
+from ..mcp_judging import JudgedSession, unreadable
 from .forwarding import GoneError, driven, sendable
 from .messages import answered_request
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from ...errors import DuplicateToolError
     from ..mcp_connection import Source
+    from ..mcp_judging import Listing
     from .behind import Link
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BehindTools",
     "ServerBehind",
+    "check_function",
     "check_seconds",
     "check_source",
     "current_request",
@@ -84,12 +88,12 @@ class ServerBehind(Value):
         check_seconds(seconds, "None for those of the gateway")
         super().__init__(source, only, confirm, seconds)
 
-    def check_tools(self, name: str, listed: Collection[types.Tool]) -> None:
+    def check_tools(self, name: str, there: Collection[str]) -> None:
         """Check that the server has the tools that are named here.
 
         Args:
             name: of the server, for the message.
-            listed: its tools.
+            there: names of its tools.
 
         Raises:
             ToolError: it lacks one.
@@ -97,7 +101,7 @@ class ServerBehind(Value):
         asked = () if isinstance(self.confirm, bool) else self.confirm
         for option, names in (("only", self.only or ()), ("confirm", asked)):
             whose = f"the server {quote(name)}, whose {option} names it,"
-            check_there(names, [each.name for each in listed], whose)
+            check_there(names, there, whose)
 
     def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
         """Return which tools are offered with which options: a function of the name there, and options."""
@@ -151,6 +155,20 @@ def check_seconds(seconds: Any, otherwise: str) -> None:
     if seconds is not None and not (is_number and 0 < seconds <= float_info.max):
         message = f"seconds must be a number above 0, or {otherwise}, not {received(seconds)}"
         raise ValueError(message)
+
+
+def check_function(unreachable: Any) -> None:
+    """Check what is to be called for a server that can't be reached.
+
+    Raises:
+        TypeError: it isn't a function.
+    """
+    if unreachable is not None and not callable(unreachable):
+        message = (
+            "unreachable must be a function that takes the name of a server and the reason, or None, not "
+            f"{received(unreachable)}"
+        )
+        raise TypeError(message)
 
 
 def _is_list(value: object, kind: type) -> bool:
@@ -245,17 +263,14 @@ current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_reque
 """The request in front in which a tool is called."""
 
 
-async def tools_of(link: Link) -> list[types.Tool]:
+async def tools_of(link: Link) -> Listing:
     """Ask a server for its tools.
 
     Raises:
         MCPError: it doesn't list them.
     """
     page = partial(link.fronts.page_params, None)
-    return await link.request(
-        None,
-        lambda session: all_pages(lambda params: session.list_tools(params=page(params)), "tools", "name"),
-    )
+    return await link.request(None, lambda session: listing_of(session, page))
 
 
 class BehindTools(ToolSource):
@@ -282,19 +297,23 @@ class BehindTools(ToolSource):
         super().__init__(link.home.client, prefix, chosen, options)
         self._link, self._owner = link, owner
 
-    async def listed(self) -> list[types.Tool]:
+    async def listed(self) -> Listing:
         """Ask the server for its tools."""
         return await tools_of(self._link)
+
+    def whose(self) -> str:
+        """Return the server, for messages."""
+        return f"the server {quote(self._link.name)}"
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
         """Have it logged that a tool is left out because another one has its name, and whose that is."""
         del error  # which names functions of Python
         owner = self._owner(name)
         _LOG.warning(
-            "the tool %s of the server %s is left out: %s has a tool of this name here, %s; rename a server "
+            "the tool %s of %s is left out: %s has a tool of this name here, %s; rename a server "
             'or use "only"',
             quote(original),
-            quote(self._link.name),
+            self.whose(),
             "the program" if owner is None else f"the server {quote(owner)}",
             name,
         )
@@ -310,7 +329,7 @@ class BehindTools(ToolSource):
 
             async def again(answers: Any, state: str | None) -> Any:
                 async def send(session: ClientSession) -> Any:
-                    return await session.call_tool(
+                    return await JudgedSession.of(session).call_tool(
                         original,
                         arguments,
                         progress_callback=progress_to(progress),
@@ -326,17 +345,22 @@ class BehindTools(ToolSource):
             answers, state = given or (None, None)
             try:
                 answer = await driven(await again(answers, state), ctx, link.named, again)
-            except MCPError as error:
-                raise _failure(error, ctx, name, state) from error
+            except (MCPError, ValidationError) as error:
+                raise unreadable(error, name) or _failure(error, ctx, name, state) from error
             if given is None and isinstance(answer, types.InputRequiredResult):
                 message = f"{name} asks something first, and nobody can be asked from here"
                 raise CallError(message)
-            return cast("types.CallToolResult", checked_answer(sendable(answer, link.name), original))
+            try:
+                sendable(answer, link.name)
+            except MCPError as error:
+                message = f"{name}: {error.message}; the tool may have done its work"
+                raise CallError(message) from error
+            return cast("types.CallToolResult", checked_answer(answer, original))
 
         return call
 
 
-def _failure(error: MCPError, ctx: Ctx | None, name: str, state: str | None) -> Exception:
+def _failure(error: MCPError | ValidationError, ctx: Ctx | None, name: str, state: str | None) -> Exception:
     """Return an error of a server as whoever called a tool gets it.
 
     Args:
@@ -345,7 +369,7 @@ def _failure(error: MCPError, ctx: Ctx | None, name: str, state: str | None) -> 
         name: of the tool here.
         state: that was sent with the call.
     """
-    if state is not None:
+    if state is not None or isinstance(error, ValidationError):
         return error  # what is wrong with a state is nothing that a model could mend
     # A client reads the error itself. A program of its model, and a loop without a client, read a text: the
     # program all that its client would, the loop nothing that a server may keep to itself.

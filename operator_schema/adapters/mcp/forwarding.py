@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import ExitStack
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -13,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from pydantic import BaseModel, ValidationError
 
+from ...execution import person_answers
 from ...message_text import clip, one_line
 from .changes import PerClient
 from .content import is_modern
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
     from typing import TypeAlias
 
-    from anyio.abc import TaskGroup
     from mcp.server.context import ServerRequestContext
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
@@ -33,9 +34,11 @@ __all__ = [
     "Asker",
     "Fronts",
     "GoneError",
+    "Question",
     "ask_front",
     "check_sendable",
     "driven",
+    "not_listed",
     "passed",
     "reason_of",
     "refused",
@@ -139,38 +142,58 @@ class Asker:
         client: what tells clients apart; each request from 2026-07-28 on counts as one of its own.
     """
 
-    __slots__ = ("_context", "_group", "client", "ctx")
+    __slots__ = ("_context", "client", "ctx")
 
-    def __init__(self, ctx: Ctx, group: TaskGroup) -> None:
-        self.ctx, self._group = ctx, group
+    def __init__(self, ctx: Ctx) -> None:
+        self.ctx = ctx
         client = ctx.session.client_params
         self.client = id(self if client is None or is_modern(ctx.protocol_version) else client)
         self._context = copy_context()
 
-    async def run(self, ask: Callable[[], Awaitable[T]]) -> T | types.ErrorData:
-        """Run something as a part of the request: it ends with it, and the request's clock knows of it."""
-        found: list[T | types.ErrorData] = []
-        done = anyio.Event()
-
-        async def run() -> None:
-            try:
-                found.append(await ask())
-            except MCPError as error:
-                found.append(error.error)
-            except Exception as error:  # noqa: BLE001  # what the client answers may be anything
-                _LOG.warning("a question of a server couldn't be asked: %s", reason_of(error))
-            finally:
-                done.set()
-
-        try:
-            self._context.run(self._group.start_soon, run)
-        except RuntimeError:  # the request is over
-            return refused("the request that it belongs to is over")
-        await done.wait()
-        return found[0] if found else refused("the gateway's client gave no answer to it")
+    def stop_clock(self, until: ExitStack) -> None:
+        """Stop the clock of the request until a stack is closed."""
+        self._context.run(until.enter_context, person_answers())
 
 
 # --- questions -------------------------------------------------------------------------------------
+
+
+class Question:
+    """A question of a server that waits for the answer of a client.
+
+    A server before 2026-07-28 doesn't say about which request it asks: so the question waits as long as one
+    of the requests is open that were when it came.
+
+    The time that a person takes to answer doesn't count for them.
+
+    Args:
+        requests: that were; none if it is about the client, and about no request.
+    """
+
+    def __init__(self, requests: Iterable[Asker]) -> None:
+        self._requests = set(requests)
+        self._scope = anyio.CancelScope()
+
+    def end_request(self, asker: Asker) -> None:
+        """Take note that a request is over."""
+        if asker in self._requests:
+            self._requests.remove(asker)
+            if not self._requests:
+                self._scope.cancel()
+
+    async def asked(self, ask: Callable[[], Awaitable[T]]) -> T | types.ErrorData:
+        """Ask, and return the answer, or why there is none."""
+        with ExitStack() as clocks, self._scope:
+            for asker in self._requests:
+                asker.stop_clock(clocks)
+            try:
+                return await ask()
+            except MCPError as error:
+                return error.error
+            except Exception as error:  # noqa: BLE001  # what the client answers may be anything
+                _LOG.warning("a question of a server couldn't be asked: %s", reason_of(error))
+                return refused("the gateway's client gave no answer to it")
+        return refused("the request that it belongs to is over")
 
 
 async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.RequestId | None) -> Any:
@@ -328,3 +351,14 @@ def reason_of(error: BaseException) -> str:
     if isinstance(error, TimeoutError) and not str(error):
         return "it gave no answer in time"
     return one_line(str(error) or type(error).__name__, _SHOWN)
+
+
+def not_listed(name: str, error: Exception) -> ConnectionError:
+    """Return the error of a server that didn't list its tools."""
+    cause = error.__cause__ if isinstance(error, GoneError) else None
+    own = f"the server {name} "
+    said = reason_of(cause or error)
+    reason = f"it {said.removeprefix(own)}" if said.startswith(own) else said
+    made = ConnectionError(f"the server {name} can't be reached: it doesn't list its tools: {reason}")
+    made.__cause__ = error
+    return made

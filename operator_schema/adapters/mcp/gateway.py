@@ -15,15 +15,16 @@ from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged, R
 from mcp.shared.exceptions import MCPError
 
 from ...errors import ToolError
-from ...message_text import received
 from ...rounds import Registry
 from ...tools import check_options_for_all
 from ..mcp_client import ServerTools
+from ..mcp_judging import Listing
 from .behind import Link
 from .behind_resources import Owners, Watcher, Watches
 from .behind_tools import (
     BehindTools,
     ServerBehind,
+    check_function,
     check_seconds,
     current_request,
     servers_behind,
@@ -31,7 +32,7 @@ from .behind_tools import (
 )
 from .changes import PerClient, client_of
 from .content import is_modern
-from .forwarding import Fronts, GoneError, driven, reason_of, sendable
+from .forwarding import Fronts, driven, not_listed, reason_of, sendable
 from .gateway_chain import check_depth, is_circle, path_in, with_path, without_path
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from ...tools import ToolOptions
     from ..base import Tools
     from ..mcp_connection import Source
-    from .behind import Connection
+    from .behind_connection import Connection
     from .server import Handlers, ToolServer
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
@@ -57,6 +58,10 @@ __all__ = ["Gateway", "ServerBehind"]
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _MOST_VALUES = 100
 _WAIT_SECONDS, _LONGEST_WAIT = 1.0, 60.0
+_OTHER_TASK = (
+    "a gateway must be closed by the task that opened it, because its connections belong to that task; they "
+    "end now. Write `async with Gateway(…)` in one function, and let it wait until nobody needs the gateway"
+)
 _SECONDS_UNTOLD = 5.0
 """After which it is said that servers are waited for."""
 
@@ -97,7 +102,7 @@ class Gateway:
     ) -> None:
         check_options_for_all("Gateway", options)
         check_seconds(seconds, "None for no limit")
-        _check_function(unreachable)
+        check_function(unreachable)
         self.registry: Registry = Registry()
         self._servers = servers_behind(servers)
         self._is_alone = not isinstance(servers, Mapping)
@@ -123,6 +128,7 @@ class Gateway:
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         check_depth()
+        self._opened_in = anyio.get_current_task().id
         try:
             self._group = await self._stack.enter_async_context(anyio.create_task_group())
             await self._begin()
@@ -132,8 +138,14 @@ class Gateway:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close all connections."""
+        """Close all connections.
+
+        Raises:
+            RuntimeError: another task has opened it. The connections end all the same.
+        """
         self._group.cancel_scope.cancel()
+        if anyio.get_current_task().id != self._opened_in:
+            raise RuntimeError(_OTHER_TASK)
         await self._stack.aclose()
 
     async def _begin(self) -> None:
@@ -144,7 +156,7 @@ class Gateway:
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         links = [self._link(name) for name in self._servers]
-        begun: dict[Link, list[types.Tool] | Exception] = {}
+        begun: dict[Link, Listing | Exception] = {}
 
         async def begin(link: Link) -> None:
             try:
@@ -169,14 +181,14 @@ class Gateway:
             message = "none of the servers behind the gateway can be reached"
             raise ConnectionError(message)
 
-    async def _listed(self, link: Link) -> list[types.Tool]:
+    async def _listed(self, link: Link) -> Listing:
         """Return the tools of a server, and remember whether they change before they are offered."""
-        listed: list[types.Tool] = []
+        listing = Listing([], {}, [])
         if link.capabilities.tools is not None:
             self._is_stale[link] = False
-            listed = await tools_of(link)
-        self._servers[link.name].check_tools(link.name, listed)
-        return listed
+            listing = await tools_of(link)
+        self._servers[link.name].check_tools(link.name, listing.names())
+        return listing
 
     def _leave_out(self, link: Link, error: Exception) -> None:
         """Close a server at the start, and say why it is left out.
@@ -189,7 +201,7 @@ class Gateway:
         link.home.close()
         if isinstance(error, ToolError):
             raise error
-        reason = error if isinstance(error, ConnectionError) else _not_listed(link.name, error)
+        reason = error if isinstance(error, ConnectionError) else not_listed(link.name, error)
         if self._unreachable is None:
             raise reason
         self._unreachable(link.name, reason)
@@ -224,12 +236,12 @@ class Gateway:
             says_name=len(self._servers) > 1,
         )
 
-    def _offer(self, link: Link, listed: list[types.Tool]) -> None:
+    def _offer(self, link: Link, listing: Listing) -> None:
         """Offer the tools of a server, and follow its changes."""
         self._links.append(link)
         if link.capabilities.tools is not None:
             self._tools[link] = self._tools_behind(link)
-            self._take(link, listed)
+            self._take(link, listing)
             if self._is_stale.pop(link):
                 self._refresh_soon(link)
         if link.home.is_modern:
@@ -242,9 +254,9 @@ class Gateway:
             for chosen, options in self._servers[link.name].choices()
         ]
 
-    def _take(self, link: Link, listed: list[types.Tool]) -> None:
-        self._paths[link] = {tool.name: path for tool in listed if (path := path_in(tool.meta))}
-        plain = [without_path(tool) for tool in listed]
+    def _take(self, link: Link, listing: Listing) -> None:
+        self._paths[link] = {tool.name: path for tool in listing.tools if (path := path_in(tool.meta))}
+        plain = listing._replace(tools=[without_path(tool) for tool in listing.tools])
         for tools in self._tools[link]:
             tools.take(plain, self.registry)
 
@@ -342,7 +354,9 @@ class Gateway:
         async def prepare() -> None:
             for link in self._links:
                 with suppress(MCPError):  # each request says so
-                    await link.shared_connection(ctx)
+                    connection = await link.shared_connection(ctx)
+                    if len(self._fronts.contexts) == 1:  # so it can only be this client who is asked
+                        await connection.tell_of_roots(ctx)
 
         self._group.start_soon(prepare)
 
@@ -628,23 +642,3 @@ class _Front:
 
 
 _OF_HANDLERS = ("context", "executor", "structured", "confirm", "page_size", "logger")
-
-
-def _not_listed(name: str, error: Exception) -> ConnectionError:
-    """Return the error of a server that didn't list its tools."""
-    cause = error.__cause__ if isinstance(error, GoneError) else None
-    own = f"the server {name} "
-    said = reason_of(cause or error)
-    reason = f"it {said.removeprefix(own)}" if said.startswith(own) else said
-    made = ConnectionError(f"the server {name} can't be reached: it doesn't list its tools: {reason}")
-    made.__cause__ = error
-    return made
-
-
-def _check_function(unreachable: Any) -> None:
-    if unreachable is not None and not callable(unreachable):
-        message = (
-            "unreachable must be a function that takes the name of a server and the reason, or None, not "
-            f"{received(unreachable)}"
-        )
-        raise TypeError(message)

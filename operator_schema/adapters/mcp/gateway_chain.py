@@ -12,11 +12,11 @@ from mcp import StdioServerParameters
 
 from ...json_values import is_array
 from ..mcp_connection import transport_of
+from ..mcp_streams import Stream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
     from contextlib import AbstractAsyncContextManager
-    from typing import Self
 
     from mcp.shared.message import SessionMessage
 
@@ -182,29 +182,7 @@ def marked(source: Source, ended: Callable[[], object]) -> AbstractAsyncContextM
     return connect()
 
 
-class _Stream:
-    """One side of a connection.
-
-    Args:
-        inner: the stream that it stands for.
-    """
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(self, *failure: object) -> Any:
-        return await self._inner.__aexit__(*failure)
-
-
-class _Read(_Stream):
+class _Read(Stream):
     """A stream of messages from a server, of whose end somebody hears.
 
     Args:
@@ -216,14 +194,6 @@ class _Read(_Stream):
         super().__init__(inner)
         self._ended = ended
 
-    @property
-    def last_context(self) -> Any:
-        """What the SDK knows of whoever has sent the last message."""
-        return getattr(self._inner, "last_context", None)
-
-    def __aiter__(self) -> Self:
-        return self
-
     async def __anext__(self) -> Any:
         try:
             return await self._inner.__anext__()
@@ -231,12 +201,8 @@ class _Read(_Stream):
             self._ended()
             raise
 
-    async def receive(self) -> Any:
-        """Return the next message."""
-        return await self._inner.receive()
 
-
-class _Marked(_Stream):
+class _Marked(Stream):
     """A stream of messages to a server, in which what is in front of it gets its place.
 
     Args:
@@ -248,7 +214,7 @@ class _Marked(_Stream):
         super().__init__(inner)
         self._number = number
 
-    async def send(self, item: SessionMessage) -> None:
+    async def send(self, item: SessionMessage, /) -> None:
         """Send a message."""
         params: Any = getattr(item.message, "params", None)
         if isinstance(params, dict):

@@ -154,7 +154,7 @@ def test_a_tool_that_cant_be_used_keeps_no_other_from_being_used(caplog):
     assert [tool.name for tool in tools] == ["echo"]
     assert list(tools.refused) == ["deep"]
     assert "deep: refused: its JSON Schema can't be used: it nests too deep" in tools.report()
-    assert "the tool 'deep' of the server \"bad\" is left out" in caplog.text
+    assert 'the tool "deep" of the server "bad" is left out' in caplog.text
 
 
 def test_names_are_those_that_providers_take():

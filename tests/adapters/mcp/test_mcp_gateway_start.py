@@ -323,3 +323,34 @@ def test_a_server_in_this_process_goes_on_when_its_client_reads_no_more():
                 await anyio.lowlevel.checkpoint()
 
     anyio.run(main)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_gateway_that_another_task_closes_says_so_and_its_connections_end(backend):
+    closed = anyio.Event()
+
+    @asynccontextmanager
+    async def connect():
+        try:
+            async with behind(server([add]))() as streams:
+                yield streams
+        finally:
+            closed.set()
+
+    async def main():
+        gateway, opened = Gateway(connect), anyio.Event()
+
+        async def hold():
+            async with gateway:
+                opened.set()
+                await anyio.sleep_forever()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(hold)
+            await opened.wait()
+            with pytest.raises(RuntimeError, match="must be closed by the task that opened it"):
+                await gateway.__aexit__()
+            await closed.wait()
+            group.cancel_scope.cancel()
+
+    anyio.run(main, backend=backend)

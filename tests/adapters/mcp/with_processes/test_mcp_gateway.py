@@ -412,3 +412,132 @@ def test_a_client_is_configured_to_start_the_gateway(folder):
     ended = run("--print-config", "cursor", "--gateway", "servers.json", "--search", folder=folder)
     entry = json.loads(ended.stdout)["mcpServers"]["servers"]
     assert entry["args"][-3:] == ["--gateway", str(folder / "servers.json"), "--search"]
+
+
+ODD = r"""
+import json, sys
+
+asked = {}
+
+
+def send(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def ask(number):
+    asked[f"q{number}"] = number
+    form = {"type": "object", "properties": {"name": {"type": "string"}}}
+    send(id=f"q{number}", method="elicitation/create", params={"message": "Who?", "requestedSchema": form})
+
+
+def said(number, text):
+    send(id=number, result={"content": [{"type": "text", "text": text}]})
+
+
+TOOLS = [
+    {"name": name, "inputSchema": {"type": "object"}}
+    for name in ("surrogate", "null", "deep", "ask", "wait", "go_on")
+]
+ANSWERS = {
+    "surrogate": '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"\\ud800"}]}}',
+    "null": '{"jsonrpc":"2.0","id":%s,"result":null}',
+    "deep": '{"jsonrpc":"2.0","id":%s,"result":' + 100_000 * '{"a":' + "1" + 100_000 * "}" + "}",
+}
+waiting = []
+print("started", flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    number, method, params = message.get("id"), message.get("method"), message.get("params") or {}
+    if method == "initialize":
+        made = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "logging": {}}}
+        send(id=number, result={**made, "serverInfo": {"name": "odd", "version": "1"}})
+    elif method == "tools/list":
+        send(id=number, result={"tools": [*TOOLS, {"name": "broken", "inputSchema": 5}]})
+    elif method == "tools/call" and params["name"] in ANSWERS:
+        print(ANSWERS[params["name"]] % json.dumps(number), flush=True)
+    elif method == "tools/call" and params["name"] == "go_on":  # the server asks, and another call ends
+        ask(waiting[0])
+        said(number, "gone on")
+    elif method == "tools/call":
+        waiting.append(number)
+        send(method="notifications/message", params={"level": "info", "data": "it waits"})
+    elif method is None and number in asked:
+        said(asked[number], message["result"]["content"]["name"])
+    elif number is not None:
+        send(id=number, error={"code": -32601, "message": "no"})
+"""
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """Return a folder with a server that does what others don't, and the file that names it."""
+    (tmp_path / "odd.py").write_text(ODD)
+    server = {"command": sys.executable, "args": ["odd.py"], "cwd": str(tmp_path), "timeout": 5}
+    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"odd": server}}))
+    return tmp_path
+
+
+def with_odd(odd, use, kind, **options):
+    """Return what a function of a client returns, over standard input or over HTTP."""
+
+    async def main(target):
+        async with Client(target, mode="legacy", **options) as client:
+            return await use(client)
+
+    if kind == "stdio":
+        return anyio.run(main, over_stdio("--gateway", "servers.json", folder=odd))
+    with http_server("--gateway", "servers.json", folder=odd) as (url, _):
+        return anyio.run(main, url)
+
+
+both_transports = pytest.mark.parametrize("kind", ["stdio", "http"])
+
+
+@both_transports
+def test_an_answer_of_a_program_that_cannot_be_read_is_an_error_at_once(odd, kind):
+    async def use(client):
+        return [text(await client.call_tool(f"odd_{name}", {})) for name in ("surrogate", "null", "deep")]
+
+    said = "the answer of the server can't be read; the tool may have done its work"
+    found = with_odd(odd, use, kind)
+    assert found == [f"odd_{name}: {said}" for name in ("surrogate", "null", "deep")]
+
+
+@both_transports
+def test_a_question_of_a_program_stays_when_a_later_call_ends(odd, kind):
+    waits, asked, done, answers = anyio.Event(), anyio.Event(), anyio.Event(), []
+
+    async def logged(_params):
+        waits.set()
+
+    async def answer(_context, _params):
+        asked.set()
+        await done.wait()
+        return ElicitResult(action="accept", content={"name": "Ann"})
+
+    async def use(client):
+        async def ask():
+            answers.append(text(await client.call_tool("odd_ask", {})))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            await waits.wait()
+            answers.append(text(await client.call_tool("odd_go_on", {})))
+            await asked.wait()
+            done.set()
+        return answers
+
+    found = with_odd(odd, use, kind, elicitation_callback=answer, logging_callback=logged)
+    assert found == ["gone on", "Ann"]
+
+
+def test_a_tool_that_is_left_out_and_keys_that_are_ignored_are_named_on_standard_error(odd):
+    found, said = served(odd)
+    assert [name.removeprefix("odd_") for name in found] == [
+        *("surrogate", "null", "deep", "ask", "wait", "go_on")
+    ]
+    left_out = (
+        'the tool "broken" of the server "odd" is left out: its inputSchema is integer 5, not an object'
+    )
+    assert left_out in said
+    assert 'the server "odd" has keys that the gateway ignores: "timeout"' in said

@@ -1,0 +1,275 @@
+"""Which client gets what a server behind a gateway asks and logs by one connection?"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import mcp_types as types
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+
+from .changes import client_of
+from .content import is_modern
+from .forwarding import MOST_QUESTIONS, Asker, Question, ask_front, reason_of, refused, sendable
+from .gateway_chain import marked
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Hashable
+    from typing import TypeAlias
+
+    from anyio.abc import TaskStatus
+    from mcp import ClientSession
+    from mcp.server.context import ServerRequestContext
+
+    from .behind import Link
+
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+
+__all__ = ["Connection"]
+
+T = TypeVar("T")
+
+_SECONDS_TO_END = 5.0
+"""That a connection gets to end before another one takes its place."""
+
+_LOG = logging.getLogger("operator_schema.mcp_gateway")
+
+
+class Connection:
+    """One connection to a server behind the gateway.
+
+    Attributes:
+        client: that talks to the server.
+        capabilities: what the server says that it can do, also when the connection has ended.
+        is_modern: whether the server speaks a version from 2026-07-28 on here.
+        is_open: whether it can be used.
+    """
+
+    def __init__(self, link: Link, mode: str) -> None:
+        self._link, self._mode = link, mode
+        self._askers: dict[Asker, None] = {}
+        self._questions: dict[Question, None] = {}
+        self._requests = 0
+        self._owes_roots = False  # the server asked for roots when there was nobody to ask
+        self._first: tuple[Hashable, object] | None = None  # kept, so that no other client gets its id
+        self._clients: set[Hashable] = set()  # those before 2026-07-28 that have used it and are there
+        self._is_shared = False
+        self._scope, self._ended = anyio.CancelScope(), anyio.Event()
+        self.client: Client
+        self.capabilities: types.ServerCapabilities
+        self.is_open = self.is_modern = False
+
+    async def hold(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Connect, and keep the connection until `close`; the task starts when it can be used.
+
+        Raises:
+            Exception: why it can't be made.
+        """
+        client = Client(
+            marked(self._link.source, self.close),
+            mode=self._mode,
+            cache=None,
+            elicitation_callback=self._asked,
+            sampling_callback=self._asked,
+            list_roots_callback=self._roots_asked,
+            logging_callback=self._logged,
+            message_handler=self._heard,
+        )
+        was_open = False
+        try:
+            async with client:
+                self.client, self.capabilities = client, client.server_capabilities
+                self.is_modern = is_modern(client.protocol_version)
+                self.is_open = was_open = True
+                task_status.started()
+                with self._scope:
+                    await anyio.sleep_forever()
+        except Exception as error:  # a transport may raise anything
+            if not was_open:  # what an end raises would end the gateway
+                raise
+            _LOG.warning("%s: the connection ended: %s", self._link.name, reason_of(error))
+        finally:
+            self.is_open = False
+            self._ended.set()
+            self._link.lost(self._link, self)
+
+    def close(self) -> None:
+        """End the connection; requests on it fail."""
+        self.is_open = False
+        self._scope.cancel()
+
+    async def over(self) -> None:
+        """Wait until the connection has ended, which `close` only begins, or has had the time to."""
+        with anyio.move_on_after(_SECONDS_TO_END):
+            await self._ended.wait()
+
+    # --- whose it is ---------------------------------------------------------------------------------
+
+    def note_client(self, ctx: Ctx) -> None:
+        """Take note of a client: what the server asks or logs later may belong to any that came so far."""
+        if not self.claim(ctx):
+            self._is_shared = True
+            self._note(_identity(ctx))
+
+    def claim(self, ctx: Ctx) -> bool:
+        """Make the connection that of a client, if it is nobody's yet; return whether it is the client's."""
+        client = _identity(ctx)
+        if self._first is None:
+            self._first = client
+        is_its_own = client[0] == self._first[0]
+        if is_its_own:
+            self._note(client)
+        return is_its_own
+
+    def _note(self, client: tuple[Hashable, object]) -> None:
+        if client[1] is not None:
+            self._clients.add(client[0])
+
+    def client_has_gone(self, ctx: Ctx) -> None:
+        """Take note that the connection of a client before 2026-07-28 to the gateway has ended."""
+        self._clients.discard(_identity(ctx)[0])
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether it is that of a client before 2026-07-28, which loses it to nobody while it is there."""
+        return self._first is not None and self._first[1] is not None
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it was that of such a client, and all who have used it are gone."""
+        return self.is_of_one and not self._clients and self.is_idle
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request runs on it."""
+        return not self._askers and not self._questions and not self._requests
+
+    # --- what is sent and heard ------------------------------------------------------------------------
+
+    async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
+        """Send a request; what the server asks meanwhile is asked of the client of a request in front.
+
+        Args:
+            ctx: of the request in front; None if there is none.
+            send: sends it.
+
+        Raises:
+            Exception: as `send` does.
+        """
+        if ctx is None:
+            self._requests += 1
+            try:
+                return await send(self.client.session)
+            finally:
+                self._requests -= 1
+        self.note_client(ctx)
+        await self.tell_of_roots(ctx)
+        asker = Asker(ctx)
+        self._askers[asker] = None
+        try:
+            return await send(self.client.session)
+        finally:
+            del self._askers[asker]
+            for question in self._questions:
+                question.end_request(asker)
+
+    async def tell_of_roots(self, ctx: Ctx) -> None:
+        """Tell a server that has got no roots, as there was no client, that it may ask this client."""
+        can = ctx.session.client_capabilities
+        if not self._owes_roots or can is None or can.roots is None or self._is_shared:
+            return
+        if self._first is None or self._first[0] == _identity(ctx)[0]:
+            self._owes_roots = False
+            await self.client.session.send_notification(types.RootsListChangedNotification())
+
+    def _open_requests(self) -> list[Asker]:
+        """Return the requests in front during which the server speaks; none if that isn't certain.
+
+        It may speak of a request that is over, so it is certain only if all came from one client.
+        """
+        found = list(self._askers)
+        is_one = not self._is_shared and len({asker.client for asker in found}) == 1
+        return found if is_one else []
+
+    def _lone_front(self) -> Ctx | None:
+        """Return the only client that the server can mean outside of any request."""
+        contexts = self._link.fronts.contexts
+        if self._askers or self._is_shared:
+            return None
+        if self._first is not None:
+            found: Ctx | None = contexts.get(self._first[0])
+            return found
+        return next(iter(contexts.values())) if len(contexts) == 1 else None
+
+    async def _asked(self, context: Any, params: Any) -> Any:
+        del context  # the SDK gives it by this name
+        is_for_model = isinstance(params, types.CreateMessageRequestParams)
+        kind = types.CreateMessageRequest if is_for_model else types.ElicitRequest
+        return await self._ask(kind(params=params))
+
+    async def _roots_asked(self, context: Any) -> Any:
+        del context
+        return await self._ask(types.ListRootsRequest())
+
+    async def _ask(self, request: types.InputRequest) -> Any:
+        """Ask the client in front; return its answer, or why it can't be asked."""
+        if len(self._questions) >= MOST_QUESTIONS:
+            return refused(f"there are {MOST_QUESTIONS} other questions that wait for an answer")
+        requests = self._open_requests()
+        question = Question(() if isinstance(request, types.ListRootsRequest) else requests)
+        self._questions[question] = None
+        try:
+            request = self._link.named(request)
+            if requests:
+                ctx = requests[-1].ctx
+                return await question.asked(lambda: ask_front(ctx, request, ctx.request_id))
+            lone = self._lone_front()
+            if lone is not None:
+                return await ask_front(lone, request, None)
+        except MCPError as error:
+            return error.error
+        finally:
+            del self._questions[question]
+        return self._nobody(request)
+
+    def _nobody(self, request: types.InputRequest) -> Any:
+        """Return the answer to a question that no client can be asked, and log it."""
+        name = self._link.name
+        if self._first is not None:
+            why, reason = (
+                "several clients have used its connection",
+                "the gateway can't tell which of its clients is meant",
+            )
+            if not self._is_shared:
+                reason = why = "its client has gone, or can be asked only during a call"
+            _LOG.warning("%s: a question isn't asked: %s", name, why)
+            return refused(reason)
+        if isinstance(request, types.ListRootsRequest):
+            self._owes_roots = True
+            _LOG.info(
+                "%s: it asks for roots before any client has used its connection: it gets none yet", name
+            )
+            return types.ListRootsResult(roots=[])
+        _LOG.info("%s: a question isn't asked: no client has used its connection yet", name)
+        return refused("no client has used the connection yet")
+
+    async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
+        requests = self._open_requests()
+        asker = requests[-1] if requests else None
+        ctx = self._lone_front() if asker is None else asker.ctx
+        if ctx is None or not self._link.fronts.wants(ctx, params.level):
+            return
+        notification = sendable(types.LoggingMessageNotification(params=params), self._link.name)
+        await ctx.session.send_notification(notification, None if asker is None else ctx.request_id)
+
+    async def _heard(self, message: Any) -> None:
+        if self.is_open and not isinstance(message, Exception):
+            self._link.heard(self._link, self, message)
+
+
+def _identity(ctx: Ctx) -> tuple[Hashable, object | None]:
+    """Return what `client_of` does; of a client that has said nothing of itself, what equals nothing else."""
+    is_known = is_modern(ctx.protocol_version) or ctx.session.client_params is not None
+    return client_of(ctx) if is_known else (object(), None)

@@ -1,0 +1,303 @@
+"""Which tools of a server's list can be used, and which answers to its calls?"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mcp import ClientSession, MCPError
+from mcp.client import Client
+from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, methods
+from pydantic import ValidationError
+
+from ..errors import CallError, SchemaError
+from ..findings import Finding
+from ..json_values import is_array, is_object
+from ..message_text import one_line, quote, received
+from .mcp_streams import UNREADABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import mcp_types as types
+
+__all__ = ["JudgedSession", "Listing", "judged", "unreadable", "what_came"]
+
+_LOG = logging.getLogger("operator_schema.mcp_client")
+_LIST = "tools/list"
+_OLDEST = "2025-11-25"
+"""The version whose form each input schema must have: a client of that version may want to read it."""
+
+_SHOWN = 200
+_NOTHING = {"type": "object"}
+_FORM: Mapping[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+"""What a page of tools needs besides them in some version of the protocol."""
+
+_UNREADABLE = (UNREADABLE, "Failed to parse SSE message: ")
+_BROKEN_OFF = "SSE stream "
+"""What the errors begin with that stand for an answer that can't be read, or not to its end."""
+
+
+class Listing(NamedTuple):
+    """What a server lists.
+
+    Attributes:
+        tools: its tools.
+        refused: name of a tool, or its place if it has none, to what is wrong with its definition.
+        raw: all items as the server sent them.
+    """
+
+    tools: list[types.Tool]
+    refused: dict[str, SchemaError]
+    raw: list[Any]
+
+    def names(self) -> list[str]:
+        """Return the names of all tools, even of those that are refused."""
+        return [*[tool.name for tool in self.tools], *self.refused]
+
+
+# --- a session -------------------------------------------------------------------------------------
+
+
+class JudgedSession(ClientSession):
+    """A session whose tools and results are judged here, which shares everything with the given one.
+
+    The SDK would refuse a whole list for one tool, and a result for its data, though the tool did its work.
+
+    Attributes:
+        refused: as in `Listing`, of all pages that were read.
+        raw: as in `Listing`.
+    """
+
+    __slots__ = ("_named", "raw", "refused")
+    raw: list[Any]
+    refused: dict[str, SchemaError]
+    _named: dict[str, Any]
+
+    @classmethod
+    def of(cls, session: ClientSession) -> JudgedSession:
+        """Return the same session, judged here."""
+        made: JudgedSession = _sharing(cls, session)
+        made.refused, made.raw, made._named = {}, [], {}
+        return made
+
+    @property
+    def _dispatcher(self) -> Any:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]  # it is only read
+        return _Dispatcher(self.__dict__["_dispatcher"], self)
+
+    async def validate_tool_result(self, name: str, result: types.CallToolResult) -> None:
+        """Leave this to the tool, which knows what it declares."""
+
+    def page(self, raw: dict[str, Any]) -> dict[str, Any]:
+        """Return a page of tools as the SDK takes it, without what can't be used."""
+        items = raw.get("tools")
+        if not is_array(items):
+            return raw
+        version = self.protocol_version or _OLDEST
+        form = _fitting(version, {**_FORM, "tools": []}, raw)
+        found = [self._kept(version, item) for item in items]
+        return {**form, "tools": [each for each in found if each is not None]}
+
+    def _kept(self, version: str, item: Any) -> dict[str, Any] | None:
+        self.raw.append(item)
+        place = f"tool {len(self.raw)}"
+        try:
+            made = _tool(version, item, place)
+            if self._named.setdefault(made["name"], item) != item:
+                raise _refusal(place, f"another tool is called {quote(made['name'])}")
+        except SchemaError as error:
+            self.refused[error.name] = error
+            return None
+        return made
+
+
+class _Dispatcher:
+    """Sends the requests of a session, and has the list of tools judged before the SDK does."""
+
+    def __init__(self, inner: Any, session: JudgedSession) -> None:
+        self._inner, self._session = inner, session
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def send_raw_request(self, method: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        raw: dict[str, Any] = await self._inner.send_raw_request(method, *args, **kwargs)
+        return self._session.page(raw) if method == _LIST else raw
+
+
+class _JudgedClient(Client):
+    """A client whose session is judged here, which shares everything with the given one."""
+
+    @property
+    def session(self) -> ClientSession:
+        """The session."""
+        return JudgedSession.of(super().session)
+
+
+def judged(session: Any) -> Any:
+    """Return a session, or a client, whose results are judged here; what only acts as one as it is."""
+    if isinstance(session, ClientSession):
+        return JudgedSession.of(session)
+    return _sharing(_JudgedClient, session) if isinstance(session, Client) else session
+
+
+def _sharing(kind: Any, given: Any) -> Any:
+    """Return an object of a class, and of that of another object, with which it shares all attributes."""
+    other: Any = given.__class__
+    made = object.__new__(_both(kind, other))
+    made.__dict__ = given.__dict__
+    return made
+
+
+@cache
+def _both(kind: Any, other: Any) -> Any:
+    return kind if issubclass(kind, other) else type(kind.__name__, (kind, other), {"__slots__": ()})
+
+
+# --- a tool ----------------------------------------------------------------------------------------
+
+
+def _fits(version: str, page: dict[str, Any]) -> bool:
+    """Return whether the SDK takes a page of tools."""
+    try:
+        methods.validate_server_result(_LIST, version, page)
+    except ValidationError:
+        return False
+    except KeyError:  # the SDK has no form for this version
+        return True
+    return True
+
+
+def _fitting(version: str, page: dict[str, Any], raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page with everything from another one that the SDK takes, but the tools."""
+    for key in raw.keys() - {"tools"}:
+        more = {**page, key: raw[key]}
+        if _fits(version, more):
+            page = more
+        else:
+            _LOG.info("the list of tools has a %s that isn't one of the protocol: it is ignored", key)
+    return page
+
+
+def _tool(version: str, item: Any, place: str) -> dict[str, Any]:
+    """Return a tool as the SDK takes it.
+
+    Args:
+        version: of the protocol.
+        item: as the server sent it.
+        place: of the tool in the list.
+
+    Raises:
+        SchemaError: the tool can't be used; its `name` is that of the tool, or the place.
+    """
+    if not is_object(item):
+        raise _refusal(place, f"it is {received(item)}, not an object")
+    name = item.get("name")
+    if not isinstance(name, str) or not name:
+        raise _refusal(place, "it has no name" if name is None or name == "" else "its name isn't a text")
+    made: dict[str, Any] = {"name": name, "inputSchema": _arguments(name, item.get("inputSchema"))}
+    item = {key: value for key, value in item.items() if key != "outputSchema"} | _results(item)
+    if _fits(version, _page_of({**item, **made})):
+        return {**item, **made}
+    for key in [key for key in item if key not in made]:
+        if _fits(version, _page_of({**made, key: item[key]})):
+            made[key] = item[key]
+        else:
+            _LOG.info("the tool %r has a %s that isn't one of the protocol: it is ignored", name, key)
+    return made
+
+
+def _page_of(tool: dict[str, Any]) -> dict[str, Any]:
+    return {**_FORM, "tools": [tool]}
+
+
+def _arguments(name: str, schema: Any) -> Any:
+    """Return the schema of arguments in a form that each version of the protocol has.
+
+    Raises:
+        SchemaError: there is none.
+    """
+    if schema is None:
+        return dict(_NOTHING)
+    if not is_object(schema):
+        raise _refusal(name, f"its inputSchema is {received(schema)}, not an object")
+    made = _with_type(schema)
+    if made["type"] != "object":
+        shown = received(made["type"])
+        raise _refusal(name, f'the "type" of its inputSchema is {shown}, and arguments are an object')
+    return _in_old_form(made, name)
+
+
+def _results(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of results by its key, in a form that each version has; nothing if there is none.
+
+    From 2026-07-28 on, results may be something else than objects.
+    """
+    schema = item.get("outputSchema")
+    if not is_object(schema):
+        return {} if schema is None else {"outputSchema": schema}
+    made = _with_type(schema)
+    return {"outputSchema": _in_old_form(made, item["name"]) if made["type"] == "object" else made}
+
+
+def _in_old_form(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the schema of an object in the form of all versions, without what isn't of JSON Schema."""
+    if _fits(_OLDEST, _page_of({"name": name, "inputSchema": schema})):
+        return schema
+    _LOG.info("the tool %r has a schema with parts that aren't of JSON Schema: they are ignored", name)
+    kept = {key: value for key, value in schema.items() if key not in {"properties", "required", "$schema"}}
+    properties, required = schema.get("properties"), schema.get("required")
+    if is_object(properties):
+        kept["properties"] = {
+            key: value if is_object(value) or isinstance(value, bool) else {}
+            for key, value in properties.items()
+        }
+    if is_array(required):
+        kept["required"] = [each for each in required if isinstance(each, str)]
+    return kept
+
+
+def _with_type(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object, with a type where it has none, or may be something else, too."""
+    kind = schema.get("type", "object")
+    is_one = is_array(kind) and "object" in kind
+    return {**schema, "type": "object" if is_one else kind}
+
+
+def _refusal(name: str, message: str) -> SchemaError:
+    finding = Finding((), "bad_definition", message, remedy="Correct the definition", tool=name)
+    return SchemaError(name, [finding], "definition")
+
+
+# --- an answer -------------------------------------------------------------------------------------
+
+
+def what_came(error: Exception) -> str | None:
+    """Return what is the matter with an answer that came and can't be used; None if the error isn't of that.
+
+    Args:
+        error: that a request of the SDK raised.
+    """
+    if isinstance(error, ValidationError):
+        return "isn't one of the protocol"
+    if not isinstance(error, MCPError):
+        return None
+    if error.code == PARSE_ERROR and error.message.startswith(_UNREADABLE):
+        return "can't be read"
+    is_broken = error.code == CONNECTION_CLOSED and error.message.startswith(_BROKEN_OFF)
+    return "breaks off" if is_broken else None
+
+
+def unreadable(error: Exception, name: str) -> CallError | None:
+    """Return what whoever called a tool reads if its answer came, but can't be used; None for another error.
+
+    Args:
+        error: that the call of the SDK raised.
+        name: of the tool.
+    """
+    what = what_came(error)
+    if what is None:
+        return None
+    _LOG.warning("%s: the answer of the server %s: %s", name, what, one_line(str(error), _SHOWN))
+    return CallError(f"{name}: the answer of the server {what}; the tool may have done its work")
