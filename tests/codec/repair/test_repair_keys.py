@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import pytest
 from repair_samples import Leg, Square, kept, refused, repaired, report
 
+from operator_schema import Codec
 from operator_schema.findings import ignored
 
 
@@ -74,3 +76,16 @@ def test_keys_without_letters_name_nothing():
 def test_unknown_keys_are_never_dropped():
     assert refused(Leg, {"number": "A1", "colour": 1}, unknown_fields="reject") == ["unknown"]
     assert report(Leg, {"number": "A1", "stop": 1}).ignored == (ignored(("stop",), "stops"),)
+
+
+@dataclass
+class Choices:
+    some_tags: set[Literal["a", "b"]] = field(default_factory=set)
+
+
+def test_a_key_is_read_as_another_only_if_its_items_differ():
+    codec = Codec(Choices, repair=True)
+    assert codec.decode({"someTags": ["b", "a"]}) == Choices({"a", "b"})
+    report = codec.decode_report({"someTags": ["b", "b"]})
+    assert (report.instance, report.repairs) == (Choices(), ())
+    assert [finding.path for finding in report.ignored] == [("someTags",)]

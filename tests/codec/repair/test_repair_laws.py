@@ -212,19 +212,6 @@ def test_a_limit_on_length_never_makes_repair_read_something_else(items, contain
     assert report.repairs == without.repairs
 
 
-@dataclass
-class Choices:
-    some_tags: set[Literal["a", "b"]] = field(default_factory=set)
-
-
-def test_a_key_is_read_as_another_only_if_its_items_differ():
-    codec = Codec(Choices, repair=True)
-    assert codec.decode({"someTags": ["b", "a"]}) == Choices({"a", "b"})
-    report = codec.decode_report({"someTags": ["b", "b"]})
-    assert (report.instance, report.repairs) == (Choices(), ())
-    assert [finding.path for finding in report.ignored] == [("someTags",)]
-
-
 def test_a_limit_on_length_may_leave_one_of_two_readings():
     inner = list[list[list[Any]]]
     value = [[], [None]]
