@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 import mcp_types as types
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from mcp import ClientSession
     from mcp.server.context import ServerRequestContext
 
-    from .behind import Link
+    from ..mcp_connection import Source
+    from .forwarding import Fronts
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
@@ -37,6 +38,19 @@ _SECONDS_TO_END = 5.0
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
 
+class _Server(Protocol):
+    """What a connection knows of its server: a `Link`."""
+
+    name: str
+    source: Source
+    fronts: Fronts
+    heard: Callable[[Any, Connection, types.ServerNotification], None]
+    lost: Callable[[Any, Connection], None]
+
+    def named(self, request: Any, /) -> Any:
+        """Return a question of the server, which says whose it is if there are others."""
+
+
 class Connection:
     """One connection to a server behind the gateway.
 
@@ -47,7 +61,7 @@ class Connection:
         is_open: whether it can be used.
     """
 
-    def __init__(self, link: Link, mode: str) -> None:
+    def __init__(self, link: _Server, mode: str) -> None:
         self._link, self._mode = link, mode
         self._askers: dict[Asker, None] = {}
         self._questions: dict[Question, None] = {}
