@@ -10,13 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "operator_schema"
-MOST_LINES = 650
 
 MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-
-
-def lines_of(module: str) -> int:
-    return len(MODULES[module].read_text(encoding="utf-8").splitlines())
 
 
 def imports_in(body, *, at_top=True, is_typing=False):
@@ -87,10 +82,6 @@ def modules_that_the_page_lists() -> list[str]:
         folder, _, names = cell.rpartition(": ")
         listed += [folder.strip("`") + name for name in re.findall(r"`([\w/]+\.py)`", names)]
     return listed
-
-
-def test_no_module_has_more_lines_than_one_can_read():
-    assert [module for module in MODULES if lines_of(module) > MOST_LINES] == []
 
 
 def test_modules_with_one_importer_that_always_load_with_it_are_listed_with_their_reason():

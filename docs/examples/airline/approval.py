@@ -179,7 +179,8 @@ def show(work: Round[Any], call_id: str) -> None:
 
 
 def one_line(text: str) -> str:
-    """Return a text cut to one line."""
+    """Return a text as one line, and cut."""
+    text = text.replace("\n", " ")
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 4].rstrip()} ..."
 
 
