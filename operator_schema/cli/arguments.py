@@ -527,7 +527,7 @@ def _unlike_json(error: ValueError, text: str) -> str | None:
         return None
     before, after = text[: error.pos].rstrip(), text[error.pos :].lstrip()
     line = text.count("\n", 0, len(text) - len(after)) + 1
-    if after.startswith(("//", "/*", "#")):
+    if after.startswith(("//", "/*", "#")) and not text.startswith("#!"):  # which begins a script
         return f"line {line} has a comment; remove it"
     if (before.endswith(",") and after[:1] in {"}", "]"}) or (
         after[:1] == "," and after[1:].lstrip()[:1] in {"}", "]"}
