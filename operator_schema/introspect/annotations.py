@@ -22,14 +22,12 @@ from typing import (
     NotRequired,
     Required,
     Union,
-    Unpack,
-    get_origin,
 )
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..message_text import excerpt, one_line
 from .classes import declares, docstring_parser, own_docstring
-from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
+from .hints import Place, evaluate_forward, is_unpacked, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (
     ANY,
@@ -264,7 +262,7 @@ def _tuple(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
     if args and args[-1] is Ellipsis:
         args = (args[0],) if len(args) == 2 else (args,)  # noqa: PLR2004  # the item and the ellipsis
         return _array_of(tuple)(reader, annotation, args, place)
-    if any(getattr(arg, "__unpacked__", False) or get_origin(arg) is Unpack for arg in args):
+    if any(getattr(arg, "__unpacked__", False) or is_unpacked(arg) for arg in args):
         return reader.complain_unsupported(annotation, place)
     # `tuple[()]` has no arguments either, but `tuple` alone is any tuple.
     if not args and annotation in {tuple, typing.Tuple}:  # noqa: UP006  # the older spelling

@@ -457,7 +457,7 @@ def _report_misspelt(
             if name.startswith("_") or not _describes(members[name], names):
                 continue
             remedy = f"{remedy}; if it has another purpose, call it _{name}"
-        message = f"{name} has no effect: the attribute for descriptions is called {ATTRIBUTE}"
+        message = f"{name} has no effect: the attribute is called {ATTRIBUTE}"
         report(name, "bad_description", message, remedy, quote(ATTRIBUTE))
 
 

@@ -66,7 +66,7 @@ def test_texts_about_the_fields_are_found_under_any_public_name(name):
     for texts in (TEXTS, {"city": "The name of the city"}, {**TEXTS, "dayz": "A slip"}):
         (complaint,) = complaints_about(holding(name, texts))
         assert complaint.path == (name,)
-        assert complaint.message == f"{name} has no effect: the attribute for descriptions is called {NAME}"
+        assert complaint.message == f"{name} has no effect: the attribute is called {NAME}"
         assert complaint.remedy == f"Rename it to {NAME}; if it has another purpose, call it _{name}"
     assert complaints_about(holding(f"_{name}", TEXTS)) == ()
 
