@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
 from time import time
+from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
@@ -152,6 +153,7 @@ class SqliteStore:
                 it began.
 
         Raises:
+            StoreError: something else wrote into the row of a round.
             TypeError: `seconds` isn't a number.
         """
         if isinstance(cast("Any", seconds), bool) or not isinstance(cast("Any", seconds), (int, float)):
@@ -161,7 +163,7 @@ class SqliteStore:
         with self._transaction(writes=False) as db:
             query = "SELECT id, since, round FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
             rows = db.execute(query, (now, float(seconds)))  # SQLite takes no integer beyond 64 bits
-            return [StuckRound(found, now - since, _calls_to_run(text)) for found, since, text in rows]
+            return [_stuck(row, now) for row in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round whose process died; its pending calls wait for a person.
@@ -435,6 +437,19 @@ def _reading(path: str) -> Generator[None]:
         raise StoreError(message) from error
 
 
+def _stuck(row: Any, now: float) -> StuckRound:
+    found, since, text = row
+    if not isinstance(found, str) or not isinstance(since, (int, float)):
+        raise _damaged(found)
+    return StuckRound(found, now - since, _calls_to_run(text))
+
+
+def _damaged(round_id: object) -> StoreError:
+    """Return that something else wrote into the row of a round: SQLite takes any value in any column."""
+    name = one_line(str(round_id), 100)
+    return StoreError(f"the row of {name} in the store contains something other than a round", name)
+
+
 def _calls_to_run(text: str) -> tuple[RawCall, ...]:
     """Return the calls of a saved round that were to run; none if it can't be read: `take_back` says why."""
     try:
@@ -469,11 +484,32 @@ def _check_toolset(given: object) -> None:
     raise TypeError(": ".join([what, *found[:1]]))
 
 
+_LARGEST_INTEGER = 2**63 - 1
+"""The largest that SQLite can hold."""
+
+
 def _row(db: sqlite3.Connection, round_id: str) -> Any:
-    """Return a round's revision, run start, data, and earlier data; None if there is no such round."""
+    """Return a round's revision, run start, data, and earlier data; None if there is no such round.
+
+    Raises:
+        StoreError: something else wrote into its row.
+    """
     query = "SELECT revision, since, round, before FROM rounds WHERE id = ?"
     # An id may be what somebody wrote into an address: SQLite takes no lone surrogate.
-    return db.execute(query, (writable_text("the id of a round", round_id),)).fetchone()
+    row = db.execute(query, (writable_text("the id of a round", round_id),)).fetchone()
+    if row is None:
+        return None
+    revision, since, data, before = row
+    is_counted = isinstance(revision, int) and revision < _LARGEST_INTEGER
+    has_times = isinstance(since, (int, float, NoneType))
+    if (
+        not is_counted
+        or not has_times
+        or not isinstance(data, str)
+        or not isinstance(before, (str, NoneType))
+    ):
+        raise _damaged(round_id)
+    return row
 
 
 def _has_turn(db: sqlite3.Connection, round_id: str) -> bool:

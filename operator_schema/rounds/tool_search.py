@@ -12,7 +12,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
-from ..message_text import as_written, checked_text, no_such_prefix, received, writable_text
+from ..message_text import as_written, checked_text, clip, no_such_prefix, received, writable_text
 from ..tools.failures import WARNING, write_log
 from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
@@ -46,6 +46,10 @@ _NOTHING = "No tool fits these words. Try others: say what has to be done, and w
 
 _LONGEST_QUERY = 2_000
 _LONGEST_ANSWER = 1_000_000
+_LONGEST_SUMMARY = 500
+_MOST_CHARACTERS = 20_000
+"""How many characters of what is said about a tool are read: few tools have a tenth of that."""
+
 _RANKED = 50
 """How many tools of each ranking are fused."""
 
@@ -156,7 +160,7 @@ class ToolSearch(Registry):
             found = self.search(query, prefix=prefix, context=context)
             own = _own_of(context)
             (self._find if own is None else own.add)([one.name for one in found])
-            shown = [{"name": one.name, "description": one.summary} for one in found]
+            shown = [{"name": one.name, "description": clip(one.summary, _LONGEST_SUMMARY)} for one in found]
             note = _FOUND if found else self._why_nothing(prefix, context)
             return {"tools": shown, "note": note}
 
@@ -488,11 +492,14 @@ def _terms_of(one: Tool[..., Any]) -> dict[str, float]:
     counts: dict[str, float] = {}
     for term in all_terms(one.name):
         counts[term] = counts.get(term, 0) + _NAME_WEIGHT
-    about = f"{one.annotations.title or ''} {one.description} {' '.join(sorted(one.tags))}"
+    described = one.description[:_MOST_CHARACTERS]
+    about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))} {described}"
     texts = [(about, _DESCRIPTION_WEIGHT), *[(text, 1) for text in _texts_in(one.input_schema())]]
+    left = _MOST_CHARACTERS
     for text, weight in texts:
-        for term in terms(text):
+        for term in terms(text[:left]):
             counts[term] = counts.get(term, 0) + weight
+        left = max(left - len(text), 0)
     return one.keep_form("search_terms", counts)
 
 
@@ -523,7 +530,8 @@ def _text_of(one: Tool[..., Any]) -> str:
     if known is not None:
         return known
     names = ", ".join(one.input_schema().get("properties", {}))
-    return one.keep_form("search_text", f"{one.name}: {one.description} Parameters: {names or 'none'}")
+    description = clip(one.description, _MOST_CHARACTERS)
+    return one.keep_form("search_text", f"{one.name}: {description} Parameters: {names or 'none'}")
 
 
 # --- which texts fit a query best ---------------------------------------------------------------
