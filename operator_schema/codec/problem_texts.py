@@ -605,7 +605,9 @@ def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding) -> Findi
     owner: Node | None = node
     sent = value
     for step in problem.path[:-1]:
-        sent = _sent_at(sent, step)
+        # Only the last step may lead to what isn't there; an instance that is encoded has no keys.
+        inside: Any = sent if is_object(sent) or is_array(sent) else {step: None}
+        sent = inside[step]
         owner = _part_at(owner, step)
     shape = None if owner is None else shape_of(owner)
     key = problem.path[-1] if problem.path else None
@@ -616,13 +618,6 @@ def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding) -> Findi
         return unknown(path[:-1], key, shape, sent or ())
     what = problem.expected if field is None else expected(field.node)
     return problem.replace(path=path, expected=what)
-
-
-def _sent_at(sent: Any, step: str | int) -> Any:
-    try:
-        return sent[step]
-    except (LookupError, TypeError):  # an instance that is encoded, or a key that only its class knows
-        return None
 
 
 def _part_at(node: Node | None, step: str | int) -> Node | None:

@@ -22,12 +22,13 @@ from typing import (
     NotRequired,
     Required,
     Union,
+    get_origin,
 )
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..message_text import excerpt, one_line
 from .classes import declares, docstring_parser, own_docstring
-from .hints import Place, evaluate_forward, is_unpacked, name_of, show_annotation, show_value
+from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (
     ANY,
@@ -255,6 +256,11 @@ def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
         return new_array(ArrayNode, items, container, encoded)
 
     return read
+
+
+def is_unpacked(hint: object) -> bool:
+    """Return whether an annotation is `Unpack[…]`, of typing or of typing_extensions."""
+    return getattr(get_origin(hint), "_name", None) == "Unpack"
 
 
 def _tuple(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:

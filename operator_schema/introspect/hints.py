@@ -39,7 +39,6 @@ __all__ = [
     "exact_text",
     "is_annotation",
     "is_type",
-    "is_unpacked",
     "name_of",
     "read_plain",
     "show_annotation",
@@ -569,11 +568,6 @@ def is_annotation(item: object) -> bool:
     """Return whether an object can be an annotation, supported or not: a type, a form of typing, text."""
     written = isinstance(item, _WRITTEN) or type(item).__module__ in _TYPING
     return written or item is None or is_type(item)
-
-
-def is_unpacked(hint: object) -> bool:
-    """Return whether an annotation is `Unpack[…]`, of typing or of typing_extensions."""
-    return getattr(get_origin(hint), "_name", None) == "Unpack"
 
 
 def _show_other(value: Any, *, with_module: bool, levels: int) -> str:

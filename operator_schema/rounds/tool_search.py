@@ -7,7 +7,7 @@ from _thread import RLock
 from collections.abc import Iterable, Mapping
 from copy import copy
 from json import loads
-from math import log, sqrt
+from math import hypot, log
 from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -46,10 +46,8 @@ _NOTHING = "No tool fits these words. Try others: say what has to be done, and w
 
 _LONGEST_QUERY = 2_000
 _LONGEST_ANSWER = 1_000_000
-_LONGEST_SUMMARY = 500
-_MOST_CHARACTERS = 20_000
-"""How many characters of what is said about a tool are read: few tools have a tenth of that."""
-
+_LONGEST_SUMMARY, _MOST_CHARACTERS = 500, 20_000
+"""How many characters of a description are shown, and of what is said about a tool are read."""
 _RANKED = 50
 """How many tools of each ranking are fused."""
 
@@ -492,8 +490,7 @@ def _terms_of(one: Tool[..., Any]) -> dict[str, float]:
     counts: dict[str, float] = {}
     for term in all_terms(one.name):
         counts[term] = counts.get(term, 0) + _NAME_WEIGHT
-    described = one.description[:_MOST_CHARACTERS]
-    about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))} {described}"
+    about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))} {one.description}"
     texts = [(about, _DESCRIPTION_WEIGHT), *[(text, 1) for text in _texts_in(one.input_schema())]]
     left = _MOST_CHARACTERS
     for text, weight in texts:
@@ -529,9 +526,9 @@ def _text_of(one: Tool[..., Any]) -> str:
     known: str | None = one.kept_form("search_text")
     if known is not None:
         return known
-    names = ", ".join(one.input_schema().get("properties", {}))
-    description = clip(one.description, _MOST_CHARACTERS)
-    return one.keep_form("search_text", f"{one.name}: {description} Parameters: {names or 'none'}")
+    names = ", ".join(one.input_schema().get("properties", {})) or "none"
+    described = clip(one.description, _MOST_CHARACTERS)
+    return one.keep_form("search_text", f"{one.name}: {described} Parameters: {names}")
 
 
 # --- which texts fit a query best ---------------------------------------------------------------
@@ -634,12 +631,9 @@ class Ranking:
 
 def similarities(query: Sequence[float], vectors: Mapping[str, Sequence[float]]) -> dict[str, float]:
     """Return name to the cosine between one vector and each of several, all of shape (n,)."""
-
-    def length(vector: Sequence[float]) -> float:
-        return sqrt(sum(map(mul, vector, vector))) or 1.0
-
-    own = length(query)
-    return {name: sum(map(mul, query, each)) / (own * length(each)) for name, each in vectors.items()}
+    own = hypot(*query) or 1.0
+    products = {name: sum(map(mul, query, each)) for name, each in vectors.items()}
+    return {name: product / (own * (hypot(*vectors[name]) or 1.0)) for name, product in products.items()}
 
 
 def best(scores: Scores) -> list[str]:

@@ -19,6 +19,7 @@ from typing import (
 )
 
 from ..findings import Finding, about_type
+from ..introspect.annotations import is_unpacked
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import (
     BUILTINS,
@@ -27,7 +28,6 @@ from ..introspect.hints import (
     evaluate_forward,
     is_annotation,
     is_type,
-    is_unpacked,
     name_of,
     show_error,
 )
