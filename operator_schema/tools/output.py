@@ -15,7 +15,7 @@ from ..errors import EncodeError, SchemaError
 from ..findings import about_type
 from ..immutable import Value
 from ..introspect.classes import form_of
-from ..introspect.hints import BROKEN, Scope, Unresolved, evaluate_forward
+from ..introspect.hints import BROKEN, Scope, Unresolved, evaluate_forward, is_type
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import AnyNode, ArrayNode, ScalarNode
 from ..json_values import has_surrogate, is_object, to_json_text
@@ -87,10 +87,11 @@ class OutputType:
         leaves: leaves for this type only.
     """
 
-    __slots__ = ("_codec", "_leaves", "_scope", "_type", "_written")
+    __slots__ = ("_codec", "_describes_data", "_leaves", "_scope", "_type", "_written")
 
     def __init__(self, written: Any, hint: Any, scope: Scope, leaves: Iterable[SchemaLeaf[Any]] = ()) -> None:
         self._leaves = leaves
+        self._describes_data = False
         self._written = written
         self._scope: Scope | None = scope
         self._type: Any = hint if isinstance(hint, Unresolved) else _awaited(hint)
@@ -156,7 +157,8 @@ class OutputType:
 
     def _make_codec(self, hint: Any, names: Mapping[str, Any]) -> Codec[Any]:
         if holds_handed_through(hint):
-            hint = Any
+            hint = _data_of(hint)
+            self._describes_data = hint is not Any
         if not self._leaves:
             try:
                 return codec_of(hint, codec=ResultCodec)
@@ -202,7 +204,16 @@ class OutputType:
     def _codec_for(self, value: object, text: str | None) -> Codec[Any]:
         if text is None and issubclass(type(value), str):  # it has a lone surrogate
             return codec_of(Any)
-        return self.codec() or codec_of(_own_type(value), codec=ResultCodec)
+        codec = self.codec()
+        if codec is None or (self._describes_data and holds_handed_through(type(value))):
+            return codec_of(_own_type(value), codec=ResultCodec)
+        return codec
+
+
+def _data_of(hint: Any) -> Any:
+    """Return the type of the data that `Annotated[CallToolResult, T]` declares, or Any."""
+    types = [item for item in getattr(hint, "__metadata__", ()) if is_type(item)]
+    return types[0] if types else Any
 
 
 def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: bool) -> WrittenOutput:
