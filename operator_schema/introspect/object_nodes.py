@@ -449,12 +449,13 @@ def _report_misspelt(
     members: Mapping[str, Any], others: Iterable[str], names: Mapping[str, Declared], report: Report
 ) -> None:
     for name in sorted(others):
-        kind = type(members[name])  # a value may do anything when it is asked for its class
+        value: object = members[name]
+        kind = type(value)  # it may do anything when it is asked for its class
         if not hasattr(kind, "items") or name.startswith("__") or not issubclass(kind, Mapping):
             continue
         remedy = f"Rename it to {ATTRIBUTE}"
         if not _is_misspelt(name):
-            if name.startswith("_") or not _describes(members[name], names):
+            if name.startswith("_") or not _describes(cast("Mapping[object, object]", value), names):
                 continue
             remedy = f"{remedy}; if it has another purpose, call it _{name}"
         message = f"{name} has no effect: the attribute is called {ATTRIBUTE}"
@@ -488,10 +489,12 @@ def _checked(cls: type, source: object, names: Mapping[str, Declared], report: R
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
         report(ATTRIBUTE, "bad_description", message, f"Map {_noun(cls)} names to descriptions", None)
         return {}
-    if type(source) is dict:
-        are_texts = _TEXT.issuperset(map(type, source)) and _TEXT.issuperset(map(type, source.values()))
-        if are_texts and source.keys() <= names.keys():
-            return source  # most often all is well, and it need not be copied
+    kind, given = type(source), cast("Any", source)
+    if kind is dict:
+        known: dict[str, str] = given
+        are_texts = _TEXT.issuperset(map(type, known)) and _TEXT.issuperset(map(type, known.values()))
+        if are_texts and known.keys() <= names.keys():
+            return known  # most often all is well, and it need not be copied
     right: dict[str, str] = {}
     unknown: list[object] = []
     for key, text in cast("Mapping[object, object]", source).items():
