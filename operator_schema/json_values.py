@@ -19,6 +19,7 @@ __all__ = [
     "MAX_KEY_DIGITS",
     "MAX_LENIENT_VALUES",
     "MAX_PROBLEMS",
+    "WrittenFloat",
     "MAX_TEXT_DEPTH",
     "Original",
     "RepeatedKeyError",
@@ -123,6 +124,18 @@ def repeated_key(text: str | bytes) -> str | None:
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Return whether a value is a JSON array."""
     return isinstance(value, list)
+
+
+class WrittenFloat(float):
+    """A number of a JSON text with the digits that are written, which a float rounds.
+
+    Attributes:
+        text: as it is written.
+    """
+
+    __slots__ = ("text",)
+
+    text: str
 
 
 def is_object(value: object) -> TypeGuard[dict[Any, Any]]:

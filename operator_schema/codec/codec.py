@@ -259,10 +259,7 @@ class Codec(Generic[T]):
             DecodeError: the text isn't valid JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        value, _, problems = _json_text().read_text(text, self._parse, self._options["repair"])
-        if problems is not None:
-            raise self._error(problems)
-        return self.decode(value)
+        return self.decode(self._read(text)[0])
 
     def decode_report(self, value: object) -> DecodeReport[T]:
         """Turn a JSON value into an instance, and report what was repaired and ignored.
@@ -307,7 +304,10 @@ class Codec(Generic[T]):
         return repair_value(self._graph, value, self._options["max_depth"])
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Finding, ...]]:
-        value, repairs, problems = _json_text().read_text(text, self._parse, self._options["repair"])
+        decimals = self._tiers.decimals() if self._parse is None else None
+        value, repairs, problems = _json_text().read_text(
+            text, self._parse, self._options["repair"], decimals
+        )
         if problems is not None:
             raise self._error(problems)
         return value, repairs

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
-from ..json_values import MAX_TEXT_DEPTH, is_array, is_object, most_digits
+from ..json_values import MAX_TEXT_DEPTH, WrittenFloat, is_array, is_object, most_digits
 from ..message_text import clip, escape, excerpt, one_line, quote, steps_of
 from .problems import Problems
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..findings import ValueCode
+    from ..introspect.nodes import Graph
     from ..message_text import Path
 
 __all__ = ["RefusedTextError", "check_depth", "parser_of", "read_json", "read_nearly_json", "read_text"]
@@ -54,11 +55,12 @@ class _Unread:
         self.problem = Finding((), code, message, None, clip(text, _SHOWN_LENGTH))
 
 
-def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
+def read_json(text: str | bytes | bytearray, *, keeps_digits: bool = False) -> tuple[Any, Problems]:
     """Parse one JSON text.
 
     Args:
         text: a string, or its UTF-8 bytes.
+        keeps_digits: whether a number that a float would round or write otherwise is a `WrittenFloat`.
 
     Returns:
         The value and no problems, or None and at least one.
@@ -70,7 +72,7 @@ def read_json(text: str | bytes | bytearray) -> tuple[Any, Problems]:
     try:
         source = text_of(text)
         check_depth(source)
-        reader = _Reader()
+        reader = _Reader(keeps_digits=keeps_digits)
         value = reader.read(source)
         if "\\u" in source:
             _check_surrogates(value)
@@ -89,6 +91,7 @@ def read_text(
     text: str | bytes | bytearray,
     parse: Callable[[Any], Any] | None,
     repair: bool,
+    decimals: Graph | None = None,
 ) -> tuple[Any, tuple[Finding, ...], Problems | None]:
     """Parse one JSON text by a parser, and repair it if that is wanted and possible.
 
@@ -96,6 +99,7 @@ def read_text(
         text: a string, or its UTF-8 bytes.
         parse: what `parser_of` made; None for the reader of this package.
         repair: whether a text that isn't valid JSON is read if it can be made JSON in one way only.
+        decimals: the graph of the type if numbers in it may be a `Decimal`, which keeps its digits.
 
     Returns:
         The value, the repair that was made and None; or None, nothing and what is wrong.
@@ -103,11 +107,14 @@ def read_text(
     Raises:
         TypeError: text is neither a string nor bytes.
     """
+    read: Callable[[Any], tuple[Any, Problems]] | None
     if parse is None:
-        value, problems = read_json(text)
+        read = None if decimals is None else partial(_read_digits, decimals)
+        value, problems = read_json(text) if read is None else read(text)
         if not problems.found:
             return value, (), None
     else:
+        read = partial(_parsed_by, parse)
         try:
             return parse(text), (), None
         except RefusedTextError as refused:
@@ -115,8 +122,15 @@ def read_text(
             problems.add(refused.problem)
     if not repair:
         return None, (), problems
-    value, repairs, problems = read_nearly_json(text, problems, parse and partial(_parsed_by, parse))
+    value, repairs, problems = read_nearly_json(text, problems, read)
     return value, repairs, None if repairs else problems
+
+
+def _read_digits(decimals: Graph, text: str | bytes | bytearray) -> tuple[Any, Problems]:
+    from .written_digits import with_digits_of_decimals
+
+    value, problems = read_json(text, keeps_digits=True)
+    return (value if problems.found else with_digits_of_decimals(decimals, value)), problems
 
 
 def _parsed_by(parse: Callable[[Any], Any], text: str | bytes) -> tuple[Any, Problems]:
@@ -217,8 +231,9 @@ def _check_characters(text: str) -> None:
 class _Reader:
     """One parse, and whether it met repeated keys or numbers that can't be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_digits: bool) -> None:
         self.has_faults = False
+        self._read_float = self._written if keeps_digits else self._float
         self._most_digits = most_digits()
 
     def read(self, text: str) -> Any:
@@ -226,7 +241,7 @@ class _Reader:
             return json.loads(
                 text,
                 object_pairs_hook=self._object,
-                parse_float=self._float,
+                parse_float=self._read_float,
                 parse_int=self._integer if len(text) > self._most_digits else None,
                 parse_constant=lambda name: _refuse_constant(name, text),
             )
@@ -252,6 +267,14 @@ class _Reader:
         self.has_faults = True
         message = f"the number {clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
         return _Unread("out_of_range", message, text)
+
+    def _written(self, text: str) -> float | _Unread:
+        number = self._float(text)
+        if not isinstance(number, float) or float.__repr__(number) == text:
+            return number
+        written = WrittenFloat(number)
+        written.text = text
+        return written
 
     def _integer(self, text: str) -> int | _Unread:
         digits = len(text.lstrip("-"))

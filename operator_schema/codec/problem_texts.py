@@ -610,7 +610,9 @@ def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding) -> Findi
     owner: Node | None = node
     sent = value
     for step in problem.path[:-1]:
-        sent = sent[step]  # only the last step may lead to what is not there
+        # Only the last step may lead to what isn't there; an instance that is encoded has no keys.
+        inside: Any = sent if is_object(sent) or is_array(sent) else {step: None}
+        sent = inside[step]
         owner = _part_at(owner, step)
     shape = None if owner is None else shape_of(owner)
     key = problem.path[-1] if problem.path else None

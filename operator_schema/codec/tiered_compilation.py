@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal
@@ -64,6 +65,7 @@ class Tiers:
 
     __slots__ = (
         "_calls",
+        "_decimals",
         "_exact",
         "_graph",
         "_graph_of",
@@ -99,7 +101,20 @@ class Tiers:
         self.interpret: Callable[[Any], tuple[Any, Problems]] | None = None
         self.exact: Decode | None = None
         self.expects: str | None = None
+        self._decimals: bool | None = None
         self._plans: dict[int, UnionPlan] | None = None
+
+    def decimals(self) -> Graph | None:
+        """Return the graph if a number in a text may be a `Decimal`, which keeps its digits; else None."""
+        found = self._decimals
+        if found is None:
+            found = False
+            if "decimal" in sys.modules:
+                from .written_digits import has_decimals
+
+                found = has_decimals(self._graph)
+            self._decimals = found
+        return self._graph if found else None
 
     @property
     def plans(self) -> dict[int, UnionPlan]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,7 +14,7 @@ from .. import rounds
 from ..errors import DecodeError
 from ..files import replacement, resolved
 from ..immutable import Value
-from ..json_values import to_json_text, without_surrogates
+from ..json_values import is_finite, to_json_text, without_surrogates
 from ..message_text import clip, show_place
 from ..tools import tools_of
 from .logs import Unreadable, records_of
@@ -313,6 +314,10 @@ class Replay:
             return _UNKNOWN
         counts = self.tools[call.name]
         tool, repairing = both
+        if not is_finite(call.arguments):
+            call = call._replace(
+                arguments=json.dumps(call.arguments)
+            )  # as text, which is refused as it was sent
         try:
             report = tool.decode_report(call.arguments)
         except DecodeError as error:

@@ -22,7 +22,6 @@ from typing import (
     NotRequired,
     Required,
     Union,
-    Unpack,
     get_origin,
 )
 
@@ -266,12 +265,17 @@ def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
     return read
 
 
+def is_unpacked(hint: object) -> bool:
+    """Return whether an annotation is `Unpack[…]`, of typing or of typing_extensions."""
+    return getattr(get_origin(hint), "_name", None) == "Unpack"
+
+
 def _tuple(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     """Read a tuple: with a type for each position, or of any length."""
     if args and args[-1] is Ellipsis:
         args = (args[0],) if len(args) == 2 else (args,)  # noqa: PLR2004  # the item and the ellipsis
         return _array_of(tuple)(reader, annotation, args, place)
-    if any(getattr(arg, "__unpacked__", False) or get_origin(arg) is Unpack for arg in args):
+    if any(getattr(arg, "__unpacked__", False) or is_unpacked(arg) for arg in args):
         return reader.complain_unsupported(annotation, place)
     # `tuple[()]` has no arguments either, but `tuple` alone is any tuple.
     if not args and annotation in {tuple, typing.Tuple}:  # noqa: UP006  # the older spelling

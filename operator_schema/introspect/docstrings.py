@@ -61,6 +61,7 @@ _LONGEST_TITLE: Final = 20
 _CODE_INDENT: Final = 4
 """Columns from which on a title is taken for part of an example."""
 
+_MOST_TYPE_LINES: Final = 20
 _SHORTEST_UNDERLINE: Final = 3
 _LONGEST_NUMBER: Final = 3
 _ABBREVIATIONS: Final = ("e.g.", "i.e.", "cf.", "vs.")
@@ -97,16 +98,24 @@ class _Form:
         title_lines: how many lines the title of a section has.
         reader: takes the first text of a section of parameters, returns what reads the first line of
             each entry.
+        before_type: what stands between a name and its type, which may go on in the next line; None
+            where a type has an entry of its own.
         ends_by_layout: whether a section ends where its indentation does, or at a blank line if it has
             none; otherwise it ends at the next title.
     """
 
-    __slots__ = ("ends_by_layout", "reader", "title_lines")
+    __slots__ = ("before_type", "ends_by_layout", "reader", "title_lines")
 
     def __init__(
-        self, title_lines: int, reader: Callable[[str], EntryReader], *, ends_by_layout: bool = False
+        self,
+        title_lines: int,
+        reader: Callable[[str], EntryReader],
+        before_type: str | None = None,
+        *,
+        ends_by_layout: bool = False,
     ) -> None:
-        self.title_lines, self.reader, self.ends_by_layout = title_lines, reader, ends_by_layout
+        self.title_lines, self.reader, self.before_type = title_lines, reader, before_type
+        self.ends_by_layout = ends_by_layout
 
 
 def parse_docstring(doc: str | None) -> Docstring:
@@ -132,11 +141,11 @@ def parse_docstring(doc: str | None) -> Docstring:
             continue
         form, holds_parameters = opening
         start = i + form.title_lines
-        end = _section_end(lines, i, start, form)
+        end = _section_end(lines, i, start, form, holds_parameters=holds_parameters)
         if holds_parameters:
             prose.append(_prose(lines[begin:i], margin))
             known = len(found)
-            unread = _read_entries(lines[start:end], form.reader, found)
+            unread = _read_entries(_with_whole_types(lines[start:end], form.before_type), form.reader, found)
             if unread:
                 # Only with its title is it clear what the text of a section without entries is about.
                 title = lines[i:start] if len(found) == known and any(text for _, text in unread) else []
@@ -195,41 +204,91 @@ def _is_underlined(lines: Sequence[Line], i: int) -> bool:
     return len(text) >= _SHORTEST_UNDERLINE and not text.strip("-")
 
 
-def _section_end(lines: Sequence[Line], i: int, start: int, form: _Form) -> int:
+def _section_end(lines: Sequence[Line], i: int, start: int, form: _Form, *, holds_parameters: bool) -> int:
     """Return the number of the first line behind a section.
 
     A body that isn't deeper than its title goes on to the next title, and where the layout ends a section
-    no further than a blank line: otherwise it would swallow the prose.
+    no further than a blank line: otherwise it would swallow the prose. A title of prose also ends the
+    section where it stands among indented parameters, as one of them.
     """
     margin = lines[i][0]
-    is_indented = form.ends_by_layout and _is_deeper(lines, start, margin)
+    level = _first_indent(lines, start)
+    is_indented = form.ends_by_layout and level > margin
+    level = level if is_indented and holds_parameters else margin
     for j in range(max(start, i + 1), len(lines)):
         indent, text = lines[j]
-        if indent > margin or not text:
+        if indent > level or not text:
+            continue
+        if indent > margin:
+            if _title_of(text) is _PROSE:
+                return j
             continue
         if is_indented or (form.ends_by_layout and not lines[j - 1][1]) or _ends_flat_body(lines, j):
             return j
     return len(lines)
 
 
-def _is_deeper(lines: Sequence[Line], start: int, margin: int) -> bool:
-    """Return whether the first text from a line on is indented further than a margin."""
+def _first_indent(lines: Sequence[Line], start: int) -> int:
+    """Return how far the first text from a line on is indented; -1 without one."""
     for j in range(start, len(lines)):
         indent, text = lines[j]
         if text:
-            return indent > margin
-    return False
+            return indent
+    return -1
 
 
 def _ends_flat_body(lines: Sequence[Line], j: int) -> bool:
     text = lines[j][1]
+    return _title_of(text) is not None or _is_underlined(lines, j) or _field_entry(text) is not None
+
+
+def _title_of(text: str) -> bool | None:
+    """Return whether the title that a line begins with holds parameters; None if it begins with none."""
     title, colon, _ = text.partition(":")
-    if colon and title[:1].isupper() and title.lower() in _SECTIONS:
-        return True
-    return _is_underlined(lines, j) or _field_entry(text) is not None
+    return _SECTIONS.get(title.lower()) if colon and title[:1].isupper() else None
 
 
 # --- entries -------------------------------------------------------------------------------------
+
+
+def _with_whole_types(lines: Sequence[Line], before_type: str | None) -> Sequence[Line]:
+    """Join each line that leaves a bracket of a type open with the lines up to the closing one."""
+    if before_type is None:
+        return lines
+    whole: list[Line] = []
+    i = 0
+    while i < len(lines):
+        end = _end_of_type(lines, i, before_type)
+        whole.append((lines[i][0], " ".join([text for _, text in lines[i:end]])))
+        i = end
+    return whole
+
+
+def _end_of_type(lines: Sequence[Line], i: int, before_type: str) -> int:
+    """Return the number of the line after the one that closes all brackets of a type, or after this one."""
+    head, mark, kind = lines[i][1].partition(before_type)
+    depth = _depth_after(kind, before_type.count("("))
+    if not mark or depth <= 0 or not _names(head.removeprefix("- ").removeprefix("* ")):
+        return i + 1
+    for j in range(i + 1, min(i + _MOST_TYPE_LINES, len(lines))):
+        text = lines[j][1]
+        depth = _depth_after(text, depth)
+        if not text or depth <= 0:
+            return j + 1 if text else i + 1
+    return i + 1
+
+
+def _depth_after(text: str, depth: int) -> int:
+    """Return how many brackets are open after a text; 0 where it closes all that were open before it."""
+    is_open = depth > 0
+    for character in text:
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+            if depth == 0 and is_open:
+                return 0
+    return depth
 
 
 def _read_entries(
@@ -369,8 +428,8 @@ def _says_none(text: str) -> bool:
 
 
 _FIELDS: Final = _Form(0, lambda _: _field_entry)
-_NUMPY: Final = _Form(2, lambda _: _numpy_entry)
-_GOOGLE: Final = _Form(1, _google_reader, ends_by_layout=True)
+_NUMPY: Final = _Form(2, lambda _: _numpy_entry, " : ")
+_GOOGLE: Final = _Form(1, _google_reader, "(", ends_by_layout=True)
 
 
 def _join(lines: Sequence[Line]) -> str:

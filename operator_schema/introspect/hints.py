@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Bindings = Mapping[Any, Any]
 
 __all__ = [
+    "BROKEN",
     "COMPARED_PARTS",
     "FieldPlace",
     "NOT_FOUND",
@@ -76,6 +77,11 @@ class Unresolved(Value):
 
     def __repr__(self) -> str:
         return self.text
+
+    @property
+    def message(self) -> str:
+        """What a complaint says of it."""
+        return f"the annotation {self.text} can't be evaluated: {self.reason}"
 
 
 def can_be_joined(texts: Sequence[str]) -> bool:
@@ -144,8 +150,8 @@ class Scope:
     """What names and type parameters mean in the annotations of one class, alias or function.
 
     A name is looked up first in the namespace given by the user, then among the type parameters,
-    then in the module, then in the class itself: a field `date: date | None = None` means the type,
-    not the default.
+    then in the module and the builtins, then in the class itself: a field `date: date | None = None`
+    means the type, not the default, and `list[str]` a list, though the class has a method `list`.
 
     Args:
         owner: the class, alias or function in which the annotations are written; None for a bare
@@ -298,19 +304,19 @@ class Scope:
         # `make_dataclass` writes 'typing.Any' whether or not the module has that name.
         outer: dict[str, Any] = {"typing": typing}
         if isinstance(owner, type):
-            outer |= {**vars(owner), owner.__name__: owner}
+            outer |= {**vars(owner), owner.__name__: owner, **BUILTINS}
         return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # what annotations as text are for
 
     def _unresolved(self, text: str, error: Exception) -> Unresolved:
         shown = one_line(text, _TEXT_LENGTH)
         if isinstance(error, SyntaxError):
             said = one_line(str(error.msg), _REASON_LENGTH)  # `str(error)` names a file `<string>`
-            return Unresolved(shown, f"it isn't valid Python: {said}", "Fix the annotation")
+            return Unresolved(shown, f"it isn't valid Python: {said}", _FIX_ANNOTATION)
         if not isinstance(error, NameError):
             said = one_line(str(error), _REASON_LENGTH)
             if "partially initialized module" in said:
                 return Unresolved(shown, "a module in it is still being imported", _CIRCULAR)
-            return Unresolved(shown, f"{type(error).__name__}: {said}", "Fix the annotation")
+            return Unresolved(shown, f"{type(error).__name__}: {said}", _FIX_ANNOTATION)
         name = one_line(error.name or "it", _TEXT_LENGTH)
         where = "here" if self.owner is None else f"in module {self.owner.__module__}"
         reason = f"the name {name} is not defined {where}"
@@ -349,6 +355,10 @@ _DATA_TYPES: dict[str, Any] = {
 _TYPING_NAMES: list[str] = vars(typing)["__all__"]
 _NEAR_WORD = 0.75
 """How similar a name has to be to a word that may be a text to choose: `fast` isn't `float`."""
+
+_FIX_ANNOTATION = "Fix the annotation"
+BROKEN: Final = frozenset({_FIX_ANNOTATION, "Fix the alias"})
+"""Remedies for an annotation that has no meaning, now or later; in any other, a name isn't known yet."""
 
 _CIRCULAR = "The modules import each other: make the tool or codec in a third module, which imports both"
 NO_BINDINGS: Bindings = {}

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Mapping
 from dataclasses import MISSING
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ..json_values import has_surrogate, is_array, is_object
-from ..message_text import escape, excerpt, listed, nearest, quote, received
+from ..json_values import has_surrogate, is_array
+from ..message_text import escape, excerpt, fold, listed, nearest, quote, received
 from .annotations import Defaulted
 from .classes import (
     annotations_of,
@@ -30,7 +31,7 @@ from .hints import FieldPlace, Place, exact_text
 from .nodes import NULL, Field, ObjectNode, RefNode, UnionNode, field_draft, is_null, new_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from ..findings import TypeCode
     from .annotations import Reader
@@ -416,8 +417,10 @@ def _param_descriptions(
         members = base.__dict__
         if ATTRIBUTE in members:
             sources.append(members[ATTRIBUTE])
-        elif not _MISSPELT.isdisjoint(members):
-            _report_misspelt(members, names, report)
+        else:
+            others = set(members).difference(_OF_EVERY_CLASS, names)
+            if others:
+                _report_misspelt(members, others, names, report)
     if not sources or ATTRIBUTE in names:
         return {}
     if len(sources) == 1:
@@ -428,31 +431,73 @@ def _param_descriptions(
     return merged
 
 
-_MISSPELT = frozenset(
-    {"param_description", "params_description", "params_descriptions", "paramDescriptions"}
-    | {"parameter_description", "parameter_descriptions"}
+_OF_EVERY_CLASS: Final = frozenset(
+    {
+        "__dict__",
+        "__weakref__",
+        "__module__",
+        "__annotations__",
+        "__dataclass_fields__",
+        "__dataclass_params__",
+    }
+    | {"__match_args__", "__firstlineno__", "__static_attributes__", "__annotate_func__", *dir(object)}
 )
+"""Names that are left out at once: nearly all that a class has besides its fields."""
 
 
-def _report_misspelt(members: Mapping[str, object], names: Collection[str], report: Report) -> None:
-    for name in sorted(_MISSPELT.intersection(members)):
-        if is_object(members[name]) and name not in names:
-            message = f"{name} has no effect: the attribute is called {ATTRIBUTE}"
-            report(name, "bad_description", message, f"Rename it to {ATTRIBUTE}", quote(ATTRIBUTE))
+def _report_misspelt(
+    members: Mapping[str, Any], others: Iterable[str], names: Mapping[str, Declared], report: Report
+) -> None:
+    for name in sorted(others):
+        value: object = members[name]
+        kind = type(value)  # it may do anything when it is asked for its class
+        if not hasattr(kind, "items") or name.startswith("__") or not issubclass(kind, Mapping):
+            continue
+        remedy = f"Rename it to {ATTRIBUTE}"
+        if not _is_misspelt(name):
+            if name.startswith("_") or not _describes(cast("Mapping[object, object]", value), names):
+                continue
+            remedy = f"{remedy}; if it has another purpose, call it _{name}"
+        message = f"{name} has no effect: the attribute is called {ATTRIBUTE}"
+        report(name, "bad_description", message, remedy, quote(ATTRIBUTE))
+
+
+_LIKENESS = 0.84
+"""How similar a misspelt name is at least: `parameters_description` is, `descriptions` isn't."""
+
+_LENGTHS = range(12, 24)
+"""How long such a name is without `_`: difflib, which takes time to import, is asked about no other."""
+
+
+def _is_misspelt(name: str) -> bool:
+    return len(fold(name)) in _LENGTHS and nearest(name, (ATTRIBUTE,), _LIKENESS) is not None
+
+
+def _describes(texts: Mapping[object, object], names: Mapping[str, Declared]) -> bool:
+    """Return whether most keys are names of fields and all values are texts, at least one with several words.
+
+    Units, column names and other keys for programs are single words.
+    """
+    if len(texts) >= 2 * len(names) or 2 * sum(key in names for key in texts) <= len(texts):
+        return False
+    found = list(texts.values())
+    return all(isinstance(text, str) for text in found) and any(" " in str(text).strip() for text in found)
 
 
 def _checked(cls: type, source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:
-    if not is_object(source):
+    if not issubclass(type(source), Mapping):
         message = f"{ATTRIBUTE} is {received(source)}, not a dict"
         report(ATTRIBUTE, "bad_description", message, f"Map {_noun(cls)} names to descriptions", None)
         return {}
-    if type(source) is dict:
-        are_texts = _TEXT.issuperset(map(type, source)) and _TEXT.issuperset(map(type, source.values()))
-        if are_texts and source.keys() <= names.keys():
-            return source  # most often all is well, and it need not be copied
+    kind, given = type(source), cast("Any", source)
+    if kind is dict:
+        known: dict[str, str] = given
+        are_texts = _TEXT.issuperset(map(type, known)) and _TEXT.issuperset(map(type, known.values()))
+        if are_texts and known.keys() <= names.keys():
+            return known  # most often all is well, and it need not be copied
     right: dict[str, str] = {}
     unknown: list[object] = []
-    for key, text in source.items():
+    for key, text in cast("Mapping[object, object]", source).items():
         if not isinstance(key, str) or key not in names:
             unknown.append(key)
         elif not isinstance(text, str):

@@ -214,7 +214,7 @@ def _decimal_leaf(cls: Any) -> SchemaLeaf[Any]:
         if isinstance(value, int):
             number = cls(value) if value.bit_length() <= _MOST_BITS else None
         else:
-            text = value if isinstance(value, str) else float.__repr__(value)
+            text = value if isinstance(value, str) else getattr(value, "text", None) or float.__repr__(value)
             if not notation.fullmatch(text):
                 message = "write a finite decimal number as in 12.50 or 1.25e+3"
                 raise ValueError(message)

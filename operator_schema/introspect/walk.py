@@ -265,8 +265,8 @@ class Walk:
                 return self.node(meant, place)
             return self._text_node(str(getattr(annotation, "__forward_arg__", annotation)), meant, place)
         if isinstance(annotation, Unresolved):
-            message = f"the annotation {annotation.text} can't be evaluated: {annotation.reason}"
-            return self.complain(place, "unresolved", message, annotation.remedy, annotation.suggestion)
+            found = annotation
+            return self.complain(place, "unresolved", found.message, found.remedy, found.suggestion)
         # typing and typing_extensions have classes of their own for the same special form.
         form = getattr(get_origin(annotation) or annotation, "_name", None)
         arm = NAMED.get(form or "") or NAMED.get(type(annotation).__name__)
@@ -325,7 +325,9 @@ class Walk:
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # it is evaluated now, and may raise anything
-            value = Unresolved(alias.__name__, str(error), "Fix the alias")
+            is_unknown = isinstance(error, NameError)
+            remedy = "Fix the alias, or define the name before it is used" if is_unknown else "Fix the alias"
+            value = Unresolved(alias.__name__, str(error), remedy)
         scope = Scope(alias, self.namespace, bindings, place.scope.self_type, place.scope)
         inner = Place(place.path, place.owner, scope)
         known = self._open(identity, place.path, levels=0)

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from pathlib import Path
 from time import time
+from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
@@ -157,6 +158,7 @@ class SqliteStore:
                 it began.
 
         Raises:
+            StoreError: something else wrote into the row of a round.
             TypeError: `seconds` isn't a number.
         """
         if isinstance(cast("Any", seconds), bool) or not isinstance(cast("Any", seconds), (int, float)):
@@ -166,10 +168,7 @@ class SqliteStore:
         with self._transaction(writes=False) as db:
             query = "SELECT id, since, round, begun FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
             rows = db.execute(query, (now, float(seconds)))  # SQLite takes no integer beyond 64 bits
-            return [
-                StuckRound(found, now - since, _calls_to_run(text), bool(begun))
-                for found, since, text, begun in rows
-            ]
+            return [_stuck(row, now) for row in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round whose process died, which waits again.
@@ -476,6 +475,19 @@ def _reading(path: str) -> Generator[None]:
         raise StoreError(message) from error
 
 
+def _stuck(row: Any, now: float) -> StuckRound:
+    found, since, text, begun = row
+    if not isinstance(found, str) or not isinstance(since, (int, float)) or begun not in {0, 1}:
+        raise _damaged(found)
+    return StuckRound(found, now - since, _calls_to_run(text), bool(begun))
+
+
+def _damaged(round_id: object) -> StoreError:
+    """Return that something else wrote into the row of a round: SQLite takes any value in any column."""
+    name = one_line(str(round_id), 100)
+    return StoreError(f"the row of {name} in the store contains something other than a round", name)
+
+
 def _calls_to_run(text: str) -> tuple[RawCall, ...]:
     """Return the calls of a saved round that were to run; none if it can't be read: `take_back` says why."""
     try:
@@ -518,11 +530,33 @@ def _check_toolset(given: object) -> None:
     raise TypeError(": ".join([what, *found[:1]]))
 
 
+_LARGEST_INTEGER = 2**63 - 1
+"""The largest that SQLite can hold."""
+
+
 def _row(db: sqlite3.Connection, round_id: str) -> Any:
-    """Return a round's revision, run start, data, earlier data, and whether its calls began, or None."""
+    """Return a round's revision, run start, data, earlier data, and whether its calls began, or None.
+
+    Raises:
+        StoreError: something else wrote into its row.
+    """
     query = "SELECT revision, since, round, before, begun FROM rounds WHERE id = ?"
     # An id may be what somebody wrote into an address: SQLite takes no lone surrogate.
-    return db.execute(query, (writable_text("the id of a round", round_id),)).fetchone()
+    row = db.execute(query, (writable_text("the id of a round", round_id),)).fetchone()
+    if row is None:
+        return None
+    revision, since, data, before, begun = row
+    is_counted = isinstance(revision, int) and revision < _LARGEST_INTEGER
+    has_times = isinstance(since, (int, float, NoneType))
+    if (
+        not is_counted
+        or not has_times
+        or not isinstance(data, str)
+        or not isinstance(before, (str, NoneType))
+        or begun not in {0, 1}
+    ):
+        raise _damaged(round_id)
+    return row
 
 
 def _has_turn(db: sqlite3.Connection, round_id: str) -> bool:

@@ -7,12 +7,12 @@ from _thread import RLock
 from collections.abc import Iterable, Mapping
 from copy import copy
 from json import loads
-from math import log, sqrt
+from math import hypot, log
 from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
-from ..message_text import as_written, checked_text, no_such_prefix, received, writable_text
+from ..message_text import as_written, checked_text, clip, no_such_prefix, received, writable_text
 from ..tools.failures import WARNING, write_log
 from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
@@ -46,6 +46,8 @@ _NOTHING = "No tool fits these words. Try others: say what has to be done, and w
 
 _LONGEST_QUERY = 2_000
 _LONGEST_ANSWER = 1_000_000
+_LONGEST_SUMMARY, _MOST_CHARACTERS = 500, 20_000
+"""How many characters of a description are shown, and of what is said about a tool are read."""
 _RANKED = 50
 """How many tools of each ranking are fused."""
 
@@ -156,7 +158,7 @@ class ToolSearch(Registry):
             found = self.search(query, prefix=prefix, context=context)
             own = _own_of(context)
             (self._find if own is None else own.add)([one.name for one in found])
-            shown = [{"name": one.name, "description": one.summary} for one in found]
+            shown = [{"name": one.name, "description": clip(one.summary, _LONGEST_SUMMARY)} for one in found]
             note = _FOUND if found else self._why_nothing(prefix, context)
             return {"tools": shown, "note": note}
 
@@ -489,11 +491,13 @@ def _terms_of(one: Tool[..., Any]) -> dict[str, float]:
     counts: dict[str, float] = {}
     for term in all_terms(one.name):
         counts[term] = counts.get(term, 0) + _NAME_WEIGHT
-    about = f"{one.annotations.title or ''} {one.description} {' '.join(sorted(one.tags))}"
+    about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))} {one.description}"
     texts = [(about, _DESCRIPTION_WEIGHT), *[(text, 1) for text in _texts_in(one.input_schema())]]
+    left = _MOST_CHARACTERS
     for text, weight in texts:
-        for term in terms(text):
+        for term in terms(text[:left]):
             counts[term] = counts.get(term, 0) + weight
+        left = max(left - len(text), 0)
     return one.keep_form("search_terms", counts)
 
 
@@ -523,8 +527,9 @@ def _text_of(one: Tool[..., Any]) -> str:
     known: str | None = one.kept_form("search_text")
     if known is not None:
         return known
-    names = ", ".join(one.input_schema().get("properties", {}))
-    return one.keep_form("search_text", f"{one.name}: {one.description} Parameters: {names or 'none'}")
+    names = ", ".join(one.input_schema().get("properties", {})) or "none"
+    described = clip(one.description, _MOST_CHARACTERS)
+    return one.keep_form("search_text", f"{one.name}: {described} Parameters: {names}")
 
 
 # --- which texts fit a query best ---------------------------------------------------------------
@@ -627,12 +632,9 @@ class Ranking:
 
 def similarities(query: Sequence[float], vectors: Mapping[str, Sequence[float]]) -> dict[str, float]:
     """Return name to the cosine between one vector and each of several, all of shape (n,)."""
-
-    def length(vector: Sequence[float]) -> float:
-        return sqrt(sum(map(mul, vector, vector))) or 1.0
-
-    own = length(query)
-    return {name: sum(map(mul, query, each)) / (own * length(each)) for name, each in vectors.items()}
+    own = hypot(*query) or 1.0
+    products = {name: sum(map(mul, query, each)) for name, each in vectors.items()}
+    return {name: product / (own * (hypot(*vectors[name]) or 1.0)) for name, product in products.items()}
 
 
 def best(scores: Scores) -> list[str]:

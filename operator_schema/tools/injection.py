@@ -31,8 +31,8 @@ from ..immutable import Value
 from ..introspect.hints import Unresolved, class_name, name_of
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, misfit, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
-from ..json_values import copy_json
-from ..message_text import clip, nearest, one_line, quote, received
+from ..json_values import MAX_PROBLEMS, copy_json
+from ..message_text import clip, excerpt, key_step, nearest, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -370,6 +370,9 @@ class RawArguments(Value):
         tool: name of the tool, for messages.
         hint: added to the problems in errors, such as how to get the documentation of the tool.
         repair: whether a value that doesn't fit is corrected if only one meaning is possible.
+
+    Raises:
+        DecodeError: a key of the arguments isn't a string, or they nest too deep to be copied.
     """
 
     arguments: Mapping[str, Any]
@@ -384,7 +387,7 @@ class RawArguments(Value):
         hint: str | None = None,
         repair: bool = False,  # noqa: FBT001,FBT002  # `Value.replace` gives every attribute by position
     ) -> None:
-        super().__init__(copy_json(dict(arguments)), tool, hint, repair)
+        super().__init__(_copied(dict(arguments), tool, hint), tool, hint, repair)
 
     __hash__ = None  # type: ignore[assignment]  # a dict is in it
 
@@ -473,6 +476,27 @@ class RawArguments(Value):
     @classmethod
     def __schema_leaf__(cls) -> SchemaLeaf[RawArguments]:
         return _LEAF
+
+
+def _copied(arguments: dict[Any, Any], tool: str, hint: str | None) -> dict[str, Any]:
+    """Return a copy of arguments, which may come from a program and not from JSON.
+
+    Raises:
+        DecodeError: a key isn't a string, or one of the values contains itself or nests too deep.
+    """
+    others = [key for key in arguments if not isinstance(key, str)]
+    if others:
+        problems = [
+            Finding((key_step(key),), "wrong_type", f"the key {excerpt(key)} isn't a string", "string")
+            for key in others[:MAX_PROBLEMS]
+        ]
+        raise DecodeError(tool, problems, omitted=len(others) - len(problems), hint=hint)
+    try:
+        copied: dict[str, Any] = copy_json(arguments)
+    except RecursionError:
+        problem = Finding((), "too_deep", "nested deeper than this process can follow")
+        raise DecodeError(tool, [problem], hint=hint) from None
+    return copied
 
 
 def schema_of_raw(hint: Any, leaves: Iterable[SchemaLeaf[Any]]) -> Mapping[str, Any] | None:

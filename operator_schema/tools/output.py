@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, cast, get_a
 
 from ..codec.codec import ResultCodec, codec_of
 from ..errors import EncodeError, SchemaError
+from ..findings import about_type
 from ..immutable import Value
 from ..introspect.classes import form_of
-from ..introspect.hints import Scope, Unresolved, evaluate_forward
+from ..introspect.hints import BROKEN, Scope, Unresolved, evaluate_forward, is_type
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import AnyNode, ArrayNode, ScalarNode
 from ..json_values import has_surrogate, is_object, to_json_text
@@ -86,10 +87,11 @@ class OutputType:
         leaves: leaves for this type only.
     """
 
-    __slots__ = ("_codec", "_leaves", "_scope", "_type", "_written")
+    __slots__ = ("_codec", "_describes_data", "_leaves", "_scope", "_type", "_written")
 
     def __init__(self, written: Any, hint: Any, scope: Scope, leaves: Iterable[SchemaLeaf[Any]] = ()) -> None:
         self._leaves = leaves
+        self._describes_data = False
         self._written = written
         self._scope: Scope | None = scope
         self._type: Any = hint if isinstance(hint, Unresolved) else _awaited(hint)
@@ -120,18 +122,21 @@ class OutputType:
     def complaints(self, owner: str, where: str) -> list[Finding]:
         """Return the complaints about a type whose values can't be written as JSON.
 
-        A type with a name that isn't known yet may still turn out to be right.
+        A type with a name that isn't known yet may still turn out to be right; nothing else is left open.
 
         Args:
             owner: name of the tool.
             where: the place of the declaration: `return` or `output`.
         """
         hint = self._type
-        if isinstance(hint, Unresolved) or (type(hint) is type and hint in _WRITABLE) or hint is None:
+        if (type(hint) is type and hint in _WRITABLE) or hint is None:
             return []
+        if isinstance(hint, Unresolved):
+            is_broken = hint.remedy in BROKEN
+            return [about_type((where,), "unresolved", owner, hint.message, hint.remedy)] if is_broken else []
         found = self._register()
-        if self._codec is not None or not (any(map(_is_too_deep, found)) or _is_unwritable(hint)):
-            return []
+        if found and not (any(map(_is_too_deep, found)) or _is_unwritable(hint)):
+            found = [complaint for complaint in found if _is_broken(complaint)]
         return [_of_result(complaint, owner, where) for complaint in found]
 
     def _register(self) -> list[Finding]:
@@ -143,7 +148,7 @@ class OutputType:
         try:
             self._codec = self._make_codec(hint, names)
         except SchemaError as error:
-            if any(complaint.code == "unresolved" for complaint in error.findings):
+            if any(one.code == "unresolved" and one.remedy not in BROKEN for one in error.findings):
                 return []
             self._codec, self._scope = None, None
             return list(error.findings)
@@ -152,7 +157,8 @@ class OutputType:
 
     def _make_codec(self, hint: Any, names: Mapping[str, Any]) -> Codec[Any]:
         if holds_handed_through(hint):
-            hint = Any
+            hint = _data_of(hint)
+            self._describes_data = hint is not Any
         if not self._leaves:
             try:
                 return codec_of(hint, codec=ResultCodec)
@@ -198,7 +204,16 @@ class OutputType:
     def _codec_for(self, value: object, text: str | None) -> Codec[Any]:
         if text is None and issubclass(type(value), str):  # it has a lone surrogate
             return codec_of(Any)
-        return self.codec() or codec_of(_own_type(value), codec=ResultCodec)
+        codec = self.codec()
+        if codec is None or (self._describes_data and holds_handed_through(type(value))):
+            return codec_of(_own_type(value), codec=ResultCodec)
+        return codec
+
+
+def _data_of(hint: Any) -> Any:
+    """Return the type of the data that `Annotated[CallToolResult, T]` declares, or Any."""
+    types = [item for item in getattr(hint, "__metadata__", ()) if is_type(item)]
+    return types[0] if types else Any
 
 
 def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: bool) -> WrittenOutput:
@@ -302,12 +317,18 @@ def _is_too_deep(complaint: Finding) -> bool:
     return complaint.code == "too_deep"
 
 
+def _is_broken(complaint: Finding) -> bool:
+    return complaint.code == "unresolved" and complaint.remedy in BROKEN
+
+
 def _of_result(complaint: Finding, owner: str, where: str) -> Finding:
-    remedy = complaint.remedy
+    path, remedy = (where, *complaint.path), complaint.remedy
+    if _is_broken(complaint):
+        return complaint.replace(path=path, type=owner)
     if remedy != content_parts().INSTEAD:
         remedy = f"{remedy}, or declare Any, as for the classes of native_results"
     message = f"the result can't be written as JSON: {complaint.message}"
-    return complaint.replace(path=(where, *complaint.path), type=owner, message=message, remedy=remedy)
+    return complaint.replace(path=path, type=owner, message=message, remedy=remedy)
 
 
 _LISTS: frozenset[Any] = frozenset({list, tuple, collections.abc.Sequence})

@@ -14,15 +14,23 @@ from typing import (
     Any,
     ForwardRef,
     Literal,
-    Unpack,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 from ..findings import Finding, about_type
-from ..introspect.classes import Declared, declared_fields, form_of, parameter_source
-from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type, name_of, show_error
+from ..introspect.annotations import is_unpacked
+from ..introspect.classes import Declared, declared_fields, form_of
+from ..introspect.hints import (
+    BUILTINS,
+    Scope,
+    Unresolved,
+    evaluate_forward,
+    is_annotation,
+    is_type,
+    name_of,
+    show_error,
+)
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.shipped_leaves import shipped_leaf
 from ..message_text import clip, escape, listed, nearest, quote, received
@@ -44,8 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from types import FrameType
 
-    from .binding import CallPlan, Injected
-    from .output import OutputType
+    from .binding import Injected
     from .signature import Callee, Parameter
 
 __all__ = [
@@ -58,7 +65,6 @@ __all__ = [
     "evaluate_signature",
     "mentioned_names",
     "read_parameters",
-    "visible_signature",
     "with_unmarked",
 ]
 
@@ -121,7 +127,8 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
         namespace: names that annotations may use besides the names of the module.
         frame: the frame in which it is decorated.
     """
-    around = enclosing_names(callee.source, frame) or class_names(callee.function, callee.source)
+    source = callee.source
+    around = enclosing_names(source, frame) or names_beside(class_names(callee.function, source), source)
     scope = Scope(callee.source, {**around, **namespace} if around else namespace)
     written = [p.annotation for p in callee.parameters]
     receiver = callee.receiver
@@ -321,8 +328,8 @@ def _complain_parameter(
     if name.startswith("__") and name.endswith("__"):
         message = "names with two underscores on both sides belong to Python"
         return about_type((name,), "bad_name", owner, message, "Give it another name")
-    is_unpacked = parameter.kind == "extra" and get_origin(hint) is Unpack
-    if is_unpacked and form_of(_unpacked(hint, scope)) != "typed_dict":
+    unpacks = parameter.kind == "extra" and is_unpacked(hint)
+    if unpacks and form_of(_unpacked(hint, scope)) != "typed_dict":
         message = f"{name_of(get_args(hint)[0])} in Unpack isn't a TypedDict"
         remedy = f"Give Unpack a TypedDict (PEP 692), or annotate **{name} with the type of its values"
         return about_type((name,), "unsupported", owner, message, remedy)
@@ -338,7 +345,7 @@ def _declare(parameter: Parameter, hint: Any, scope: Scope) -> Declared:
     if parameter.kind == "rest":
         return Declared(parameter.name, tuple[hint, ...], scope, has_factory=True)
     if parameter.kind == "extra":
-        if get_origin(hint) is Unpack:  # PEP 692
+        if is_unpacked(hint):  # PEP 692
             keys = _unpacked(hint, scope)
             # Its annotations may be text, which `__required_keys__` ignores.
             fields = declared_fields(keys, "typed_dict", {}, keys, scope.outside().names, scope)
@@ -432,7 +439,35 @@ def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
     # Away from the place where it was written, the names around it mean something else.
     if [inner.f_code.co_name for inner in reversed(frames)] != around:
         return {}
-    return {name: value for inner in reversed(frames) for name, value in inner.f_locals.items()}
+    names: dict[str, Any] = {}
+    for inner in reversed(frames):
+        is_class = not inner.f_code.co_flags & inspect.CO_OPTIMIZED
+        names |= names_beside(inner.f_locals, function, is_class=is_class)
+    return names
+
+
+def names_beside(names: Mapping[str, Any], function: Any, *, is_class: bool = True) -> dict[str, Any]:
+    """Return the names of a class or a function that an annotation written in it can mean.
+
+    A toolkit often has a method `list` or `date`, and another of its methods takes `list[str]` or a `date`.
+    So the names of the module and the builtins come before those of a class, and before the functions
+    in a function.
+
+    Args:
+        names: of the class, or the local variables.
+        function: the function with the annotation.
+        is_class: whether they are names of a class.
+    """
+    module: Mapping[str, Any] = getattr(function, "__globals__", {})
+    return {
+        name: value
+        for name, value in names.items()
+        if (name not in module and name not in BUILTINS) or not (is_class or _is_called(value))
+    }
+
+
+def _is_called(value: Any) -> bool:
+    return callable(value) and not is_annotation(value)
 
 
 def class_names(function: Any, source: Any) -> Mapping[str, Any]:
@@ -570,65 +605,3 @@ def _is_installed(cls: type) -> bool:
 
 
 # --- the signature without what your program injects ----------------------------------------------
-
-_KINDS = {
-    "positional_only": inspect.Parameter.POSITIONAL_ONLY,
-    "positional": inspect.Parameter.POSITIONAL_OR_KEYWORD,
-    "keyword_only": inspect.Parameter.KEYWORD_ONLY,
-    "rest": inspect.Parameter.VAR_POSITIONAL,
-    "extra": inspect.Parameter.VAR_KEYWORD,
-}
-
-
-def visible_signature(plan: CallPlan | None, input_type: Any, output: OutputType) -> inspect.Signature:
-    """Return the signature of a tool.
-
-    Args:
-        plan: how its function is called; None for a tool without a function.
-        input_type: of the tool.
-        output: the declared type of its results.
-    """
-    parameters = _of_type(input_type) if plan is None else _of_function(plan, input_type)
-    annotation: Any = output.type if output.is_declared else inspect.Signature.empty
-    if annotation is NoneType:
-        annotation = None
-    elif annotation is None and plan is not None:
-        annotation = plan.callee.returns  # as written, if it can't be evaluated
-    return inspect.Signature(parameters, return_annotation=annotation)
-
-
-def _of_function(plan: CallPlan, input_type: Any) -> Sequence[inspect.Parameter]:
-    hosted = {parameter.name for parameter, _, _ in plan.injected}
-    source = None if plan.input_parameter is not None else parameter_source(input_type)
-    hints = {declared.name: declared.hint for declared in source.declared} if source else {}
-    defaults = {own.name: own.default for own in input_type.__parameters__} if source else {}
-    return [
-        _parameter(own, hints.get(own.name, input_type), defaults.get(own.name, MISSING))
-        for own in plan.callee.parameters
-        if own.name not in hosted
-    ]
-
-
-def _parameter(own: Parameter, hint: Any, default: Any) -> inspect.Parameter:
-    if own.kind == "rest":
-        hint = get_args(hint)[0]  # its field is a tuple
-    elif own.kind == "extra":
-        # Its field is a dict, or a TypedDict (PEP 692).
-        hint = get_args(hint)[1] if get_origin(hint) is dict else Unpack[hint]
-    given = inspect.Parameter.empty if default is MISSING else copy_of_default(default)
-    return inspect.Parameter(own.name, _KINDS[own.kind], annotation=hint, default=given)
-
-
-def _of_type(input_type: Any) -> Sequence[inspect.Parameter]:
-    """Return the parameters that make an input: the fields of a dataclass, or any keywords."""
-    cls = class_of(input_type)
-    form = form_of(cls)
-    if form is None or form == "typed_dict":
-        annotation = Any if form is None else Unpack[input_type]
-        return [inspect.Parameter("arguments", inspect.Parameter.VAR_KEYWORD, annotation=annotation)]
-    try:
-        hints = get_type_hints(cls, include_extras=True)
-    except Exception:  # noqa: BLE001  # a name in it is for type checkers alone, or its code raises
-        hints = {}
-    written = inspect.signature(cls).parameters.values()
-    return [one.replace(annotation=hints.get(one.name, one.annotation)) for one in written]

@@ -18,7 +18,6 @@ from .injection import RawArguments
 from .metadata import HasMetadata, pascal_case
 from .options import changed_input, changed_metadata, check_option_names, check_options, style_in
 from .output import structured_output_of
-from .parameters import visible_signature
 from .signature import (
     FunctionLike,
     caller_module,
@@ -184,6 +183,8 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         `inspect.signature(tool)` is the signature of the whole function. For a tool without a function,
         it is the signature of the input type.
         """
+        from .visible_signature import visible_signature
+
         return visible_signature(self._plan, self._codec.type, self._output)
 
     @property

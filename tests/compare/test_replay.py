@@ -357,3 +357,23 @@ def test_a_report_is_json(replay):
 def test_what_is_no_list_of_tools_is_refused(given):
     with pytest.raises(TypeError, match="expected a list of tools, not"):
         Replay(given)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+@pytest.mark.parametrize(
+    "arguments", ['{{"a": {}}}', '{{"a": 1, "b": [{{"c": {}}}]}}', '{{"a": 1, "z": {}}}', "[{}]", "{}"]
+)
+def test_a_number_that_json_does_not_have_is_a_call_that_fails(number, arguments):
+    @tool
+    def add(a: int, b: object = None) -> str:
+        """Add."""
+        return f"{a} {b}"
+
+    sent = arguments.format(number)
+    for read in (json.loads, str):
+        found = Replay([add])
+        for text in ('{"a": 1}', sent, '{"a": 2}'):
+            found.add(RecordedCall("add", read(text)))
+        counts = found.tools["add"]
+        assert (counts.calls, counts.fits, counts.fails) == (3, 2, 1)
+        assert json.loads(json.dumps(found.as_dict()), parse_constant=pytest.fail)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import pickle
 from copy import copy, deepcopy
@@ -659,3 +660,53 @@ def test_what_a_conversation_has_found_may_be_gone_or_switched_off_by_now():
     mine.add(["pay_invoice", "getForecast", "who_am_i", "no_such_tool"])
     search.switch(get_forecast, enabled=False)
     assert names(search.offered(context={FoundTools: mine})) == ["search_tools", "who_am_i", "pay_invoice"]
+
+
+LONG = 1_000_000
+
+
+def echo(given):
+    return str(given)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "x" * LONG,
+        "Pay a bill. " * (LONG // 12),
+        "pay bill " * (LONG // 9),
+        "pay\nbill\n" * (LONG // 9),
+        "é." * LONG,
+    ],
+)
+@pytest.mark.parametrize("place", ["description", "parameters"])
+def test_a_description_of_a_megabyte_takes_no_hit_from_the_others(description, place):
+    about = description if place == "description" else "Pay a bill."
+    properties = {
+        "bill": {"type": "string", "description": description[:50_000] if place == "parameters" else "A bill"}
+    }
+    huge = document_tool(
+        echo,
+        {"type": "object", "properties": properties},
+        name="huge_bill",
+        description=about,
+    )
+    others = [
+        document_tool(
+            echo,
+            {"type": "object"},
+            name=f"bill_{number}",
+            description="Pay a bill of a supplier.",
+        )
+        for number in range(9)
+    ]
+    search = ToolSearch(huge, *others, most=10)
+    answer = Executor(search).run_sync(RawCall("1", "search_tools", {"query": "huge bill"})).content
+    shown = json.loads(answer)["tools"]
+    assert {one["name"] for one in shown} == {"huge_bill", *(other.name for other in others)}
+    assert max(len(one["description"]) for one in shown) <= 500
+    assert len(answer) < 10_000
+    read = tool_search._terms_of(huge)
+    assert sum(read.values()) <= 2 * tool_search._MOST_CHARACTERS
+    assert read == tool_search._terms_of(huge)
+    assert len(tool_search._text_of(huge)) <= tool_search._MOST_CHARACTERS + 100

@@ -14,6 +14,7 @@ from typing import (
 )
 
 import pytest
+import typing_extensions
 from tool_samples import Point, codes_of, many
 
 from operator_schema import DecodeError, SchemaError, skip, tool
@@ -146,11 +147,39 @@ def test_keywords_whose_types_are_given_as_text():
     assert codes_of(caught) == ["unsupported"]
 
 
+BOTH_UNPACKS = pytest.mark.parametrize(
+    # That of typing_extensions is another object below Python 3.12.
+    "unpack",
+    [Unpack, typing_extensions.Unpack],
+    ids=["typing", "typing_extensions"],
+)
+
+
+@BOTH_UNPACKS
+def test_each_unpack_is_the_same(unpack, define):
+    def walk(path: str, **options): ...
+
+    walk.__annotations__["options"] = unpack[Options]
+    made = tool(walk)
+    assert made.input_schema() == walk_schema()
+    assert made.signature.parameters["options"].annotation == Unpack[Options]
+    source = f"from __future__ import annotations\nfrom {unpack.__module__} import Unpack\n"
+    module = define(f"{source}def walk(path: str, **options: Unpack[Options]): ...")
+    assert tool(namespace={"Options": Options})(module.walk).input_schema() == walk_schema()
+
+
+def walk_schema():
+    def walk(path: str, **options: Unpack[Options]): ...
+
+    return tool(walk).input_schema()
+
+
+@BOTH_UNPACKS
 @pytest.mark.parametrize("given", [int, Point, dict[str, int]])
-def test_keywords_of_what_is_no_typed_dict(given):
+def test_keywords_of_what_is_no_typed_dict(given, unpack):
     def walk(**options): ...
 
-    walk.__annotations__ = {"options": Unpack[given]}
+    walk.__annotations__ = {"options": unpack[given]}
     with pytest.raises(SchemaError, match="in Unpack isn't a TypedDict") as caught:
         tool(walk)
     assert caught.value.findings[0].path == ("options",)
@@ -219,10 +248,13 @@ def test_a_tool_has_the_annotations_of_its_function():
     assert tool(double).__annotations__ == double.__annotations__
 
 
-def test_unpack_belongs_to_keyword_arguments():
-    def single(value: Unpack[tuple[int]]) -> None: ...
-    def named(*, value: Unpack[tuple[int]]) -> None: ...
+@BOTH_UNPACKS
+def test_unpack_belongs_to_keyword_arguments(unpack):
+    def single(value): ...
+    def named(*, value): ...
+    def several(*value): ...
 
-    for function in (single, named):
+    for function in (single, named, several):
+        function.__annotations__ = {"value": unpack[tuple[int]]}
         with pytest.raises(SchemaError, match=r"Unpack\[.*\] is not supported"):
             tool(function)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import anyio
 import pytest
 from mcp import Client, MCPError, types
 from mcp.server.mcpserver import Image as McpImage
 
-from operator_schema import Executor, RawCall, Registry, RunNormally, tool
+from operator_schema import Codec, Executor, RawCall, Registry, RunNormally, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.content import blocks_of
 from operator_schema.adapters.mcp.server import _outcome
@@ -147,6 +147,44 @@ def test_a_result_with_the_data_that_its_tool_declares(mode):
     for result in asked(made, mode):
         assert (result.content, result.structured_content) == ([TEXT], {"name": "a"})
         assert not result.is_error
+
+
+PAIR = {"type": "object", "additionalProperties": {"type": "integer"}}
+
+
+@both_protocols
+@pytest.mark.parametrize(
+    ("data_type", "data", "schema"),
+    [
+        (Row, {"name": "a"}, Codec(Row).json_schema()),
+        (dict[str, int], {"a": 1}, PAIR),
+        (Row | None, {"name": "a"}, None),
+    ],
+)
+def test_a_whole_result_may_declare_the_type_of_its_data(data_type, data, schema, mode):
+    annotation = Annotated[types.CallToolResult, data_type]
+    whole = types.CallToolResult(content=[TEXT], structured_content=data)
+    made = giving(whole, annotation)
+    assert made.output_schema() == giving(None, data_type).output_schema()
+    assert schema is None or made.output_schema() == schema
+    if schema is not None:
+        for result in asked(made, mode):
+            assert (result.content, result.structured_content) == ([TEXT], data)
+            assert not result.is_error
+        without = giving(types.CallToolResult(content=[TEXT]), annotation)
+        assert asked(without, mode)[0].is_error
+    call = RawCall("1", "give", {})
+    as_before = Executor(giving(whole, types.CallToolResult)).run_sync(call)
+    assert Executor(made).run_sync(call).content == as_before.content
+
+
+def test_other_words_about_a_whole_result_declare_nothing():
+    for words in (("What it is",), (5,), ({"a": 1}, "b"), (None,)):
+        assert giving(None, Annotated[(types.CallToolResult, *words)]).output_schema() == {}
+    assert (
+        giving(None, Annotated[types.CallToolResult, "The row", Row]).output_schema()
+        == Codec(Row).json_schema()
+    )
 
 
 def test_a_question_of_the_protocol_is_asked():

@@ -1,0 +1,83 @@
+"""The digits of numbers in a JSON text, kept where the type has a `Decimal`.
+
+JSON sets no limit to the digits of a number, a float does. The reader keeps them in a `WrittenFloat`;
+wherever no `Decimal` may be, that becomes the float that it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..introspect.graph_traversal import places_of
+from ..introspect.nodes import ArrayNode, LeafNode, MapNode, ObjectNode, RefNode, TupleNode, UnionNode
+from ..json_values import WrittenFloat, is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..introspect.nodes import Graph, Node
+
+__all__ = ["has_decimals", "with_digits_of_decimals"]
+
+
+def has_decimals(graph: Graph) -> bool:
+    """Return whether a `Decimal` may be somewhere in a value of a type."""
+    return any(_is_decimal(place.node) for place in places_of(graph))
+
+
+def _is_decimal(node: Node) -> bool:
+    decimal = sys.modules.get("decimal")
+    return decimal is not None and isinstance(node, LeafNode) and issubclass(node.leaf.type, decimal.Decimal)
+
+
+def with_digits_of_decimals(graph: Graph, value: Any) -> Any:
+    """Return a value from the reader, in which only numbers that may be a `Decimal` keep their digits.
+
+    Args:
+        graph: of the type of the value.
+        value: which belongs to the caller, and is changed.
+    """
+    return _settled(graph, [graph.root], value)
+
+
+def _settled(graph: Graph, nodes: Sequence[Node], value: Any) -> Any:
+    if type(value) is WrittenFloat:
+        return value if any(_is_decimal(node) for node in _meant(graph, nodes)) else float(value)
+    if is_object(value):
+        meant = [*_meant(graph, nodes)]
+        for key, inner in value.items():
+            value[key] = _settled(graph, [part for node in meant for part in _under(node, key)], inner)
+    elif is_array(value):
+        meant = [*_meant(graph, nodes)]
+        for at, inner in enumerate(value):
+            value[at] = _settled(graph, [part for node in meant for part in _at(node, at)], inner)
+    return value
+
+
+def _meant(graph: Graph, nodes: Sequence[Node]) -> Iterator[Node]:
+    """Yield what nodes stand for: not references, and the members of unions."""
+    waiting, seen = [*nodes], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, RefNode):
+            waiting.append(graph.resolve(node))
+        elif isinstance(node, UnionNode):
+            waiting += node.members
+        else:
+            yield node
+
+
+def _under(node: Node, key: str) -> list[Node]:
+    if isinstance(node, MapNode):
+        return [node.values]
+    return [field.node for field in node.fields if field.key == key] if isinstance(node, ObjectNode) else []
+
+
+def _at(node: Node, index: int) -> Sequence[Node]:
+    if isinstance(node, ArrayNode):
+        return [node.items]
+    return node.items[index : index + 1] if isinstance(node, TupleNode) else []
