@@ -437,3 +437,15 @@ def test_a_word_of_a_title_may_be_a_parameter():
         "Do.\n\nArgs:\n    note: A\n    example (str): B\n    returns: C\n    Notes (str): D\n"
     )
     assert list(found.parameters) == ["note", "example", "returns", "Notes"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Args:\n    a (Literal["a",\n        "b"]): The first\n    c: The last',
+        "Args:\n    - a (dict[str,\n      list[int]]): The first\n    - c: The last",
+        'Parameters\n----------\na : {"a",\n    "b"}, (optional)\n    The first\nc : int\n    The last',
+    ],
+)
+def test_types_over_two_lines(text):
+    assert parse_docstring(f"Do it.\n\n{text}") == Docstring("Do it.", {"a": "The first", "c": "The last"})
