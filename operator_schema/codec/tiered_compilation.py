@@ -108,12 +108,7 @@ class Tiers:
         """Return the graph if a number in a text may be a `Decimal`, which keeps its digits; else None."""
         found = self._decimals
         if found is None:
-            found = False
-            if "decimal" in sys.modules:
-                from .written_digits import has_decimals
-
-                found = has_decimals(self._graph)
-            self._decimals = found
+            found = self._decimals = "decimal" in sys.modules and _has_decimals(self._graph)
         return self._graph if found else None
 
     @property
@@ -234,3 +229,9 @@ class Tiers:
             self._graph, self._max_depth, encode, self._graph_of, is_decoded=self._is_decoded
         )
         return f"# --- decoder\n\n{decoder}\n# --- encoder\n\n{encoder}"
+
+
+def _has_decimals(graph: Graph) -> bool:
+    from .written_digits import has_decimals  # only a program that uses decimals pays for it
+
+    return has_decimals(graph)

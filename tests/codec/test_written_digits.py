@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -141,3 +141,36 @@ def test_limits_are_kept_exactly():
 def test_another_parser_gives_what_it_gives():
     codec = Codec(Decimal, json_loads=json.loads)
     assert codec.decode_json("0.30000000000000000001") == Decimal("0.3")
+
+
+@pytest.mark.parametrize("number", ["12.50", "-0.30000000000000000001", "1e-3", "5", "2.5"])
+def test_some_numbers_at_each_place(number):
+    assert str(decode_json(tuple[Decimal, float], f"[{number}, {number}]")[0]) == str(Decimal(number))
+    with pytest.raises(DecodeError):
+        decode_json(tuple[Decimal, float], f"[{number}, {number}, {number}]")
+    with pytest.raises(DecodeError):
+        decode_json(Amounts, f"[{number}, {{}}]")
+    with pytest.raises(DecodeError):
+        decode_json(list[Decimal], f'{{"a": {number}}}')
+    for codec in CODECS:
+        found = codec.decode_json(text_of(number, text_of(number)))
+        same(found, number)
+        assert found.inner is not None
+        same(found.inner, number)
+
+
+@dataclass
+class First:
+    kind: Literal["first"]
+    held: Amounts
+
+
+@dataclass
+class Second:
+    kind: Literal["second"]
+    held: Amounts
+
+
+def test_members_of_a_union_that_hold_the_same():
+    found = decode_json(First | Second, f'{{"kind": "second", "held": {text_of("1.10")}}}')
+    same(found.held, "1.10")

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import collections
 import copy
+import dataclasses
+import enum
 import pickle
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import NamedTuple, TypedDict
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from patience import assert_takes
 
+from operator_schema.introspect.classes import own_docstring
 from operator_schema.introspect.docstrings import Docstring, parse_docstring, split_summary
 
 GOOGLE = """Search the web.
@@ -410,13 +419,227 @@ def test_any_text_is_read(doc):
 
 
 FORMS = ["Args:\n", "args:\n", "Args:\n\n\n\n", "Args:\n a: b\n", " a: b\n  c: d\n", "Args:\n a (((((: x\n"]
-TITLES = [
+TITLES = ["Returns:\n x\n", "Note:\n", "Parameters\n---\n", "Parameters\n---\na\n b\n", ":param x: y\n"]
+
+
+@pytest.mark.slow("measures how time grows with the text")
+@pytest.mark.parametrize("unit", [*":@( \n\t\r", "é\u2028", "a,", "a (", *FORMS, *TITLES])
+@pytest.mark.parametrize("opening", ["", "Do.\nArgs:\n    a: ", "Parameters\n---\n", ":param a: "])
+def test_time_is_linear(unit, opening):
+    assert_linear(parse_docstring, opening, unit)
+
+
+@pytest.mark.parametrize("unit", [".", ". ", ".  ", "e.g. E", "e.g.\n", " ", "\n", "a.b", "\r\n"])
+def test_the_summary_takes_linear_time(unit):
+    assert_linear(split_summary, "a", unit)
+
+
+def assert_linear(function, opening, unit):
+    doc = opening + unit * (20_000 // len(unit))
+    # Quadratic time would be seconds, linear is hundredths of one.
+    assert_takes(0.4, lambda: function(doc))
+
+
+@pytest.mark.parametrize(
+    ("text", "summary", "description"),
+    [
+        ("", "", None),
+        ("  \n ", "", None),
+        ("One sentence.", "One sentence.", None),
+        ("No period", "No period", None),
+        ("One. Two. Three.", "One.", "Two. Three."),
+        ("One.\ntwo", "One.", "two"),
+        ("One.  \r\n  two", "One.", "two"),
+        ("One.  Two", "One.", "Two"),
+        ("Use it, e.g. foo, with v1.2 or a.B. Stop.", "Use it, e.g. foo, with v1.2 or a.B.", "Stop."),
+        ("Ask one, e.g. Google or cf.\nBing. Then stop.", "Ask one, e.g. Google or cf. Bing.", "Then stop."),
+        ("e.g. Berlin. Then Paris.", "e.g. Berlin.", "Then Paris."),
+        ("Wrapped over\n  two lines. Rest\nof it.", "Wrapped over two lines.", "Rest\nof it."),
+        ("Wrapped over\ntwo lines.", "Wrapped over two lines.", None),
+        ("First line\nsecond line\n", "First line", "second line"),
+        ("Title\n\nText. More.", "Title", "Text. More."),
+        ("Title\n \nText", "Title", "Text"),
+        ("  One. Étoile.  ", "One.", "Étoile."),
+        ("...", "...", None),
+        (". A", ".", "A"),
+    ],
+)
+def test_summary(text, summary, description):
+    assert split_summary(text) == (summary, description)
+
+
+@dataclass
+class Generated:
+    name: str
+    size: int = dataclasses.field(default=3)
+    text: str = "a)"
+
+
+@dataclass
+class Written:
+    """Written(by, hand) and meant (really)."""
+
+    s: str
+
+
+@dataclass
+class File:
+    """File(s) to read (at once)"""
+
+    s: str
+
+
+@dataclass
+class Empty:
+    pass
+
+
+@dataclass(kw_only=True, slots=True)
+class Keywords:
+    name: str
+
+
+@dataclass(init=False)
+class Custom:
+    def __init__(self, a, b=(1, 2), *c, **d):
+        pass
+
+
+@dataclass
+class Derived(Written):
+    pass
+
+
+class Undecorated(Written):
+    pass
+
+
+class Plain:
+    """Plain(x)"""
+
+
+class Blank:
+    """ """
+
+
+class Point(NamedTuple):
+    x: int
+
+
+class DocumentedPoint(NamedTuple):
+    """A point."""
+
+    x: int
+
+
+class Movie(TypedDict):
+    name: str
+
+
+class DocumentedMovie(TypedDict):
+    """A movie."""
+
+    name: str
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+class DocumentedColor(enum.StrEnum):
+    """A color."""
+
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [
+        Generated,
+        Empty,
+        Keywords,
+        Custom,
+        Derived,
+        Undecorated,
+        Blank,
+        Point,
+        Movie,
+        Color,
+        dataclasses.make_dataclass("Made", [("a", int)]),
+        collections.namedtuple("Pair", "a b"),  # noqa: PYI024  # what is tested
+        TypedDict("Functional", {"a": int}),
+        enum.Enum("Functional", "A B"),
+        enum.Flag("Bits", "A B"),
+    ],
+)
+def test_a_docstring_that_nobody_wrote_is_none(cls):
+    assert own_docstring(cls) is None
+
+
+@pytest.mark.parametrize(
+    ("cls", "doc"),
+    [
+        (Written, "Written(by, hand) and meant (really)."),
+        (File, "File(s) to read (at once)"),
+        (Plain, "Plain(x)"),
+        (DocumentedPoint, "A point."),
+        (DocumentedMovie, "A movie."),
+        (DocumentedColor, "A color."),
+    ],
+)
+def test_own_docstring(cls, doc):
+    assert own_docstring(cls) == doc
+
+
+def test_what_dataclass_writes_without_a_signature():
+    cls = dataclass(type("Odd", (), {"__signature__": 3}))
+    assert own_docstring(cls) is None
+
+
+@pytest.mark.needs_process
+def test_importing_brings_no_other_module():
+    code = (
+        "import sys, typing, operator_schema.immutable; before = set(sys.modules);"
+        "import operator_schema.introspect.docstrings;"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["operator_schema.introspect", "operator_schema.introspect.docstrings"]
+
+
+def test_a_field_without_its_second_colon_describes_nothing():
+    found = parse_docstring("A point.\n\n:param x: across\n:param\n:\n")
+    assert found.parameters.keys() == {"x"}
+
+
+PARTS = st.lists(st.sampled_from(["int", '"a"', "dict[str, int]", "(0, 1)", "{1}"]), min_size=1, max_size=5)
+GOOGLE_ENTRIES = ["a ({}): The first", "- a ({}): The first", "a ({}) - The first", "`a` ({}): The first"]
+
+
+@given(PARTS, st.sampled_from(["", "  ", "        "]), st.sampled_from(GOOGLE_ENTRIES))
+def test_a_type_may_go_on_in_the_next_lines(parts, indent, entry):
+    kind = f"list[{f',{chr(10)}    {indent}'.join(parts)}]"
+    last = "b - The last" if " - " in entry else "- b: The last" if entry[0] == "-" else "b (int): The last"
+    found = parse_docstring(f"Do it.\n\nArgs:\n    {entry.format(kind)}\n    {last}\n")
+    assert found == Docstring("Do it.", {"a": "The first", "b": "The last"})
+    numpy = f"a : list[{f',{chr(10)}{indent}'.join(parts)}], optional\n    The first\nb : int\n    The last"
+    found = parse_docstring(f"Do it.\n\nParameters\n----------\n{numpy}")
+    assert found == Docstring("Do it.", {"a": "The first", "b": "The last"})
+
+
+@pytest.mark.parametrize("first", ["a (see", "a: (b", "a ((b)", "a [b"])
+def test_a_bracket_that_is_never_closed_takes_no_other_entry(first):
+    found = parse_docstring(f"Do it.\n\nArgs:\n    {first}\n    c: The last\n")
+    assert found.parameters["c"] == "The last"
+
+
+PROSE_TITLES = [
     *("Return", "Returns", "Yields", "Raises", "Warns", "Example", "Examples", "See also", "References"),
     *("Todo", "TODO", "Note", "Notes", "Tip", "Hint", "Important", "Usage", "Warning", "Attention"),
 ]
 
 
-@pytest.mark.parametrize("title", TITLES)
+@pytest.mark.parametrize("title", PROSE_TITLES)
 @pytest.mark.parametrize(
     "rest", [" what comes", "\n        What: comes", "\n    What: comes\n    x (int): of it"]
 )
@@ -437,3 +660,23 @@ def test_a_word_of_a_title_may_be_a_parameter():
         "Do.\n\nArgs:\n    note: A\n    example (str): B\n    returns: C\n    Notes (str): D\n"
     )
     assert list(found.parameters) == ["note", "example", "returns", "Notes"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Args:\n    a (Literal["a",\n        "c",\n        "b"]): The first\n    c: The last',
+        "Args:\n    - a (dict[str,\n      list[int]]): The first\n    - c: The last",
+        'Parameters\n----------\na : {"a",\n    "b"}, (optional)\n    The first\nc : int\n    The last',
+    ],
+)
+def test_types_over_two_lines(text):
+    assert parse_docstring(f"Do it.\n\n{text}") == Docstring("Do it.", {"a": "The first", "c": "The last"})
+
+
+def test_a_mark_alone_is_no_field():
+    assert parse_docstring("Do it.\n\n:param\n: x").parameters == {}
+    assert (
+        parse_docstring("Do it.\n\nArgs:\n    a: one\n\n    10) two (three\n    b: two").parameters["a"]
+        == "one"
+    )
