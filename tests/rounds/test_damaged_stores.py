@@ -16,7 +16,7 @@ from operator_schema.rounds.stores import SqliteStore, stored_records
 pytestmark = pytest.mark.needs_threads
 
 COLUMNS = {
-    "rounds": ["id", "revision", "since", "round", "before"],
+    "rounds": ["id", "revision", "since", "round", "before", "begun"],
     "items": ["position", "transcript", "turn", "item"],
 }
 VALUES = [
