@@ -13,7 +13,7 @@ from grammars.walks import first_refused
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 from judge import FORMATS
-from run import STRICTER, is_excused
+from run import STRICTER, is_excused, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -202,7 +202,7 @@ def why_refused(subject: Subject, text: bytes, engine: str) -> str | None:
         ignored = _needed(_with_nulls(subject.full_schema), value, subject.described)
         if ignored:
             return described(_named(ignored))
-    return next((STRICTER[problem.code] for problem in problems if is_excused(problem)), None)
+    return next((reason_of(problem) for problem in problems if is_excused(problem)), None)
 
 
 def _with_any_title(schema: Any) -> Any:
