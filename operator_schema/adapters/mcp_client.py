@@ -19,7 +19,7 @@ from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, to_json_text, without_surrogates
 from ..lazy import answer_misnamed
-from ..message_text import listed, nearest, one_line, quote
+from ..message_text import listed, nearest, one_line, quote, received
 from ..schema.document import DocumentCodec
 from ..tools import (
     Audio,
@@ -383,7 +383,13 @@ class ToolSource:
 
 async def _listed(session: ClientSession | Client) -> list[types.Tool]:
     """Return the tools of all pages, each name once."""
-    own: ClientSession = session if isinstance(session, ClientSession) else session.session
+    own: Any = session if isinstance(session, ClientSession) else getattr(session, "session", None)
+    if own is None:
+        message = (
+            f"tools_from takes a ClientSession or a Client of the MCP SDK, not {received(session)}: "
+            "enter one first (async with Client(…) as client), or use Gateway(…)"
+        )
+        raise TypeError(message)
     return await all_pages(lambda params: own.list_tools(params=params), "tools", "name")
 
 
