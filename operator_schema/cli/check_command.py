@@ -118,6 +118,9 @@ def check(
     below it. What a module merely imports is checked where it is defined. Tools of MCP servers are checked by
     their definitions, and not called. Each line says where the problem is, what it is, and what to do.
     """
+    if strict and not names:
+        message = "--strict is for --provider: the strict modes of providers differ"
+        raise WrongUse(message)
     checked = _checked([_of_target(one, show_traceback=show_traceback) for one in targets])
     chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
     found = _findings(checked, chosen, strict=strict)
