@@ -192,8 +192,8 @@ def check_options(options: Mapping[str, Any]) -> None:
         _refuse("show_errors", f"one of {', '.join([repr(choice) for choice in choices])}", show_errors)
     if max_content is not None and not is_content_limit(max_content):
         _refuse("max_content", f"an integer of at least {LEAST_CONTENT}, or None", max_content)
-    if not callable(options["report"]):
-        _refuse("report", "a function from a DecodeError to a string", options["report"])
+    if not callable(options["report"]) or is_coroutine_function(options["report"]):
+        _refuse("report", "a plain function from a DecodeError to a string", options["report"])
     _check_takes_one("report", "a DecodeError", options["report"])
     check_confirm(options["confirm"])
     _check_context(options["context"])

@@ -84,6 +84,13 @@ def test_a_function_that_can_not_be_asked_is_refused_at_once(options, said):
     assert said in refused(Executor, [add], **options)
 
 
+def test_a_report_is_a_plain_function():
+    async def brief(error): ...
+
+    with pytest.raises(ValueError, match="report must be a plain function from a DecodeError to a string"):
+        Executor([add], report=brief)
+
+
 def test_a_decision_that_lacks_its_parentheses_is_named():
     risky = tool(confirm=True)(add.__wrapped__)
     asking = Executor([risky], confirm=lambda call: Reject)
