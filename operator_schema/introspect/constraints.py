@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_origin
 
 from ..findings import UnfitError
 from ..immutable import Value
-from ..json_values import LONGEST_BITS, has_surrogate
+from ..json_values import LONGEST_BITS, has_surrogate, is_object
 from ..message_text import excerpt, one_line, received
 from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from .foreign_classes import is_foreign, translate
@@ -391,26 +391,31 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
     return reader.distinct.union(node) if isinstance(node, UnionNode) else node
 
 
-def _lost(item: object) -> tuple[str, str] | None:
+def _lost(given: Any) -> tuple[str, str] | None:
     """Return what is wrong with metadata that would have no effect here, and what to write instead.
 
     Metadata that others may read is none of ours; this finds only what nobody else can mean.
     """
-    misplaced: tuple[str, str] | None = getattr(type(item), MISPLACED, None)
+    misplaced: tuple[str, str] | None = getattr(type(given), MISPLACED, None)
     if misplaced is not None:
         return misplaced
-    if type(item) is dict and item and item.keys() <= _SCHEMA_KEYS:
-        message = f"{excerpt(item)} in Annotated has no effect: JSON Schema isn't read from there"
+    if _is_schema(given):
+        message = f"{excerpt(given)} in Annotated has no effect: JSON Schema isn't read from there"
         remedy = "Write limits such as Ge(1) of annotated-types, and a description as a plain text"
         return message, remedy
-    if get_origin(item) is Literal:
-        choices = name_of(item)
+    if get_origin(given) is Literal:
+        choices = name_of(given)
         return f"{choices} in Annotated has no effect", f"Write {choices} in place of the type"
     return None
 
 
 MISPLACED: Final = "misplaced"
 """Attribute of the classes of marks that mean nothing inside an annotation: a message and a remedy."""
+
+
+def _is_schema(given: Any) -> bool:
+    return is_object(given) and bool(given) and given.keys() <= _SCHEMA_KEYS
+
 
 _SCHEMA_KEYS: Final = KEYWORDS.keys() | {"type", "description", "title", "examples", "default", "enum"}
 

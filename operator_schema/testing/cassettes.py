@@ -118,8 +118,9 @@ def playback(
 def _as_kind(kind: type[Executor], executor: Any, caller: str, **attributes: Any) -> Any:
     """Return a copy of an executor that is of another kind, too."""
     if not isinstance(executor, Executor):
+        shown = received(executor)
         way = f": write Executor({executor.name})" if isinstance(executor, Tool) else ""
-        message = f"{caller} takes an Executor, not {received(executor)}{way}"
+        message = f"{caller} takes an Executor, not {shown}{way}"
         raise TypeError(message)
     if isinstance(executor, kind):
         message = (
