@@ -11,7 +11,7 @@ import re
 import sys
 from math import inf, isfinite, nextafter
 from sys import float_info
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_origin
 
 from ..findings import UnfitError
 from ..immutable import Value
@@ -396,7 +396,7 @@ def _lost(given: Any) -> tuple[str, str] | None:
 
     Metadata that others may read is none of ours; this finds only what nobody else can mean.
     """
-    misplaced: tuple[str, str] | None = getattr(type(given), MISPLACED, None)
+    misplaced: tuple[str, str] | None = getattr(cast("Any", type(given)), MISPLACED, None)
     if misplaced is not None:
         return misplaced
     if _is_schema(given):
