@@ -442,6 +442,9 @@ def test_an_executor_has_one_cassette(path, tmp_path):
 def test_redact_is_a_function_or_names(path, redact):
     with pytest.raises(TypeError, match="redact must be a function or a list of names"):
         record(Executor(TOOLS), path, redact=redact)
+    if isinstance(redact, str):
+        with pytest.raises(TypeError, match=r'not string "password": write \["password"\]$'):
+            record(Executor(TOOLS), path, redact=redact)
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -532,6 +535,9 @@ def test_a_file_that_cannot_be_read_or_written_is_told_before_a_call_runs(tmp_pa
 def test_only_an_executor_is_recorded(path):
     with pytest.raises(TypeError, match="record takes an Executor, not"):
         record(TOOLS, path)
+    one = next(iter(Executor(TOOLS).registry))
+    with pytest.raises(TypeError, match=rf"not Tool: write Executor\({one.name}\)$"):
+        record(one, path)
     for use, tools in ((record, Executor(TOOLS)), (playback, TOOLS)):
         with pytest.raises(TypeError, match="the path of a cassette must be a string or a Path, not integer"):
             use(tools, 5)

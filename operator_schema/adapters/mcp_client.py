@@ -21,7 +21,7 @@ from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, is_array, is_object, to_json_text, without_surrogates
 from ..lazy import answer_misnamed
-from ..message_text import listed, nearest, one_line, quote
+from ..message_text import listed, nearest, one_line, quote, received
 from ..schema.document import DocumentCodec
 from ..tools import (
     Audio,
@@ -413,8 +413,16 @@ async def listing_of(
 
     Raises:
         MCPError: the server doesn't list them.
+        TypeError: it isn't a session or a client that was entered.
     """
-    own = JudgedSession.of(session if isinstance(session, ClientSession) else session.session)
+    given: Any = session if isinstance(session, ClientSession) else getattr(session, "session", None)
+    if given is None:
+        message = (
+            f"tools_from takes a ClientSession or a Client of the MCP SDK, not {received(session)}: "
+            "enter one first (async with Client(…) as client), or use Gateway(…)"
+        )
+        raise TypeError(message)
+    own = JudgedSession.of(given)
     tools = await all_pages(lambda params: own.list_tools(params=page(params)), "tools", "name")
     return Listing(tools, own.refused, own.raw)
 

@@ -155,6 +155,13 @@ class _NameType(_NameParam):
         if text.startswith(MCP) or is_url(text):
             reason = "tools of a server are listed by check, snapshot and stubs, and tried with inspect"
             self.fail(f"{escape(text)!r} isn't {self.name}: {reason}", param, ctx)
+        if _SCHEME.match(text):
+            self.fail(
+                f"{escape(text)!r}: the address of a server begins with http:// or https://", param, ctx
+            )
+        if text.endswith(".json") and Path(text).is_file():
+            reason = "definitions in a file are taken by check, snapshot, diff and stubs"
+            self.fail(f"{escape(text)!r} isn't {self.name}: {reason}", param, ctx)
         module, colon, path = _parted(text)
         if not is_path(module) and not all(module.split(".")):
             self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
@@ -212,6 +219,7 @@ def _parted(text: str) -> tuple[str, str, str]:
 
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://?")
 
 
 class _SecondsType(_SecondsParam):

@@ -119,6 +119,9 @@ def check(
     below it. What a module merely imports is checked where it is defined. Tools of MCP servers are checked by
     their definitions, and not called. Each line says where the problem is, what it is, and what to do.
     """
+    if strict and not names:
+        message = "--strict is for --provider: the strict modes of providers differ"
+        raise WrongUse(message)
     checked = _of_targets(targets, show_traceback=show_traceback)
     if checked.is_empty:
         return WrongUse.exit_code

@@ -16,7 +16,7 @@ from ..json_values import is_array, is_object
 from ..message_text import clip, escape
 from .arguments import factory_of, json_in, replace_file, server_name, written_options
 from .lookup import ObjectName, in_full
-from .module_loading import WrongUse
+from .module_loading import WrongUse, check_is_there
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +77,8 @@ def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
         WrongUse: this client can't find the server in that way, or the file can't be changed.
     """
     given, target = ctx.params, ctx.params["target"]
+    if target is not None and not given["http"]:  # a URL may be that of another machine
+        check_is_there(target.module)
     client: Client = given["client"]
     name = server_name(target, given)
     url = secret = None

@@ -115,6 +115,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         tool = cast("Tool[..., Any]", annotation)
         return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
     is_class = isinstance(annotation, type)
+    _check_is_one(annotation, target)
     if not is_class and not _is_annotation(annotation):
         # The message doesn't show the value, which may be a secret.
         message = f"{escape(target.path)} is {kind_of(annotation)}, not a type or a tool"
@@ -128,6 +129,22 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     # Only now are names in the text of an alias looked up in this module: earlier, they would hide the names
     # of other modules whose classes are in the alias.
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
+
+
+def _check_is_one(found: object, target: ObjectName) -> None:
+    """Check that something isn't a registry, toolset or executor, where one tool is wanted.
+
+    Raises:
+        WrongUse: it is; the message has the names of its tools.
+    """
+    registry = _registry_of(found)
+    if registry is None:
+        return
+    names = [escape(tool.name) for tool in registry]
+    sample = f", as in {escape(target.module)}:{escape(target.path)}.{names[0]}" if names else ""
+    has = f"{escape(target.path)} has {listed(names) or 'no tools'}"
+    message = f"{has}: add a dot and the name of one{sample}"
+    raise WrongUse(message)
 
 
 def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
@@ -417,13 +434,7 @@ def find_tool(
         names = [escape(tool.name) for tool in _registry_of(make(factory)) or ()]
         message = f"{escape(target.path)} makes tools: add a dot and the name of one: {listed(names)}"
         raise WrongUse(message)
-    registry = _registry_of(found)
-    if registry is not None:
-        names = [escape(tool.name) for tool in registry]
-        sample = f", as in {escape(target.module)}:{escape(target.path)}.{names[0]}" if names else ""
-        has = f"{escape(target.path)} has {listed(names) or 'no tools'}"
-        message = f"{has}: add a dot and the name of one{sample}"
-        raise WrongUse(message)
+    _check_is_one(found, target)
     if not isinstance(found, Tool):
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)

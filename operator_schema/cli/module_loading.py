@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import pkgutil
 import sys
@@ -29,6 +30,7 @@ __all__ = [
     "SourceFiles",
     "WrongUse",
     "attribute_in",
+    "check_is_there",
     "extra_needed",
     "following",
     "holds",
@@ -227,6 +229,17 @@ def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleTyp
         raise _import_failure(name, path, error, show_traceback=show_traceback) from None
     _check_origin(module, name)
     return module
+
+
+def check_is_there(name: str) -> None:
+    """Check that a module can be found, without importing it or the packages around it.
+
+    Raises:
+        WrongUse: it can't; the message has the nearest name.
+    """
+    first = name.partition(".")[0]
+    if first not in sys.modules and importlib.util.find_spec(first) is None:
+        raise WrongUse(_not_found(name, first, ""))
 
 
 def _check_origin(module: ModuleType, name: str) -> None:

@@ -217,9 +217,15 @@ def _numbered(source: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _read_failure(file: str, error: OSError) -> WrongUse:
-    is_pair = isinstance(error, FileNotFoundError) and "=" in file
-    way = "; it takes JSON from a file or standard input, and call takes KEY=VALUE" if is_pair else ""
+    way = ""
+    if isinstance(error, FileNotFoundError) and "=" in file:
+        way = "; it takes JSON from a file or standard input, and call takes KEY=VALUE"
+    if file.lstrip()[:1] in _JSON_STARTS:
+        way = "; JSON itself is read from standard input: echo JSON | operator-schema decode …"
     return WrongUse(f"can't read {escape(file)}: {escape(error.strerror or type(error).__name__)}{way}")
+
+
+_JSON_STARTS = frozenset('{["')
 
 
 def _size(source: BinaryIO) -> int | None:

@@ -154,7 +154,8 @@ def hidden_keys(redact: Any, wanted: str) -> Hidden:
     kind = cast("Any", type(redact))
     is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
     if not is_names or not all(isinstance(name, str) for name in redact):
-        message = f"redact must be {wanted}, not {received(redact)}"
+        way = f": write [{quote(redact)}]" if issubclass(kind, str) else ""
+        message = f"redact must be {wanted}, not {received(redact)}{way}"
         raise TypeError(message)
     return Hidden(frozenset(redact))
 

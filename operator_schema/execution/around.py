@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ..message_text import received
 from ..rounds.hooks import CONFIRM
 from ..tools.failures import ERROR, Passed, write_log
 from ..tools.signature import is_awaitable, is_coroutine_function
@@ -123,6 +124,9 @@ def _entered(hook: Hook, execution: Execution) -> Any:
     try:
         manager = hook.function(execution)
         if manager is not None:
+            if not hasattr(manager, "__enter__"):
+                message = f"it must return a context manager or None, not {received(manager)}"
+                raise TypeError(message)  # noqa: TRY301  # the log tells it like what the hook itself raises
             manager.__enter__()
     except Exception as error:  # noqa: BLE001  # the program's own code must not take the call with it
         write_log(ERROR, "the hook %s failed before a call or a round", hook.name, error=error)

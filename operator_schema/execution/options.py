@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, cast, get_args
 
 from ..introspect.hints import name_of
 from ..message_text import as_written, nearest, one_line, received
+from ..tools.binding import why_not_asked
 from ..tools.calls import RawCall, checked_calls, remedy_for
 from ..tools.failures import ClassSet, Failures, ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
@@ -112,7 +113,8 @@ def _check_context(context: Any) -> None:
     """
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
-        message = f"context must be a mapping, or a plain function that returns one, not {received(context)}"
+        what = "an async one" if is_coroutine_function(context) else _what_came(context)
+        message = f"context must be a mapping, or a plain function that returns one, not {what}"
         raise TypeError(message)
     if is_made:
         _check_takes_one("context", "what a framework gives (None in your own loop)", cast("Any", context))
@@ -190,8 +192,8 @@ def check_options(options: Mapping[str, Any]) -> None:
         _refuse("show_errors", f"one of {', '.join([repr(choice) for choice in choices])}", show_errors)
     if max_content is not None and not is_content_limit(max_content):
         _refuse("max_content", f"an integer of at least {LEAST_CONTENT}, or None", max_content)
-    if not callable(options["report"]):
-        _refuse("report", "a function from a DecodeError to a string", options["report"])
+    if not callable(options["report"]) or is_coroutine_function(options["report"]):
+        _refuse("report", "a plain function from a DecodeError to a string", options["report"])
     _check_takes_one("report", "a DecodeError", options["report"])
     check_confirm(options["confirm"])
     _check_context(options["context"])
@@ -215,8 +217,9 @@ def check_confirm(confirm: object) -> None:
 
 
 def _check_takes_one(option: str, what: str, function: object) -> None:
-    if not takes(function, 1):
-        message = f"the function given as {option} has to take one argument, {what}"
+    misfit = why_not_asked(function, what)
+    if misfit is not None:
+        message = f"the function given as {option} {misfit}"
         raise TypeError(message)
 
 
@@ -292,6 +295,8 @@ def _classes(option: str, kind: str, given: Any) -> tuple[type[Any], ...]:
 
 def _refuse_class(option: str, kind: str, given: object) -> NoReturn:
     shown = name_of(given) if isinstance(given, type) else as_written(given)
+    if isinstance(given, BaseException):
+        shown = f"an instance of {shown}: write the class, without parentheses"
     message = f"{option} must be a tuple of {kind}, not {shown}"
     raise ValueError(message)
 

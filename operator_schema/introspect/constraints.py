@@ -11,13 +11,13 @@ import re
 import sys
 from math import inf, isfinite, nextafter
 from sys import float_info
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_origin
 
 from ..findings import UnfitError
 from ..immutable import Value
-from ..json_values import LONGEST_BITS, has_surrogate
+from ..json_values import LONGEST_BITS, has_surrogate, is_object
 from ..message_text import excerpt, one_line, received
-from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
+from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from .foreign_classes import is_foreign, translate
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
 from .leaves import SchemaLeaf, as_leaf, misfit, shown_schema, trusted_leaf
@@ -366,6 +366,10 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
             message = f"{name_of(inner)} comes before the type in Annotated"
             remedy = f"Write the type first: Annotated[{name_of(after)}, …]"
             return reader.complain(place, "unsupported", message, remedy)
+    for item in metadata:
+        lost = _lost(item)
+        if lost is not None:
+            return reader.complain(place, "bad_metadata", *lost)
     node = reader.node(inner, place) if leaf is None else LeafNode(leaf)
     if node is UNKNOWN:
         return node
@@ -385,6 +389,35 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
                 return reader.complain_surrogate(text, place)
             node = node.replace(description=text)
     return reader.distinct.union(node) if isinstance(node, UnionNode) else node
+
+
+def _lost(given: Any) -> tuple[str, str] | None:
+    """Return what is wrong with metadata that would have no effect here, and what to write instead.
+
+    Metadata that others may read is none of ours; this finds only what nobody else can mean.
+    """
+    misplaced: tuple[str, str] | None = getattr(cast("Any", type(given)), MISPLACED, None)
+    if misplaced is not None:
+        return misplaced
+    if _is_schema(given):
+        message = f"{excerpt(given)} in Annotated has no effect: JSON Schema isn't read from there"
+        remedy = "Write limits such as Ge(1) of annotated-types, and a description as a plain text"
+        return message, remedy
+    if get_origin(given) is Literal:
+        choices = name_of(given)
+        return f"{choices} in Annotated has no effect", f"Write {choices} in place of the type"
+    return None
+
+
+MISPLACED: Final = "misplaced"
+"""Attribute of the classes of marks that mean nothing inside an annotation: a message and a remedy."""
+
+
+def _is_schema(given: Any) -> bool:
+    return is_object(given) and bool(given) and given.keys() <= _SCHEMA_KEYS
+
+
+_SCHEMA_KEYS: Final = KEYWORDS.keys() | {"type", "description", "title", "examples", "default", "enum"}
 
 
 def _translated(metadata: list[Any], place: Place) -> Translation:

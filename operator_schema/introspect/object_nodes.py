@@ -202,9 +202,24 @@ def _read_metadata(
 ) -> tuple[str | None, str | None, tuple[Any, ...]]:
     """Return the alias, the description and the examples in the metadata of a field."""
     description = text_or_report(metadata, "description", name, report)
+    if description is None and "description" not in metadata:
+        _report_misspelt_key(metadata, name, report)
     alias = text_or_report(metadata, "alias", name, report)
     alias = None if alias is None else exact_text(alias)
     return alias, description, _examples(metadata, name, report)
+
+
+def _report_misspelt_key(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> None:
+    """Complain about a key that can only mean `description`; all others may be for somebody else."""
+    for key in metadata:
+        if isinstance(key, str) and nearest(key, ("description",), _SURELY_MEANT) is not None:
+            message = f"metadata[{quote(key)}] has no effect"
+            report(name, "bad_metadata", message, 'Write metadata={"description": …}', quote("description"))
+            return
+
+
+_SURELY_MEANT: Final = 0.9
+"""How like a name another has to be: "descripton" is, "descriptor" isn't."""
 
 
 def _report_surrogates(

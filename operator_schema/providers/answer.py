@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONTAINER",
+    "FIRST_EVENTS",
     "Answer",
     "AnswerError",
     "ResponseError",
@@ -462,3 +463,11 @@ _FORMS = {
     "output": "OpenAI Responses",
 }
 """Keys that only one provider's answers have at the top."""
+
+
+FIRST_EVENTS = {
+    "message_start": "Anthropic",
+    "response.created": "OpenAI Responses",
+    "message-start": "Cohere",
+}
+"""Types of events with which only one provider's streams begin."""

@@ -78,6 +78,8 @@ _OF_A_MESSAGE = frozenset({"role", "content", "tool_plan", "tool_calls", "citati
 class CohereMerger(Merger):
     """Events that begin and continue the parts of one message."""
 
+    first_event = "message-start"
+
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
         self._message = self._response.hold("message", GrowingObject())

@@ -165,6 +165,8 @@ def _content(part: str | Image | File) -> dict[str, Any]:
 class MessagesMerger(Merger):
     """Events that begin and continue the blocks of one message."""
 
+    first_event = "message_start"
+
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
         self._blocks: dict[int, GrowingBlock] = {}

@@ -162,6 +162,8 @@ class Provider(Value):
         way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
         if isinstance(item, (tools.RawCall, tools.ToolResult)):
             way = ": a call and its result become a turn when their round is committed"
+        if isinstance(item, rounds.Round):
+            way = ": run it and commit it: executor.run_sync(round).commit(history)"
         raise TypeError(message + way)
 
     def _check_form(self, message: Mapping[str, Any]) -> None:
@@ -436,6 +438,8 @@ def _order_meant(given: Any) -> str | None:
     if is_object(given) and given.keys() & {"choices", "candidates", "content", "output", "message"}:
         return "the response comes first: answer(response, offer)"
     first: Any = next(iter(given), None) if issubclass(type(given), list) else None
+    if isinstance(given, tools.ToolResult) or isinstance(first, tools.ToolResult):
+        return "the results come first: results(results, offer)"
     is_message = is_object(first) and "role" in first
     if (
         is_message

@@ -277,6 +277,8 @@ _INPUTS = frozenset({"response.function_call_arguments.delta", "response.custom_
 class ResponsesMerger(Merger):
     """Events that begin, continue and end the items of one response."""
 
+    first_event = "response.created"
+
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
         self._items: dict[int, GrowingBlock] = {}

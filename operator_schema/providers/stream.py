@@ -12,7 +12,7 @@ from ..codec.json_text import RefusedTextError, check_depth
 from ..immutable import Value
 from ..json_values import copy_json, is_object, repeated_key
 from ..message_text import excerpt
-from .answer import Answer, ResponseError, json_of, message_of, parsed, what_came
+from .answer import FIRST_EVENTS, Answer, ResponseError, json_of, message_of, parsed, what_came
 from .wire_format import failed_calls
 
 if TYPE_CHECKING:
@@ -482,8 +482,8 @@ class Stream:
             message = _WHOLE if _is_item(piece) else f"an event must be a JSON object, not {what_came(piece)}"
             raise ResponseError(self._provider, message)
         try:
-            error = _error_in(event)
-            if error is None:
+            error, other = _error_in(event), self._writer_of(event)
+            if error is None and other is None:
                 self._merger.take(event)
         except ValueError as problem:
             raise ResponseError(self._provider, str(problem)) from None
@@ -494,8 +494,16 @@ class Stream:
             raise ResponseError(self._provider, message) from None
         if error is not None:
             raise self._told(error)
+        if other is not None:  # as an unknown kind, it would be ignored, and so would all that follow
+            message = f"an event isn't in the expected form (it looks like one of {other}): {_shown(event)}"
+            raise ResponseError(self._provider, message)
         if not self._merger.has_begun and self._is_whole(event):
             raise ResponseError(self._provider, _WHOLE)
+
+    def _writer_of(self, event: Mapping[str, Any]) -> str | None:
+        """Return the provider whose streams begin with such an event, if it isn't this one's."""
+        kind = event.get("type")
+        return FIRST_EVENTS.get(kind) if isinstance(kind, str) and kind != self._merger.first_event else None
 
     def _is_whole(self, event: Mapping[str, Any]) -> bool:
         """Return whether what was given as an event is a whole response."""

@@ -305,10 +305,12 @@ class Merger:
     Attributes:
         is_binary: whether the bytes of the stream are binary messages instead of text.
         takes_responses: whether an event may have the form of a whole response.
+        first_event: type of the event with which a stream begins, if only this provider has it.
     """
 
     is_binary = False
     takes_responses = False
+    first_event = ""
 
     def __init__(self, calls: StreamedCalls) -> None:
         self._known = calls

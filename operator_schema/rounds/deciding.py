@@ -165,9 +165,12 @@ def decided(
 
 def _not_a_decision(given: Any) -> str:
     wanted = ", ".join([kind.__name__ for kind in DECISIONS])
-    made = isinstance(given, type) and given in DECISIONS
-    what = f"the class {given.__name__}: write {given.__name__}(…)" if made else received(given)
-    return f"a hook must return {wanted} or None, not {what}"
+    return f"a hook must return {wanted} or None, not {_shown_answer(given)}"
+
+
+def _shown_answer(given: Any) -> str:
+    is_class = isinstance(given, type) and given in DECISIONS
+    return f"the class {given.__name__}: write {given.__name__}(…)" if is_class else received(given)
 
 
 # --- a person ------------------------------------------------------------------------------------
@@ -229,7 +232,8 @@ def _decision(answer: Any, reason: str) -> Any:
         case _ if isinstance(answer, DECISIONS):
             return answer
         case _:
-            message = f"confirm must return True, False, a string, a decision or None, not {received(answer)}"
+            shown = _shown_answer(answer)
+            message = f"confirm must return True, False, a string, a decision or None, not {shown}"
             raise TypeError(message)
 
 

@@ -14,8 +14,9 @@ from ..errors import ToolNotFoundError
 from ..immutable import Value
 from ..json_values import is_object
 from ..message_text import one_line, received, writable_text
+from ..tools.binding import why_not_asked
 from ..tools.calls import ToolResult
-from ..tools.signature import outcome_of, takes
+from ..tools.signature import is_coroutine_function, outcome_of
 from ..tools.tool import Tool
 from .named_tools import NamedTools
 
@@ -256,7 +257,7 @@ def _marker(
         if not isinstance(tool, (str, Tool, NamedTools)):
             example = f"@{decorator}(search)"
             message = f"{decorator} takes names, tools or toolsets, as in {example}, not {received(tool)}"
-            raise TypeError(message)
+            raise TypeError(message + _hint_of_bare(decorator, kind, tool))
     if needs_tools and not tools:
         message = f"{decorator} needs the tools: @{decorator}(search)"
         raise TypeError(message)
@@ -271,6 +272,19 @@ def _marker(
         return function
 
     return mark
+
+
+def _hint_of_bare(decorator: str, kind: HookKind, given: Any) -> str:
+    """Return what to write if a function is the hook itself, or isn't a tool yet."""
+    if not callable(given) or isinstance(given, type):
+        return ""
+    if kind == "call":
+        hook = "it is asked about every call without @hook, and about one tool with its name in parentheses"
+    elif kind == "around":
+        hook = f"write @{decorator}() for every call"
+    else:
+        hook = "name its tools"
+    return f". If {_name_of(given)} is the hook, {hook}; if it is a tool, decorate it with @tool"
 
 
 class Hook(Value):
@@ -573,8 +587,12 @@ def _checked(
     function: Any, kind: HookKind, tools: tuple[Any, ...] | None, toolset: NamedTools | None
 ) -> Hook:
     name = _name_of(function)
-    if not takes(function, 1):
-        message = f"the hook {name} has to take one argument, {_TAKEN.get(kind, 'a ToolCall')}"
+    instead = "write @contextmanager above it" if kind == "around" else "return the decision"
+    misfit = why_not_asked(function, _TAKEN.get(kind, "a ToolCall"), instead)
+    if misfit is None and kind == "around" and is_coroutine_function(function):
+        misfit = "is async, and a hook around calls isn't: write def in place of async def"
+    if misfit is not None:
+        message = f"the hook {name} {misfit}"
         raise TypeError(message)
     return Hook(function, name, kind, tools, toolset)
 

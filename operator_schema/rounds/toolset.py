@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
-from ..message_text import as_written, nearest
+from ..message_text import as_written, checked_text, nearest
 from ..tools.metadata import FLAGS
 from ..tools.options import are_names
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
@@ -389,7 +389,10 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
         Raises:
             SchemaError: a name is refused by providers.
+            TypeError: one of the two isn't a string.
         """
+        checked_text("the prefix of names", names)
+        checked_text("the prefix of descriptions", descriptions)
         longer: list[Entry] = []
         for entry in self._derived():
             tool = entry.tool

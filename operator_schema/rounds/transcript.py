@@ -124,7 +124,11 @@ def role_fault(
     """
     if "role" not in message:
         key = nearest("role", [key for key in message if isinstance(key, str)], _ALMOST_THE_SAME)
-        return f'has {quote(key)}: did you mean "role"?' if key else None
+        if key is not None:
+            return f'has {quote(key)}: did you mean "role"?'
+        # Gemini takes `parts` without a role, and what isn't a message (OpenAI's Responses) has a type.
+        is_message = "content" in message and message.keys().isdisjoint(("parts", "type"))
+        return 'has no role: add one, such as "role": "user"' if is_message else None
     role = message["role"]
     if role is None or role in own:
         return None

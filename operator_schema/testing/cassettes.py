@@ -23,6 +23,7 @@ from ..message_text import checked_path, excerpt, nearest_names, quote, received
 from ..rounds import ChangedArguments
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.failures import ERROR, write_log
+from ..tools.tool import Tool
 from .calls import differences
 
 if TYPE_CHECKING:
@@ -117,7 +118,9 @@ def playback(
 def _as_kind(kind: type[Executor], executor: Any, caller: str, **attributes: Any) -> Any:
     """Return a copy of an executor that is of another kind, too."""
     if not isinstance(executor, Executor):
-        message = f"{caller} takes an Executor, not {received(executor)}"
+        shown = received(executor)
+        way = f": write Executor({executor.name})" if isinstance(executor, Tool) else ""
+        message = f"{caller} takes an Executor, not {shown}{way}"
         raise TypeError(message)
     if isinstance(executor, kind):
         message = (

@@ -17,6 +17,7 @@ from ..introspect.nodes import ObjectNode, UnionNode
 from ..message_text import one_line, quote
 from .injection import Progress, RawArguments
 from .metadata import snake_case
+from .signature import is_generator_function, takes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
@@ -48,6 +49,7 @@ __all__ = [
     "keeps_not_all",
     "make_input_type",
     "unbound_message",
+    "why_not_asked",
 ]
 
 
@@ -192,6 +194,27 @@ def unbound_message(qualname: str) -> str:
     instance = snake_case(owner) or "instance"
     message = f"{owner}.{name} is a method without its instance; give {instance}.{name}"
     return f"{message}, where {instance} is an instance of {owner}"
+
+
+def why_not_asked(function: Any, given: str, instead: str = "return the answer") -> str | None:
+    """Return why a function of the program can't be asked with one argument; None if it can.
+
+    Args:
+        function: anything that can be called.
+        given: what the argument is.
+        instead: what to do in place of `yield`.
+
+    Returns:
+        How a sentence about the function goes on.
+    """
+    if takes(function, 1):
+        return f"is a generator: {instead}, rather than yield" if is_generator_function(function) else None
+    qualname: Any = getattr(function, "__qualname__", "")
+    names = getattr(getattr(function, "__code__", None), "co_varnames", ())
+    owner = qualname.rpartition(".")[0] if isinstance(qualname, str) else ""
+    if owner and not owner.endswith("<locals>") and names[:1] == ("self",) and takes(function, 2):
+        return unbound_message(qualname).partition(" ")[2]
+    return f"has to take one argument, {given}"
 
 
 def context_of(decoded: DecodedCall, context: Mapping[Any, Any] | None) -> Mapping[Any, Any] | None:

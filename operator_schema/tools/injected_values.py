@@ -75,7 +75,8 @@ def injected_values(
     names = [parameter.name for parameter, _, _ in injected]
     for name in given:
         if name not in names:
-            raise ToolError(tool, _not_injected(name, names))
+            remedy = f"what a model gives belongs into the arguments: {{{quote(name)}: …}}"
+            raise ToolError(tool, _not_injected(name, names, remedy))
     found: dict[str, Any] = {}
     missing: list[tuple[Parameter, Sequence[Any]]] = []
     for parameter, kinds, _ in injected:
@@ -125,12 +126,13 @@ def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
     for parameter, kinds, hint in injected:
         if parameter.name == name:
             return plain_type(parameter, kinds, hint)
-    raise ToolError(tool, _not_injected(name, [parameter.name for parameter, _, _ in injected]))
+    remedy = f"add it to the function: {name}: Annotated[T | None, skip] = None"
+    raise ToolError(tool, _not_injected(name, [parameter.name for parameter, _, _ in injected], remedy))
 
 
-def _not_injected(name: str, names: Sequence[str]) -> str:
+def _not_injected(name: str, names: Sequence[str], remedy: str) -> str:
     near = nearest(name, names)
-    hint = f"; did you mean {quote(near)}?" if near else ""
+    hint = f"; did you mean {quote(near)}?" if near else f"; {remedy}"
     known = listed([quote(known) for known in names]) or "none"
     return f"{quote(name)} isn't one of its injected parameters: {known}{hint}"
 

@@ -328,6 +328,11 @@ class Skip:
 
     __slots__ = ()
 
+    misplaced = (  # read where an annotation is walked: there, the mark hides nothing
+        "skip marks only whole parameters of a function, so a model would see this and could give it",
+        "Leave it out here, and give it to the function as a parameter, such as user: Annotated[User, skip]",
+    )
+
     def __repr__(self) -> str:
         return "skip"
 

@@ -275,7 +275,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
     "skip": (are_names, "a list of names", 'Write skip=("db",)'),
     "flatten": (_is_flag, "True or False", _FLAG_REMEDY),
-    "enabled": (_is_enabled, "a boolean", SWITCH_REMEDY),
+    "enabled": (_is_enabled, "a boolean or a plain function", SWITCH_REMEDY),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
     "max_content": (
         lambda value: value is None or is_content_limit(value),

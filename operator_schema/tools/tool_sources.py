@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from importlib import import_module
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from ..json_values import is_object
@@ -300,7 +300,11 @@ def _what_came(given: object) -> str:
     if isinstance(given, FunctionType):
         name = one_line(given.__name__, 100)
         return f"the function {name}: decorate it with @tool, and write [{name}]"
-    return as_written(given)
+    if isinstance(given, MethodType):
+        name = one_line(given.__name__, 100)
+        return f"the method {name}: call it, as in {name}()"
+    has_tools = isinstance(getattr(type(given), "registry", None), property)  # an executor does
+    return f"{as_written(given)}: its tools are in its registry" if has_tools else as_written(given)
 
 
 def _not_a_tool(item: object) -> str:

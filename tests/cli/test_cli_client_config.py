@@ -22,6 +22,13 @@ JSON_CLIENTS = {"claude-code": ".mcp.json", "vscode": ".vscode/mcp.json", "curso
 HTTP = ("--http", "--port", "9000", "--token-env", "TOKEN")
 
 
+@pytest.fixture(autouse=True)
+def _app(tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.mktemp("there")
+    (folder / "app.py").touch()
+    monkeypatch.syspath_prepend(folder)
+
+
 @pytest.fixture
 def project(tmp_path, run, monkeypatch):
     """Work in an empty project, and return what calls `serve --print-config CLIENT --write`."""
@@ -266,3 +273,14 @@ def test_a_merged_file_has_all_that_was_there_and_the_server(document, servers, 
     expected = {**document, "mcpServers": {**document.get("mcpServers", {}), **config["mcpServers"]}}
     assert json.loads(after) == expected
     assert merged("claude-code", "f", after, config, force=False) == after
+
+
+@pytest.mark.parametrize("words", [(), ("--write",)])
+@pytest.mark.parametrize("module", ["ap", "ap.tools", "app_", "nowhere"])
+def test_a_module_that_is_not_there_is_no_server(run, monkeypatch, tmp_path, module, words):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run("serve", "--print-config", "cursor", *words, f"{module}:registry")
+    assert (status, out) == (2, "")
+    assert f"no module {module}" in err
+    assert ("did you mean app" in err) == (module != "nowhere")
+    assert not list(tmp_path.iterdir())

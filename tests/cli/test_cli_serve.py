@@ -15,6 +15,13 @@ from operator_schema import Executor
 
 
 @pytest.fixture(autouse=True)
+def _app(tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.mktemp("there")
+    (folder / "app.py").touch()
+    monkeypatch.syspath_prepend(folder)
+
+
+@pytest.fixture(autouse=True)
 def _ends():
     """A refusal that is missing starts a server, which would serve for ever."""
     with at_most(LONGEST_WAIT):

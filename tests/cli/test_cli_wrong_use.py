@@ -52,7 +52,14 @@ MORE = "; --traceback shows all of it"
         (["schema", "host:settings"], "settings is a dict, not a type or a tool"),
         (["schema", "host:password"], "password is a str, not a type or a tool"),
         (["decode", "host:make_context"], "make_context is a function, not a type or a tool"),
-        (["schema", "host:registry"], "registry is a Registry, not a type or a tool"),
+        (
+            ["schema", "host:registry"],
+            "registry has db_count, db_drop: add a dot and the name of one, as in host:registry.db_count",
+        ),
+        (
+            ["check", "--strict", "clitools"],
+            "--strict is for --provider: the strict modes of providers differ",
+        ),
         (["tools", "host:settings"], "settings is a dict, not a tool, an Executor, a Registry or a Toolset"),
         (
             ["call", "--context", "host:settings.password", "host:count", "table=a"],
@@ -311,6 +318,31 @@ def test_a_server_where_a_module_belongs_is_told_which_commands_take_one(run, co
     status, out, err = run(command, target)
     assert (status, out) == (2, "")
     assert "listed by check, snapshot and stubs, and tried with inspect" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    "target", ["htp://example.com/mcp", "HTTPs:/example.com", "ws://a.b", "file:///a.py"]
+)
+@pytest.mark.parametrize("command", ["check", "tools", "schema", "serve"])
+def test_an_address_of_another_scheme_is_told_the_right_ones(run, command, target):
+    status, out, err = run(command, target)
+    assert (status, out) == (2, "")
+    assert "the address of a server begins with http:// or https://" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("command", ["tools", "call", "describe", "serve"])
+def test_a_file_of_definitions_where_a_module_belongs_is_told_which_commands_take_one(run, command, tmp_path):
+    (tmp_path / "tools.json").write_text("[]")
+    status, out, err = run(command, str(tmp_path / "tools.json"))
+    assert (status, out) == (2, "")
+    assert "definitions in a file are taken by check, snapshot, diff and stubs" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("text", ['{"query": "tides"}', "[1, 2]", '"tides"', ' {"order": "a=b"}'])
+def test_json_where_a_file_belongs_is_told_where_json_is_read(run, text):
+    status, out, err = run("decode", "clitools:Search", text)
+    assert (status, out) == (2, "")
+    assert "JSON itself is read from standard input" in " ".join(err.split())
 
 
 def test_a_pair_where_a_file_belongs_is_told_which_command_takes_one(run, monkeypatch, tmp_path):

@@ -158,7 +158,7 @@ def test_a_report_that_fails_is_logged_and_the_usual_one_is_given(caplog, report
 
 
 def test_a_report_is_a_function():
-    with pytest.raises(ValueError, match="report must be a function from a DecodeError to a string"):
+    with pytest.raises(ValueError, match="report must be a plain function from a DecodeError to a string"):
         Executor([], report="short")
 
 

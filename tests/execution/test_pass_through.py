@@ -248,6 +248,10 @@ def test_long_and_raw_arguments():
         ("Interrupt", 'pass_through must be a tuple of exception classes, not "Interrupt"'),
         (5, "pass_through must be a tuple of exception classes, not 5"),
         ((int,), "pass_through must be a tuple of exception classes, not int"),
+        (
+            (Interrupt(),),
+            "pass_through must be a tuple of exception classes, not an instance of Interrupt: write",
+        ),
         ((Interrupt("x"),), "pass_through must be a tuple of exception classes, not "),
         ((StopIteration,), "pass_through can't take StopIteration: Python itself uses it to end functions"),
         ((asyncio.CancelledError,), "pass_through can't take CancelledError"),

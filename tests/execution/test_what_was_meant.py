@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from operator_schema import Executor, RawCall, Registry, Toolset, tool
+from operator_schema import Executor, RawCall, Registry, Reject, Toolset, tool
 
 pytestmark = pytest.mark.needs_threads
 
@@ -50,6 +50,53 @@ def test_a_module_has_its_tools_by_from_module():
     for door in (Registry, Executor, Registry().register, Toolset):
         for given in (json, [json]):
             assert refused(door, given) == f"the module json isn't a Tool: {remedy}"
+
+
+# --- functions that are asked --------------------------------------------------------------------
+
+
+async def _makes_context(_): ...
+
+
+def _yields(_):
+    yield True
+
+
+class _Desk:
+    def ask(self, call): ...
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"context": _makes_context}, "or a plain function that returns one, not an async one"),
+        ({"context": _Desk}, "or a plain function that returns one, not the class _Desk itself"),
+        ({"context": _yields}, "given as context is a generator: return the answer, rather than yield"),
+        ({"confirm": _yields}, "given as confirm is a generator: return the answer, rather than yield"),
+        (
+            {"confirm": _Desk.ask},
+            "as confirm is a method without its instance; give desk.ask, where desk is an",
+        ),
+        ({"confirm": lambda: True}, "given as confirm has to take one argument, a ToolCall"),
+    ],
+)
+def test_a_function_that_can_not_be_asked_is_refused_at_once(options, said):
+    assert said in refused(Executor, [add], **options)
+
+
+def test_a_report_is_a_plain_function():
+    async def brief(error): ...
+
+    with pytest.raises(ValueError, match="report must be a plain function from a DecodeError to a string"):
+        Executor([add], report=brief)
+
+
+def test_a_decision_that_lacks_its_parentheses_is_named():
+    risky = tool(confirm=True)(add.__wrapped__)
+    asking = Executor([risky], confirm=lambda call: Reject)
+    result = asking.run_sync(CALL)
+    assert result.code == "needs_approval"
+    assert str(result.details["exception"]).endswith("or None, not the class Reject: write Reject(…)")
 
 
 # --- options -------------------------------------------------------------------------------------

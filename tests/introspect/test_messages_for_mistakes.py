@@ -13,7 +13,7 @@ import sys
 import time
 import types
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from math import isfinite
 from typing import Annotated, Any, Generic, List, Optional, TypedDict, TypeVar, Union  # noqa: UP035
@@ -21,7 +21,7 @@ from typing import Annotated, Any, Generic, List, Optional, TypedDict, TypeVar, 
 import pytest
 from annotated_types import Ge, IsFinite, MaxLen, MinLen, Predicate
 
-from operator_schema import Codec, SchemaError, SchemaLeaf, decode, decode_json, skip, tool
+from operator_schema import Codec, SchemaError, SchemaLeaf, decode, decode_json, json_schema, skip, tool
 from operator_schema.errors import DecodeError
 
 T = TypeVar("T")
@@ -401,3 +401,83 @@ def test_other_mistakes_have_no_such_note():
         decode(Annotated[str, MinLen(3)], "a")
     assert not hasattr(caught.value, "__notes__")
     assert decode_json(Point, '{"x": 1}') == Point(1)
+
+
+class _MarkedTuple(typing.NamedTuple):
+    user: Annotated[str, skip]
+
+
+class _MarkedDict(typing.TypedDict):
+    user: typing.Required[Annotated[str, "Who asks", skip]]
+
+
+@dataclass
+class _Marked:
+    x: int
+    user: Annotated[str, skip] = "nobody"
+
+
+@dataclass
+class _MarkedDeeper:
+    inner: list[_Marked | None]
+
+
+_HIDDEN = Annotated[str, skip]
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        _HIDDEN,
+        Annotated[_HIDDEN, "Who"],
+        _Marked,
+        _MarkedDeeper,
+        _MarkedTuple,
+        _MarkedDict,
+        list[_HIDDEN],
+        dict[str, _HIDDEN],
+        tuple[int, _HIDDEN],
+        list[_HIDDEN | int],
+    ],
+)
+def test_a_mark_that_would_hide_nothing_is_refused(annotation):
+    """A model would see the field, and could give what only the program may give."""
+    assert "skip marks only whole parameters of a function" in complaint(annotation)
+    if annotation not in (_HIDDEN, Annotated[_HIDDEN, "Who"]):
+        assert "skip marks only whole parameters of a function" in complaints_of(annotation)
+        assert "skip marks only whole parameters of a function" in complaints_of(list[annotation])
+
+
+@pytest.mark.parametrize("inner", [int, str, list[int], float | None])
+def test_metadata_that_only_this_library_could_mean_is_not_lost(inner):
+    for lost in ({"minimum": 3}, {"description": "How many"}, {"type": "integer", "maximum": 5}):
+        said = complaint(Annotated[inner, lost])
+        assert "has no effect: JSON Schema isn't read from there. Write limits such as Ge(1)" in said
+    said = complaint(Annotated[inner, typing.Literal["low", "high"]])
+    assert said.endswith("has no effect. Write Literal['low', 'high'] in place of the type.")
+
+
+def test_metadata_of_others_has_no_effect():
+    for other in ({}, {"minimum": 3, "widget": "slider"}, {1: 2}, (0, 10), len, object(), dict, [1]):
+        assert json_schema(Annotated[int, other]) == {"type": "integer"}
+
+
+@pytest.mark.parametrize("right", ["description"])
+def test_a_misspelt_key_of_the_metadata_of_a_field_is_named(right):
+    letters = [right[:at] + right[at + 1 :] for at in range(1, len(right))]  # one is missing
+    swapped = [right[:at] + right[at + 1] + right[at] + right[at + 2 :] for at in range(1, len(right) - 1)]
+    for wrong in {*letters, *swapped, f"{right}s", right.capitalize()} - {right}:
+        made = dataclass(
+            type("Made", (), {"__annotations__": {"x": int}, "x": field(metadata={wrong: "How many"})})
+        )
+        assert complaint(made) == (
+            f'x (in Made): metadata["{wrong}"] has no effect. Did you mean "{right}"? '
+            f'Write metadata={{"{right}": …}}.'
+        )
+
+
+def test_keys_of_others_in_the_metadata_of_a_field_are_theirs():
+    for key in ("descriptor", "example", "aliases", "help", "doc", 5, "descripton"):
+        own = {key: "theirs"} if key != "descripton" else {key: "theirs", "description": "How many"}
+        made = dataclass(type("Made", (), {"__annotations__": {"x": int}, "x": field(metadata=own)}))
+        assert "x" in json_schema(made)["properties"]

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from offers import offer_of
 from provider_traffic import exchanges, provider_of
 
-from operator_schema import Executor, RawCall, Registry, SchemaError, Toolset, Transcript, tool, tool_input
+from operator_schema import (
+    Executor,
+    RawCall,
+    Registry,
+    SchemaError,
+    ToolResult,
+    Toolset,
+    Transcript,
+    tool,
+    tool_input,
+)
 from operator_schema import providers as all_providers
 from operator_schema.providers import (
     ToolChoice,
@@ -237,6 +247,13 @@ def test_an_offer_in_place_of_the_response():
         response = ScriptedModel(provider, ["Hi"])()
         with pytest.raises(TypeError, match=r"the response comes first: answer\(response, offer\)$"):
             provider.answer(Toolset(search), response)
+
+
+@pytest.mark.parametrize("given", [[ToolResult("1", "search", "x")], ToolResult("1", "search", "x")])
+def test_an_offer_in_place_of_the_results(given):
+    for provider in PROVIDERS:
+        with pytest.raises(TypeError, match=r"the results come first: results\(results, offer\)$"):
+            provider.results(Toolset(search), given)
 
 
 @pytest.mark.needs_threads

@@ -17,7 +17,7 @@ from offers import offer_of
 from patience import assert_linear
 from provider_traffic import provider_of, streamed
 
-from operator_schema import tool
+from operator_schema import RawCall, tool
 from operator_schema.providers import (
     Delta,
     ResponseError,
@@ -30,6 +30,7 @@ from operator_schema.providers import (
     openai_chat,
     openai_responses,
 )
+from operator_schema.testing import ScriptedModel
 
 STREAMED = streamed()
 OF_TEXT = [exchange for exchange in STREAMED if exchange["response_encoding"] == "text"]
@@ -1179,3 +1180,24 @@ def test_an_empty_function_call_is_no_call_in_a_stream():
     empty = {"content": "Done.", "function_call": {"name": "", "arguments": ""}}
     assert stream.feed({"choices": [{"index": 0, "delta": empty, "finish_reason": "stop"}]}).calls == ()
     assert (stream.calls, stream.close().calls, stream.close().text) == ([], (), "Done.")
+
+
+OWN_FORMS = [openai_chat, openai_responses, anthropic, gemini, bedrock, cohere, ollama]
+
+
+@pytest.mark.parametrize("reader", OWN_FORMS, ids=repr)
+@pytest.mark.parametrize("writer", OWN_FORMS, ids=repr)
+@pytest.mark.parametrize("said", ["Hi", RawCall(name="f", arguments={"x": 1})], ids=["text", "call"])
+def test_the_stream_of_another_provider_is_never_an_answer(writer, reader, said):
+    """Unknown events are ignored, so a whole stream of them would look like one that was interrupted."""
+    stream = reader.stream([])
+    events = list(ScriptedModel(writer, [said])(stream=True))
+    if writer is reader:
+        for event in events:
+            stream.feed(event)
+        assert stream.close().stop in {"end", "calls"}
+        return
+    with pytest.raises(ResponseError, match=r"isn't in the expected form|a whole answer") as caught:
+        stream.feed(events[0])
+    if events[0].get("type"):
+        assert f"(it looks like one of {writer.name})" in str(caught.value)

@@ -9,7 +9,7 @@ import pytest
 from patience import assert_takes
 from round_samples import done, fetch, ids, names, pay, raw, search, toolset
 
-from operator_schema import Complete, Defer, Reject, Toolset, hook
+from operator_schema import Complete, Defer, Executor, Reject, Toolset, hook
 from operator_schema.errors import ToolNotFoundError
 from operator_schema.rounds import Hooks
 
@@ -245,6 +245,57 @@ def test_a_mark_needs_tools(name, decorator):
     for wrong in (5, None, lambda call: None, {"search"}):
         with pytest.raises(TypeError, match="takes names, tools or toolsets"):
             decorator(wrong)
+
+
+def _yields(call):
+    yield Reject("no")
+
+
+async def _yields_async(call):
+    yield Reject("no")
+
+
+class _Rules:
+    @hook("search")
+    def marked(self, call): ...
+
+    def plain(self, call): ...
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (_yields, "the hook _yields is a generator: return the decision, rather than yield$"),
+        (_yields_async, "the hook _yields_async is a generator: return the decision, rather than yield$"),
+        (partial(_yields), "is a generator: return the decision"),
+        (hook.after("search")(lambda call: (yield)), "is a generator: return the decision"),
+        (_Rules.marked, "_Rules.marked is a method without its instance; give rules.marked, where rules is"),
+        (_Rules.plain, "_Rules.plain is a method without its instance; give rules.plain, where rules is"),
+        (
+            hook.around()(lambda call: (yield)),
+            "is a generator: write @contextmanager above it, rather than yield$",
+        ),
+    ],
+)
+def test_a_hook_that_can_not_decide_is_refused_before_any_call(source, said):
+    with pytest.raises(TypeError, match=said):
+        Hooks(source)
+    with pytest.raises(TypeError, match=said):
+        Executor(toolset, hooks=[source])
+
+
+@pytest.mark.parametrize(("name", "decorator"), [*DECORATORS, ("hook.around", hook.around)])
+def test_a_decorator_without_parentheses_says_what_to_write(name, decorator):
+    def of_all(call): ...
+
+    right = {
+        "hook": "is the hook, it is asked about every call without @hook, and about one tool with its name",
+        "hook.around": r"is the hook, write @hook\.around\(\) for every call",
+    }.get(name, "is the hook, name its tools")
+    with pytest.raises(TypeError, match=rf"of_all {right}.*; if it is a tool, decorate it with @tool$"):
+        decorator(of_all)
+    with pytest.raises(TypeError, match=r"not integer 5$"):
+        decorator(5)
 
 
 def test_a_hook_for_a_tool_that_is_not_there_has_the_nearest_name():

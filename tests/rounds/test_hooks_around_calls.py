@@ -290,6 +290,21 @@ def test_a_hook_around_calls_takes_one_argument_and_tools():
         hook.around(3)
 
 
+def test_a_hook_around_calls_that_gives_no_context_manager_is_named_in_the_log(caplog):
+    async def waits(execution): ...
+
+    with pytest.raises(
+        TypeError, match="waits is async, and a hook around calls isn't: write def in place of"
+    ):
+        Executor(TOOLS, hooks=hook.around()(waits))
+    executor = Executor(TOOLS, hooks=hook.around()(lambda execution: "a span"))
+    with caplog.at_level(logging.ERROR, "operator_schema"):
+        assert executor.run_sync(raw("double", number=1)).content == "2"
+    assert (
+        str(caplog.records[0].exc_info[1]) == 'it must return a context manager or None, not string "a span"'
+    )
+
+
 # --- since when a call waits ---------------------------------------------------------------------
 
 

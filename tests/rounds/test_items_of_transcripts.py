@@ -51,6 +51,8 @@ def transcript(request, tmp_path):
         ({"role": 1, "content": "x"}, "has 1 as its role, which must be a string"),
         ({"roel": "user", "content": "x"}, 'has "roel": did you mean "role"?'),
         ({"Role": "user", "content": "x"}, 'has "Role": did you mean "role"?'),
+        ({"content": "x"}, 'has no role: add one, such as "role": "user"'),
+        ({"content": [], "name": "Ada"}, 'has no role: add one, such as "role": "user"'),
     ],
 )
 def test_what_is_not_a_part_of_a_conversation_is_refused(transcript, item, said):
@@ -85,6 +87,7 @@ OWN = {
     ollama: CHAT,
 }
 OFFER = Toolset().offer()
+ROUND = OFFER.round([RawCall("1", "f")])
 
 
 def sent(provider, role):
@@ -116,6 +119,8 @@ def test_a_provider_takes_its_own_roles_and_none_of_another_one(provider, role):
         ([RESULT], "not ToolResult: a call and its result become a turn when their round is committed"),
         ([RawCall("1", "f")], "become a turn when their round is committed"),
         (3, "not integer 3"),
+        ([{"content": [{"text": "x"}]}], 'has no role: add one, such as "role": "user"'),
+        (["x", ROUND], "not Round: run it and commit it: executor.run_sync(round).commit(history)"),
     ],
 )
 def test_what_is_no_history_says_what_to_write(history, said):

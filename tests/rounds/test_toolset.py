@@ -232,6 +232,14 @@ def test_a_prefix_that_providers_refuse_is_refused(prefix):
         Toolset(search).prefix(prefix)
 
 
+@pytest.mark.parametrize("prefix", [5, None, ("web_",)])
+def test_a_prefix_that_is_no_text_is_refused(prefix):
+    with pytest.raises(TypeError, match="the prefix of names must be a string, not"):
+        Toolset(search).prefix(prefix)
+    with pytest.raises(TypeError, match="the prefix of descriptions must be a string, not"):
+        Toolset(search).prefix("web_", prefix)
+
+
 # --- hidden tools --------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from operator_schema import Toolset, tool
+from operator_schema import Executor, Toolset, tool
 from operator_schema.tools import tools_of
 
 
@@ -38,6 +38,8 @@ def test_iterables_and_mappings_are_lists_of_tools():
         (json, r"not the module json: Toolset.from_module\(module\) takes its tools"),
         ("look", "not string 'look'|not \"look\"|not 'look'"),
         (5, "not integer 5|not 5"),
+        (Toolset(look).offer, r"not the method offer: call it, as in offer\(\)$"),
+        (Executor(look), "not Executor: its tools are in its registry$"),
     ],
 )
 def test_what_is_no_list_is_refused_with_what_to_write(given, said):

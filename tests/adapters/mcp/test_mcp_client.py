@@ -662,3 +662,10 @@ def test_a_call_whose_server_dies_says_how(tmp_path, capfd):
     assert "ServerEndedError: the program ended with exit status 7; " in result.content
     assert result.content.endswith("no more")
     assert "no more" in capfd.readouterr().err  # what a server writes is shown, too
+
+
+@pytest.mark.parametrize("given", ["https://example.com/mcp", ["uvx", "mcp-server-time"], None])
+def test_what_is_no_session_says_how_to_get_one(given):
+    said = r"takes a ClientSession or a Client of the MCP SDK, not .*: enter one first .*, or use Gateway"
+    with pytest.raises(TypeError, match=said):
+        anyio.run(tools_from, given)
