@@ -489,11 +489,11 @@ def _damaged(round_id: object) -> StoreError:
 
 
 def _calls_to_run(text: str) -> tuple[RawCall, ...]:
-    """Return the calls of a saved round that were to run; none if it can't be read: `take_back` says why."""
+    """Return the calls of a saved round as they were to run; none if it can't be read: `take_back` says why."""
     try:
         calls = [call for call in json.loads(text)["calls"] if call["state"] == "pending"]
-        sent = [without_texts(call, call.keys()) for call in calls]
-        return tuple([RawCall(call["id"], call["name"], call.get("arguments")) for call in sent])
+        whole = [without_texts(call, call.keys()) for call in calls]
+        return tuple([RawCall(call["id"], call["name"], _record_of(call)["arguments"]) for call in whole])
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return ()
 
@@ -502,11 +502,12 @@ def _calls_sent(saved: Any) -> list[dict[str, Any]]:
     """Return the calls of a turn or a round as the model sent them; where others ran, these, too."""
     calls = [without_texts(call, call.keys()) for call in saved["calls"]]
     results = saved.get("results", [call.get("result") or {} for call in calls])
-    return [_call_sent(call, result.get("changed")) for call, result in zip(calls, results, strict=True)]
+    return [_record_of(call, result.get("changed")) for call, result in zip(calls, results, strict=True)]
 
 
-def _call_sent(call: dict[str, Any], changed: dict[str, Any] | None) -> dict[str, Any]:
-    sent = call.get("arguments")
+def _record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return what runs, or ran, of a saved call; what changed it stands in its result, or still in the call."""
+    sent, changed = call.get("arguments"), changed or call.get("changed")
     if changed is None:
         return {"name": call["name"], "arguments": sent}
     return {"name": call["name"], "arguments": changed["arguments"], "sent": sent}

@@ -157,12 +157,15 @@ def test_what_ignores_its_cancellation_is_left_to_itself(run, caplog):
 
 @by
 def test_cancel_scopes_reach_the_tools(run):
-    ended = []
+    begun, ended, scopes = [], [], []
 
     @tool
-    async def work() -> None:
+    async def work(last: int) -> None:
+        begun.append(last)
+        if len(begun) == last:
+            scopes[-1].cancel()
         try:
-            await trio.sleep(60)
+            await trio.sleep_forever()
         except trio.Cancelled:
             with trio.CancelScope(shield=True):
                 await trio.sleep(0.02)
@@ -173,12 +176,11 @@ def test_cancel_scopes_reach_the_tools(run):
 
     async def main():
         caught = []
-        with trio.move_on_after(SOON) as scope:
-            await executor.run(RawCall("1", "work"))
-        caught.append((scope.cancelled_caught, len(ended)))
-        with trio.move_on_after(SOON) as scope:
-            await executor.run([RawCall("1", "work")] * 5)
-        caught.append((scope.cancelled_caught, len(ended)))
+        for calls, last in ((1, 1), (5, 4)):
+            with trio.CancelScope() as scope:
+                scopes.append(scope)
+                await executor.run([RawCall(str(number), "work", {"last": last}) for number in range(calls)])
+            caught.append((scope.cancelled_caught, len(ended)))
         return caught, executor.abandoned, system_tasks()
 
     assert run(main) == ([(True, 1), (True, 4)], 0, [])

@@ -378,3 +378,12 @@ def test_a_line_whose_changes_cannot_be_read_is_played_back_without_them(tmp_pat
     path.write_text(json.dumps(line))
     played = playback(TOOLS, path).run_sync(RawCall("1", "pay", "x"))
     assert (played.content, played.changed) == ("paid", None)
+
+
+def test_a_round_that_runs_is_listed_with_what_runs(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    store.claim(waiting().approve("1", arguments={"amount": 9}), begun=True)
+    (stuck,) = store.stuck()
+    assert [call.arguments for call in stuck.calls] == [{"amount": 9, "to": "me"}]
+    (record_of_it,) = stored_records(tmp_path / "desk.db")
+    assert record_of_it == [{"name": "pay", "arguments": {"amount": 9, "to": "me"}, "sent": FIRST}]

@@ -13,7 +13,7 @@ from grammars.walks import first_refused
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 from judge import FORMATS
-from run import STRICTER, is_excused, reason_of
+from run import AMBIGUOUS, STRICTER, is_excused, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ OF_TEXT = (NOT_UTF8, NOT_JSON, KEY_TWICE, BEYOND_FLOATS, LONE_SURROGATE)
 
 ROUNDED = STRICTER["out_of_range"]
 EQUAL = STRICTER["duplicate"]
-DOCUMENTED = frozenset({STRICTER["bad_format"], ROUNDED, EQUAL})
+DOCUMENTED = frozenset({STRICTER["bad_format"], ROUNDED, EQUAL, AMBIGUOUS})
 """Where the decoder is stricter than any schema; the random types have no checks of their own."""
 
 SEVERAL = "several keywords"
