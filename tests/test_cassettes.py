@@ -562,3 +562,15 @@ def test_arguments_that_nest_too_deep_are_refused_without_a_crash(path):
     path.write_text("")
     with pytest.raises(PlaybackError):
         playback(TOOLS, path).run_sync(RawCall("c1", "find", {"order_id": deep}))
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_does_not_have_is_recorded_as_text(path, number, caplog):
+    sent = {"order_id": "A7", "limit": number}
+    recording = record(Executor([find]), path)
+    result = recording.run_sync(RawCall("1", "find", sent))
+    (line,) = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+    assert result.is_error
+    assert caplog.records == []
+    assert line["result"]["content"] == result.content
+    assert repr(json.loads(line["arguments"])) == repr(sent)

@@ -325,9 +325,8 @@ exit status:
 @click.option(
     "--against",
     metavar="TARGET",
-    required=True,
     shell_complete=complete_target,
-    help="The tools that decode the calls.",
+    help="The tools that decode the calls (required).",
 )
 @click.option(
     "--old",
@@ -359,7 +358,7 @@ exit status:
 def replay(
     outputs: tuple[Output, Output],
     logs: tuple[str, ...],
-    against: str,
+    against: str | None,
     old: str | None,
     fail_on: str,
     html: str | None,
@@ -378,6 +377,10 @@ def replay(
     forms: ours, the messages and answers of every provider, requests of the Model Context Protocol, and spans
     of OpenTelemetry.
     """
+    if against is None:
+        named = "TARGET" if Path(logs[-1]).exists() else escape(logs[-1])
+        message = f"replay needs the tools that decode the calls: write --against {named}"
+        raise WrongUse(message)
     work = ReplayWork(
         tool_source(against, show_traceback=show_traceback),
         None if old is None else tool_source(old, show_traceback=show_traceback),

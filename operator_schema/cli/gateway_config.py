@@ -261,6 +261,8 @@ def _fault_of(key: str, value: object) -> str | None:
         return None
     if word == _BEYOND:
         return f"has {quote(key)}, and the gateway can't do that: remove it"
+    if word == "disabled" and "disable" not in fold(key) and fold(key) in _WORDS:  # it means the opposite
+        return f'has {quote(key)}: write "disabled": true to leave a server out, and nothing to start it'
     return f"has {quote(key)}: did you mean {word}?"
 
 

@@ -489,7 +489,7 @@ def _damaged(round_id: object) -> StoreError:
 
 
 def _calls_to_run(text: str) -> tuple[RawCall, ...]:
-    """Return the calls of a saved round as they were to run; none if it can't be read: `take_back` says why."""
+    """Return the calls of a saved round as they were to run; none if it can't be read."""
     try:
         calls = [call for call in json.loads(text)["calls"] if call["state"] == "pending"]
         whole = [without_texts(call, call.keys()) for call in calls]
@@ -506,7 +506,7 @@ def _calls_sent(saved: Any) -> list[dict[str, Any]]:
 
 
 def _record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return what runs, or ran, of a saved call; what changed it stands in its result, or still in the call."""
+    """Return what runs, or ran, of a saved call; a change stands in its result, or still in the call."""
     sent, changed = call.get("arguments"), changed or call.get("changed")
     if changed is None:
         return {"name": call["name"], "arguments": sent}

@@ -242,11 +242,21 @@ def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
     said: dict[str, Any] = {"content": result.content, "is_error": result.is_error, "code": result.code}
     said |= {"json": copy_json(result.json)} if result.json is not None else {}
     said |= {"parts": parts} if parts else {}
-    line = {"id": call.id, "name": call.name, "arguments": copy_json(call.arguments), "result": said}
+    line = {"id": call.id, "name": call.name, "arguments": _writable(call.arguments), "result": said}
     if result.changed is not None:
         ran = copy_json(result.changed.arguments)
         return {**line, "arguments": ran, "sent": line["arguments"], **result.changed.who()}
     return {**line, "is_cut_off": True} if call.is_cut_off else line
+
+
+def _writable(arguments: Any) -> Any:
+    """Return a copy of arguments, as text if they have a number that isn't finite: JSON has none."""
+    copied = copy_json(arguments)
+    try:
+        to_json_text(copied)
+    except ValueError:
+        return dumps(copied, ensure_ascii=False)
+    return copied
 
 
 def _append(path: Path, line: bytes) -> None:

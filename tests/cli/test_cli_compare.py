@@ -415,7 +415,8 @@ def test_calls_that_a_change_breaks_are_counted(logs, tmp_path):
         (["gone.jsonl", "--against", "compare_desk"], "gone.jsonl can't be read: No such file"),
         (["calls.jsonl", "--against", "gone.json"], "gone.json can't be read: No such file"),
         (["empty.jsonl", "--against", "compare_desk"], "there are no calls in empty.jsonl"),
-        (["calls.jsonl"], "Missing option '--against'"),
+        (["calls.jsonl"], "replay needs the tools that decode the calls: write --against TARGET"),
+        (["calls.jsonl", "compare_desk"], "the tools that decode the calls: write --against compare_desk"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

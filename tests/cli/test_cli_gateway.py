@@ -226,10 +226,11 @@ def test_what_editors_take_as_json_is_explained(tmp_path, text, why):
     assert str(caught.value) == f"{file} isn't JSON: {why}"
 
 
-@pytest.mark.parametrize("key", ["enabled", "Enabled", "enable", "disable", "Disabled"])
+@pytest.mark.parametrize("key", ["enabled", "Enabled", "enable", "disable", "Disabled", "isActive"])
 @pytest.mark.parametrize("value", [True, False])
 def test_a_key_that_switches_a_server_in_another_way_is_refused(read, key, value):
-    with pytest.raises(WrongUse, match=f'the server "shop" has "{key}": did you mean disabled'):
+    same = "did you mean disabled" if "isable" in key else 'write "disabled": true to leave a server out'
+    with pytest.raises(WrongUse, match=f'the server "shop" has "{key}": {same}'):
         read(**{key: value})
 
 
