@@ -20,7 +20,16 @@ from ..message_text import excerpt, one_line, received
 from ..schema.keywords import LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from .foreign_classes import is_foreign, translate
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
-from .leaves import SchemaLeaf, as_leaf, misfit, shown_schema, trusted_leaf
+from .leaves import (
+    IMPORT_OWN,
+    SchemaLeaf,
+    as_leaf,
+    copy_of_leaf,
+    misfit,
+    received_leaf,
+    shown_schema,
+    trusted_leaf,
+)
 from .nodes import (
     UNKNOWN,
     ArrayNode,
@@ -366,6 +375,9 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
             message = f"{name_of(inner)} comes before the type in Annotated"
             remedy = f"Write the type first: Annotated[{name_of(after)}, …]"
             return reader.complain(place, "unsupported", message, remedy)
+    fault = _describe_copied_leaf(metadata) if leaf is None else _describe_unfit_leaf(inner, leaf)
+    if fault is not None:
+        return reader.complain(place, "bad_leaf", *fault)
     node = reader.node(inner, place) if leaf is None else LeafNode(leaf)
     if node is UNKNOWN:
         return node
@@ -385,6 +397,26 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
                 return reader.complain_surrogate(text, place)
             node = node.replace(description=text)
     return reader.distinct.union(node) if isinstance(node, UnionNode) else node
+
+
+def _describe_unfit_leaf(inner: Any, leaf: SchemaLeaf[Any]) -> tuple[str, str] | None:
+    """Return what is wrong with a leaf at a plain class that can't have its values, and how to fix it.
+
+    A class with a metaclass, such as a protocol, may have them without being a base class.
+    """
+    if type(inner) is not type or issubclass(leaf.type, inner) or issubclass(inner, leaf.type):
+        return None
+    written, meant = name_of(inner), name_of(leaf.type)
+    message = f"the leaf in Annotated[{written}, …] is for {meant}, which isn't {written}"
+    return message, f"Write Annotated[{meant}, …], or give a leaf for {written}"
+
+
+def _describe_copied_leaf(metadata: list[Any]) -> tuple[str, str] | None:
+    """Return what is wrong with a leaf of another copy of this package, and how to fix it."""
+    for item in metadata:
+        if copy_of_leaf(item) is not None:
+            return f"Annotated has {received_leaf(item)}", IMPORT_OWN
+    return None
 
 
 def _translated(metadata: list[Any], place: Place) -> Translation:

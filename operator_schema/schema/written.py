@@ -142,7 +142,7 @@ def _describe_misspelt_keyword(schema: dict[str, Any]) -> tuple[str, str] | None
 def _meant_keyword(name: str) -> str | None:
     """Return the keyword that was misspelt; None for a keyword, and for a name that isn't like any.
 
-    The first letter has to be right, so that `enumDescriptions` and other names that end in a keyword are allowed.
+    The first letter has to be right: names that end in a keyword, such as `enumDescriptions`, are allowed.
     """
     if name in KEYWORDS:
         return None

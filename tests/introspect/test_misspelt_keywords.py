@@ -77,7 +77,6 @@ def test_other_spellings_are_noticed_too(name, meant):
             "enumNames",
             "enumDescriptions",
             "markdownDescription",
-            "errorMessage",
         ),
         *("order", "id", "version", "formatMinimum", "formatExclusiveMinimum", "$recursiveAnchor", "strict"),
         *("q" * 65, "", "-", "ÿ"),
