@@ -70,8 +70,9 @@ class SchemaLeaf(Value, Generic[T]):
     is for `decode` to check.
 
     Raises:
-        SchemaError: an argument has the wrong type, a keyword of the schema can't be checked, or the
-            placeholder doesn't fit the schema or doesn't come back from `decode(encode(placeholder))`.
+        SchemaError: an argument has the wrong type, a function is async, a keyword of the schema is misspelt
+            or can't be checked, or the placeholder doesn't fit the schema or doesn't come back from
+            `decode(encode(placeholder))`.
     """
 
     type: builtins.type[T]
