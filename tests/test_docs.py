@@ -25,7 +25,7 @@ from operator_schema import Codec, DecodeError, SchemaError, json_values
 from operator_schema.codec.default_checks import MAX_DEFAULT_VALUES
 from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
-from operator_schema.findings import RepairKind, ValueCode
+from operator_schema.findings import RepairKind, TypeCode, ValueCode
 from operator_schema.introspect.ambiguity_checks import MAX_COMPARED_MEMBERS
 from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
@@ -268,6 +268,9 @@ def test_the_codes_of_the_page_of_errors():
     table = page.split("| code | what is wrong |")[1].split("\n\n")[0]
     codes = [code for line in table.split("\n")[2:] for code in re.findall(r"`(\w+)`", cells_of(line)[0])]
     assert codes == list(get_args(ValueCode))
+    table = page.split("| code of a type | what is wrong |")[1].split("\n\n")[0]
+    codes = [code for line in table.split("\n")[2:] for code in re.findall(r"`(\w+)`", cells_of(line)[0])]
+    assert sorted(codes) == sorted(get_args(TypeCode))
 
 
 def test_the_kinds_of_the_page_of_repair():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, get_args
 
 from ..introspect.hints import name_of
-from ..introspect.leaves import SchemaLeaf
+from ..introspect.leaves import SchemaLeaf, received_leaf
 from ..message_text import nearest, received
 
 __all__ = ["CodecOptions", "UnknownFields", "checked_options"]
@@ -80,7 +80,7 @@ def _leaves(value: Any) -> Any:
     leaves: tuple[Any, ...] = tuple(value) if hasattr(value, "__iter__") else (value,)
     for leaf in leaves:
         if not isinstance(leaf, SchemaLeaf):
-            came = f"the class {name_of(leaf)}" if isinstance(leaf, type) else received(leaf)
+            came = f"the class {name_of(leaf)}" if isinstance(leaf, type) else received_leaf(leaf)
             message = f"leaves must be SchemaLeaf values, not {came}"
             raise ValueError(message)  # noqa: TRY004  # one exception for every option
     return leaves

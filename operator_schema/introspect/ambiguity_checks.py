@@ -10,10 +10,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import Finding, about_type
-from ..json_values import JSON_TYPES
-from ..message_text import listed
+from ..json_values import JSON_TYPES, choice_key
+from ..message_text import excerpt, listed
 from .hints import show_value
-from .node_kinds import TRAITS, flat_members, parts_of, received_types, tags_of, visit
+from .node_kinds import TRAITS, field_choices, flat_members, parts_of, received_types, tags_of, visit
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -257,7 +257,7 @@ def _why_alike(pair: tuple[int, int], members: Sequence[Node], objects: Objects)
     if isinstance(one, ScalarNode) and isinstance(other, ScalarNode):
         return None if one.type != other.type else _KEEP_ONE
     if all(number in objects.shapes for number in pair):
-        return None if objects.differ(*pair) else ADD_TAG
+        return None if objects.differ(*pair) else _tag_remedy(*[objects.shapes[number] for number in pair])
     if isinstance(one, LeafNode) and isinstance(other, LeafNode) and common == _TEXT_ALONE:
         return None if one.leaf.rank != other.leaf.rank else _KEEP_ONE
     if (
@@ -267,6 +267,18 @@ def _why_alike(pair: tuple[int, int], members: Sequence[Node], objects: Objects)
     ):
         return None
     return _KEEP_ONE
+
+
+def _tag_remedy(one: ObjectNode, other: ObjectNode) -> str:
+    """Return what to do about two objects that are alike: they may have tags that are the same."""
+    others = {field.key: field_choices(field) for field in other.fields}
+    for field in one.fields:
+        choices = field_choices(field)
+        theirs = {choice_key(value) for value in others.get(field.key, ())}
+        shared = [value for value in choices if choice_key(value) in theirs]
+        if shared and 1 in {len(choices), len(theirs)}:
+            return f"Both take {excerpt(shared[0])} as {field.key}: give each a value of its own there"
+    return ADD_TAG
 
 
 def _reads_null_as_none(node: Node) -> bool:

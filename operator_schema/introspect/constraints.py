@@ -20,7 +20,16 @@ from ..message_text import excerpt, one_line, received
 from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from .foreign_classes import is_foreign, translate
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
-from .leaves import SchemaLeaf, as_leaf, misfit, shown_schema, trusted_leaf
+from .leaves import (
+    IMPORT_OWN,
+    SchemaLeaf,
+    as_leaf,
+    copy_of_leaf,
+    misfit,
+    received_leaf,
+    shown_schema,
+    trusted_leaf,
+)
 from .nodes import (
     UNKNOWN,
     ArrayNode,
@@ -38,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from fractions import Fraction
 
+    from ..findings import TypeCode
     from .annotations import Reader
     from .foreign_classes import Translation
     from .hints import Place
@@ -366,10 +376,9 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
             message = f"{name_of(inner)} comes before the type in Annotated"
             remedy = f"Write the type first: Annotated[{name_of(after)}, …]"
             return reader.complain(place, "unsupported", message, remedy)
-    for item in metadata:
-        lost = _lost(item)
-        if lost is not None:
-            return reader.complain(place, "bad_metadata", *lost)
+    fault = _fault_of(inner, metadata, leaf)
+    if fault is not None:
+        return reader.complain(place, *fault)
     node = reader.node(inner, place) if leaf is None else LeafNode(leaf)
     if node is UNKNOWN:
         return node
@@ -389,6 +398,17 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
                 return reader.complain_surrogate(text, place)
             node = node.replace(description=text)
     return reader.distinct.union(node) if isinstance(node, UnionNode) else node
+
+
+def _fault_of(
+    inner: Any, metadata: list[Any], leaf: SchemaLeaf[Any] | None
+) -> tuple[TypeCode, str, str] | None:
+    """Return the code, the text and the remedy of what is wrong with metadata, if anything is."""
+    lost = next(filter(None, map(_lost, metadata)), None)
+    if lost is not None:
+        return "bad_metadata", *lost
+    fault = _describe_copied_leaf(metadata) if leaf is None else _describe_unfit_leaf(inner, leaf)
+    return None if fault is None else ("bad_leaf", *fault)
 
 
 def _lost(given: Any) -> tuple[str, str] | None:
@@ -418,6 +438,26 @@ def _is_schema(given: Any) -> bool:
 
 
 _SCHEMA_KEYS: Final = KEYWORDS.keys() | {"type", "description", "title", "examples", "default", "enum"}
+
+
+def _describe_unfit_leaf(inner: Any, leaf: SchemaLeaf[Any]) -> tuple[str, str] | None:
+    """Return what is wrong with a leaf at a plain class that can't have its values, and how to fix it.
+
+    A class with a metaclass, such as a protocol, may have them without being a base class.
+    """
+    if type(inner) is not type or issubclass(leaf.type, inner) or issubclass(inner, leaf.type):
+        return None
+    written, meant = name_of(inner), name_of(leaf.type)
+    message = f"the leaf in Annotated[{written}, …] is for {meant}, which isn't {written}"
+    return message, f"Write Annotated[{meant}, …], or give a leaf for {written}"
+
+
+def _describe_copied_leaf(metadata: list[Any]) -> tuple[str, str] | None:
+    """Return what is wrong with a leaf of another copy of this package, and how to fix it."""
+    for item in metadata:
+        if copy_of_leaf(item) is not None:
+            return f"Annotated has {received_leaf(item)}", IMPORT_OWN
+    return None
 
 
 def _translated(metadata: list[Any], place: Place) -> Translation:

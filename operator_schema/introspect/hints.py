@@ -325,7 +325,9 @@ class Scope:
                 shown, reason, f"Import it (from typing import {name}) or give namespace={{{name!r}: …}}"
             )
         is_word = text == name and name.islower()  # few classes are called so, and texts to choose from are
-        known = [other for other, value in self._reachable().items() if _is_type(value)]
+        known = [
+            other for other, value in self._reachable().items() if _is_type(value) and _may_mean(name, other)
+        ]
         near = nearest(name, known, _NEAR_WORD) if is_word else nearest(name, known)
         if "<locals>" in getattr(self.owner, "__qualname__", ""):
             what = "class" if isinstance(self.owner, type) else "function"
@@ -347,12 +349,29 @@ def _is_type(value: object) -> bool:
     return isinstance(value, type) or type(value).__module__ in {"typing", "types", "typing_extensions"}
 
 
+def _may_mean(name: str, other: str) -> bool:
+    """Return whether a name may be meant for another one, which for a name of Python has to be very like it.
+
+    A name with a capital letter is that of a class, and hardly that of a builtin.
+    """
+    if other in _TYPING_NAMES:
+        return nearest(name, [other], _NEAR_TYPING) is not None
+    if other not in _DATA_TYPES or name[:1].islower() or name.lower() == other:
+        return True
+    elsewhere = nearest(name, _ELSEWHERE, _NEAR_WORD)
+    return elsewhere is not None and _ELSEWHERE[elsewhere] == other
+
+
+_ELSEWHERE: Final = {"String": "str", "Integer": "int", "Boolean": "bool"}
+"""What other languages call a builtin."""
+
 _DATA_TYPES: dict[str, Any] = {
     cls.__name__: cls for cls in (bool, bytes, dict, float, frozenset, int, list, object, set, str, tuple)
 }
 """The builtins that a misspelt annotation may mean: not `property` or an exception."""
 
 _TYPING_NAMES: list[str] = vars(typing)["__all__"]
+_NEAR_TYPING = 0.8
 _NEAR_WORD = 0.75
 """How similar a name has to be to a word that may be a text to choose: `fast` isn't `float`."""
 

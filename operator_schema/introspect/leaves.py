@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from enum import Enum, EnumType, IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..immutable import Generic, T, Value, content_of
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
@@ -18,21 +19,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LAST_RANK",
+    "IMPORT_OWN",
     "CheckedEncoder",
     "SchemaLeaf",
     "as_leaf",
+    "copy_of_leaf",
     "described_leaf",
     "has_attribute",
     "index_leaves",
     "leaf_generation",
     "misfit",
     "own_leaf",
+    "received_leaf",
     "register_leaf",
     "registered_leaf",
     "schema_type",
     "shown_schema",
     "trusted_leaf",
 ]
+
+_MODULE = ".introspect.leaves"
+_OWN_PACKAGE = __name__.removesuffix(_MODULE)
+IMPORT_OWN: Final = f"Import SchemaLeaf from {_OWN_PACKAGE}"
+"""What to do about a leaf of another copy of this package."""
 
 LAST_RANK: Final = 1000
 """The order of a leaf that comes after all others."""
@@ -61,8 +70,9 @@ class SchemaLeaf(Value, Generic[T]):
     is for `decode` to check.
 
     Raises:
-        SchemaError: an argument has the wrong type, a keyword of the schema can't be checked, or the
-            placeholder doesn't fit the schema or doesn't come back from `decode(encode(placeholder))`.
+        SchemaError: an argument has the wrong type, a function is async, a keyword of the schema is misspelt
+            or can't be checked, or the placeholder doesn't fit the schema or doesn't come back from
+            `decode(encode(placeholder))`.
     """
 
     type: builtins.type[T]
@@ -260,6 +270,8 @@ def _describe_placeholder_fault(
         )
     try:
         encoded = encode(placeholder)
+        if _is_awaitable(encoded):
+            return _ASYNC.format("encode"), _PLAIN
         if not fits_types(encoded, _json_types(json_schema)):
             fault = f"encode(placeholder) is {received(encoded)}, not of the type in json_schema"
             return fault, "Change encode, or the type in json_schema"
@@ -275,10 +287,24 @@ def _describe_placeholder_fault(
         return fault, "Fix decode or encode, or give another placeholder"
     if isinstance(decoded, cls):
         return None
+    if _is_awaitable(decoded):
+        return _ASYNC.format("decode"), _PLAIN
     return (
         f"decode(encode(placeholder)) is {received(decoded)}, not an instance of {cls.__name__}",
         "Fix decode",
     )
+
+
+_ASYNC = "{} is async, and nothing awaits its result"
+_PLAIN = "Write it with def, not with async def"
+
+
+def _is_awaitable(result: object) -> bool:
+    """Return whether something has to be awaited; a coroutine is closed, as Python warns otherwise."""
+    cls: type = type(result)
+    if cls is CoroutineType:
+        cast("CoroutineType[Any, Any, Any]", result).close()
+    return hasattr(cls, "__await__")
 
 
 def misfit(shown: Mapping[str, Any], value: object) -> Finding | None:
@@ -304,7 +330,7 @@ def register_leaf(leaf: SchemaLeaf[T]) -> SchemaLeaf[T]:
         TypeError: leaf isn't a SchemaLeaf.
     """
     if as_leaf(leaf) is None:
-        message = f"register_leaf takes a SchemaLeaf, not {received(leaf)}"
+        message = f"register_leaf takes a SchemaLeaf, not {received_leaf(leaf)}"
         raise TypeError(message)
     global _generation, _registered  # noqa: PLW0603  # replaced whole: readers see the old or the new
     _registered = {**_registered, leaf.type: leaf}
@@ -357,6 +383,21 @@ _USUAL_BASES: Final = frozenset({object, str, int, float, Enum, IntEnum, StrEnum
 def as_leaf(item: Any) -> SchemaLeaf[Any] | None:
     """Return a leaf unchanged, None for anything else."""
     return item if isinstance(item, SchemaLeaf) else None  # pyright: ignore[reportUnknownVariableType]  # of whatever type
+
+
+def received_leaf(item: Any) -> str:
+    """Describe what came in the place of a leaf."""
+    copy = copy_of_leaf(item)
+    return f"a SchemaLeaf of {copy}, another copy of {_OWN_PACKAGE}" if copy else received(item)
+
+
+def copy_of_leaf(item: object) -> str | None:
+    """Return the package that a leaf of another copy of this one comes from, None for anything else."""
+    cls: type = type(item)
+    if cls.__name__ != "SchemaLeaf" or cls is SchemaLeaf:
+        return None
+    module = cls.__module__
+    return module.removesuffix(_MODULE) if module.endswith(_MODULE) else None
 
 
 def index_leaves(leaves: Iterable[SchemaLeaf[Any]]) -> dict[type, SchemaLeaf[Any]]:

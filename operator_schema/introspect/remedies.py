@@ -70,6 +70,10 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
         annotation: what it is.
         is_root: whether it is the whole type, for which a value may be given by mistake.
     """
+    if is_root and isinstance(annotation, FunctionType):
+        name = annotation.__name__
+        made = f"tool({name})" if name.isidentifier() else "tool(…)"
+        return f"{_NO_FUNCTION}; to make a tool of it, write {made}"
     spelling = _spelling(annotation)
     if spelling is not None:
         return spelling
@@ -117,6 +121,7 @@ def _as_literal(value: Any, kind: type) -> str | None:
 
 
 _CHOICES: Final = frozenset({str, int, bool, type(None)})
+_NO_FUNCTION = "Give a type in place of the function"
 _GIVE_A_TYPE: Final = "Give a type, such as str, list[int] or a dataclass"
 
 
@@ -146,7 +151,7 @@ def _spelling(annotation: Any) -> str | None:
         has_namesake = hasattr(annotation, name)
         return f"Write the class that is in the module, such as {name}.{name}" if has_namesake else None
     if isinstance(annotation, (FunctionType, BuiltinFunctionType)):
-        return "Give a type in place of the function"
+        return _NO_FUNCTION
     return None
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from operator import length_hint
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
-from ..message_text import quote, received
+from ..message_text import quote
 from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import bind, form_of
 from .hints import (
@@ -30,7 +30,17 @@ from .hints import (
     show_error,
     take_apart,
 )
-from .leaves import SchemaLeaf, as_leaf, index_leaves, own_leaf, registered_leaf, schema_type
+from .leaves import (
+    IMPORT_OWN,
+    SchemaLeaf,
+    as_leaf,
+    copy_of_leaf,
+    index_leaves,
+    own_leaf,
+    received_leaf,
+    registered_leaf,
+    schema_type,
+)
 from .nodes import UNKNOWN, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, new_leaf
 from .object_nodes import make_object
 from .shipped_leaves import shipped_leaf
@@ -497,12 +507,12 @@ def leaf_node(reader: Reader, cls: type, place: Place) -> Node | None:
     if leaf is not None and leaf.type is cls:
         return new_leaf(LeafNode, leaf)
     message = f"__schema_leaf__ returned {_describe_leaf(own)}, not a SchemaLeaf for {name_of(cls)}"
-    return reader.complain(place, "bad_leaf", message, _LEAF_METHOD)
+    return reader.complain(place, "bad_leaf", message, IMPORT_OWN if copy_of_leaf(own) else _LEAF_METHOD)
 
 
 def _describe_leaf(own: object) -> str:
     leaf = as_leaf(own)
-    return received(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
+    return received_leaf(own) if leaf is None else f"a SchemaLeaf for {name_of(leaf.type)}"
 
 
 def model_node(reader: Reader, cls: Any, args: tuple[Any, ...], place: Place) -> Node | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_array, is_object, to_json_text
@@ -53,13 +54,19 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any]) -> str:
     """Write one line for the model: who changed which arguments, and to what.
 
     It is bounded. A value that the schema of the tool marks as secret (`writeOnly`, or the format `password`)
-    isn't shown.
+    isn't shown, and neither is a text that the program filled in, since it may be a key of its own.
     """
-    said: dict[str, list[str]] = {"A person": [], "The program": []}
+    said: dict[str, list[str]] = {}
     schema = tool.input_schema()
     for name in changed.names:
-        (*_, last) = [change.by for change in changed.changes if name in change.names]
-        said["A person" if last == "person" else "The program"] += _shown(name, changed, schema)
+        by = {
+            "A person" if each.by == "person" else "The program"
+            for each in changed.changes
+            if name in each.names
+        }
+        said.setdefault(" and ".join(sorted(by)), []).extend(
+            _shown(name, changed, schema, hides_texts=by != {"A person"})
+        )
     return " ".join(
         [
             f"{who} changed {listed(places, _MOST_NAMES)} before it ran."
@@ -69,19 +76,24 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any]) -> str:
     )
 
 
-def _shown(name: str, changed: ChangedArguments, schema: Mapping[str, Any]) -> list[str]:
+def _shown(
+    name: str, changed: ChangedArguments, schema: Mapping[str, Any], *, hides_texts: bool
+) -> list[str]:
     """Write which values of an argument were changed, and to what."""
     if _is_secret(name, schema):
         return [one_line(name, _NAME_LENGTH)]
     values = (changed.before.get(name, MISSING), changed.arguments.get(name, MISSING))
     return [
-        f"{one_line(show_path(path), _NAME_LENGTH)} to {_value(now)}"
+        f"{one_line(show_path(path), _NAME_LENGTH)}{_to(now, hides_texts=hides_texts)}"
         for path, now in _places((name,), *values)
     ]
 
 
-def _value(now: Any) -> str:
-    return "nothing" if now is MISSING else excerpt(now, _VALUE_LENGTH)
+def _to(now: Any, *, hides_texts: bool) -> str:
+    if now is MISSING:
+        return " to nothing"
+    is_hidden = hides_texts and not isinstance(now, (bool, int, float, NoneType))
+    return "" if is_hidden else f" to {excerpt(now, _VALUE_LENGTH)}"
 
 
 def _places(

@@ -37,7 +37,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
 from .keywords import KEYWORDS, about, limit_of
-from .linear_regex import UNREAD_PATTERN, Patterns
+from .linear_regex import Patterns, why_unread
 from .references import resolve_pointer, step
 from .value_check import unchecked
 
@@ -454,7 +454,7 @@ class _Reader:
         if "pattern" in schema:
             pattern = self.patterns.get(schema["pattern"])
             if pattern is None:
-                self.note(where, "pattern", UNREAD_PATTERN)
+                self.note(where, "pattern", why_unread([schema["pattern"]]))
             elif pattern.is_slow:
                 self.note(where, "pattern", "it is checked where steps are counted")
             else:

@@ -251,6 +251,7 @@ _ROWS: Final = (
     Keyword("$id", says="name"),
     Keyword("$anchor", says="name"),
     Keyword("$dynamicAnchor", says="name"),
+    Keyword("$recursiveAnchor", says="name"),
     Keyword("$defs", holds="named", says="name"),
     Keyword("definitions", holds="named", says="name"),
 )

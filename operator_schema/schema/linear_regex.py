@@ -16,9 +16,11 @@ from .pattern_syntax import (
     ALWAYS,
     EDGE,
     LAST_CODE,
+    LOOKS_AHEAD,
     OTHER,
     SIDES,
     START,
+    TOO_LARGE,
     WORD,
     WORDS,
     Assertion,
@@ -33,22 +35,17 @@ from .pattern_syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from .pattern_syntax import Expression, Ranges
 
     Count = Callable[[int], None]
     """Is called with a number of steps before they are done."""
 
-__all__ = ["UNREAD_PATTERN", "MAX_PATTERN", "LinearPattern", "Patterns", "count_nothing", "linear_pattern"]
+__all__ = ["MAX_PATTERN", "LinearPattern", "Patterns", "count_nothing", "linear_pattern", "why_unread"]
 
 MAX_PATTERN: Final = 1000
 """Characters of an expression."""
-
-UNREAD_PATTERN: Final = (
-    "it is too large, refers to groups, looks ahead or behind, or isn't an expression of ECMA 262"
-)
-"""Why a regular expression isn't run."""
 
 _MOST_PLACES_TOGETHER = 50_000
 _MOST_BITS = 1_000_000
@@ -74,12 +71,33 @@ def linear_pattern(text: object) -> LinearPattern | None:
         large, or that no automaton can decide: references to groups, and looking ahead or behind anywhere but
         directly after a leading `^`.
     """
-    if not isinstance(text, str) or len(text) > MAX_PATTERN or has_surrogate(text):
-        return None
     try:
-        return LinearPattern(text, read_expression(text))
+        return _read(text)
     except TooHardError:
         return None
+
+
+def why_unread(texts: Iterable[object]) -> str:
+    """Return why some expressions of a document aren't all run."""
+    for text in texts:
+        try:
+            _read(text)
+        except TooHardError as error:
+            return str(error)
+    return "all expressions together are too large"
+
+
+def _read(text: object) -> LinearPattern:
+    """Prepare an expression.
+
+    Raises:
+        TooHardError: `linear_pattern` has none for it.
+    """
+    if not isinstance(text, str) or has_surrogate(text):
+        raise TooHardError
+    if len(text) > MAX_PATTERN:
+        raise TooHardError(TOO_LARGE)
+    return LinearPattern(text, read_expression(text))
 
 
 class Patterns:
@@ -283,7 +301,7 @@ class _Automaton:
             case Repeat(body, least, most):
                 return self._repeated(body, least, most)
             case _:
-                raise TooHardError
+                raise TooHardError(LOOKS_AHEAD)
 
     def _place(self, ranges: Ranges) -> _Part:
         place = {ALWAYS: 1 << self.size}
@@ -324,7 +342,7 @@ class _Automaton:
                 elif sides:
                     self._links[places, following] = self._links.get((places, following), 0) | sides
         if len(self._links) * self.size > _MOST_BITS:
-            raise TooHardError
+            raise TooHardError(TOO_LARGE)
 
     def _sides(self, before: int, after: int) -> _Between:
         """Return what holds between two sides."""

@@ -25,6 +25,9 @@ __all__ = [
     "START",
     "WORD",
     "WORDS",
+    "LOOKS_AHEAD",
+    "NOT_SHARED",
+    "TOO_LARGE",
     "Assertion",
     "Characters",
     "Choice",
@@ -42,8 +45,18 @@ MAX_PLACES: Final = 5000
 _MOST_NESTED = 50
 
 
+NOT_SHARED: Final = "it isn't an expression of ECMA 262, or engines read it in different ways"
+TOO_LARGE: Final = "it is too large"
+LOOKS_AHEAD: Final = "it looks at the text ahead, which is only possible right after a leading ^"
+_LOOKS_BEHIND = "it looks at the text behind"
+_REFERS = "it refers to a group"
+
+
 class TooHardError(Exception):
-    """Says that no automaton is made of an expression; it never leaves `linear_pattern`."""
+    """Says why no automaton is made of an expression; it never leaves `linear_regex`."""
+
+    def __init__(self, reason: str = NOT_SHARED) -> None:
+        super().__init__(reason)
 
 
 # --- expressions as trees ----------------------------------------------------------------------------
@@ -225,6 +238,10 @@ def read_expression(text: str) -> Expression:
         raise TooHardError from None
 
 
+_REFERENCES = frozenset("123456789k")
+"""What follows a backslash that refers to a group."""
+
+
 class _Parser:
     """Reads the text of an expression once, from left to right."""
 
@@ -238,7 +255,7 @@ class _Parser:
         if self.at < len(self.text):
             raise TooHardError
         if _size(tree) > MAX_PLACES:
-            raise TooHardError
+            raise TooHardError(TOO_LARGE)
         return tree
 
     def _next(self) -> str:
@@ -263,7 +280,7 @@ class _Parser:
     def _choice(self) -> Expression:
         self.depth += 1
         if self.depth > _MOST_NESTED:
-            raise TooHardError
+            raise TooHardError(TOO_LARGE)
         branches = [self._sequence()]
         while self._takes("|"):
             branches.append(self._sequence())
@@ -309,9 +326,11 @@ class _Parser:
         elif self._takes("?!"):
             body = Look(self._choice(), is_negated=True)
         else:
+            if self._takes("?<=") or self._takes("?<!"):
+                raise TooHardError(_LOOKS_BEHIND)
             if self._takes("?<"):
                 name = self.text[self.at : self.text.index(">", self.at)]
-                if not name.isidentifier():  # looking behind included
+                if not name.isidentifier():
                     raise TooHardError
                 self.at += len(name) + 1
             elif self._takes("?"):
@@ -383,6 +402,8 @@ class _Parser:
             return "\0"
         if character in _HEX:
             return self._hexadecimal(character)
+        if character in _REFERENCES:
+            raise TooHardError(_REFERS)
         if character.isascii() and (character.isalnum() or character == "_"):
             raise TooHardError
         return character

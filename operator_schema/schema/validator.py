@@ -14,7 +14,7 @@ from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..message_text import count_of, excerpt, listed, quote, received, steps_of
 from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
-from .linear_regex import UNREAD_PATTERN
+from .linear_regex import why_unread
 from .references import References, is_old, resolve_pointer, step, subschemas
 from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, meant_of, same_text, unchecked
 
@@ -463,10 +463,17 @@ _REASONS = {
     "$ref": "it refers to another document, or to nothing",
     "$dynamicRef": "it isn't followed",
     "$recursiveRef": "it isn't followed",
-    "pattern": UNREAD_PATTERN,
-    "patternProperties": UNREAD_PATTERN,
     "additionalProperties": "it stands beside patternProperties",
 }
+
+
+def _reason(keyword: str, argument: object) -> str:
+    """Return why a keyword isn't checked."""
+    if keyword == "pattern":
+        return why_unread([argument])
+    if keyword == "patternProperties" and is_object(argument):
+        return why_unread(argument)
+    return _REASONS.get(keyword, "it can't be read")
 
 
 _MAX_NOTES = 100
@@ -560,7 +567,7 @@ class Judge:
                 continue
             if argument is None:
                 is_whole = False
-                self._note(where, keyword, _REASONS.get(keyword, "it can't be read"))
+                self._note(where, keyword, _reason(keyword, schema[keyword]))
             elif argument is not _NOTHING:
                 types = frozenset(KEYWORDS[keyword].of) or None
                 rules.append(Rule(keyword, types, _CHECKS[keyword][1], argument, keyword in _LAST))

@@ -6,10 +6,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import has_surrogate, is_array, is_object
-from ..message_text import excerpt, received
+from ..message_text import excerpt, nearest, quote, received
 from .keywords import KEYWORDS
 from .linear_regex import Patterns
-from .references import subschemas
+from .references import step, subschemas
 from .validator import Judge
 
 if TYPE_CHECKING:
@@ -108,20 +108,59 @@ def describe_unfit_parts(schema: dict[str, Any]) -> tuple[str, str] | None:
     """Return what can't be checked in the schema of a leaf, or what doesn't fit in it, and how to fix it."""
     written = schema if isinstance(schema, WrittenSchema) else WrittenSchema(schema)
     for left in written.judge.left:
-        return f"json_schema can't be checked: {left}", "Leave that out, or write it in another way"
+        place = str(left).removeprefix("# ")
+        return f"json_schema can't be checked: {place}", "Leave that out, or write it in another way"
+    misspelt = _describe_misspelt_keyword(written)
+    if misspelt is not None:
+        return misspelt
     for keyword, value, inner in _shown_values(written):
         if written.judge.fits(inner, value) is False:
             return f"a value under {keyword} in json_schema doesn't fit: {excerpt(value)}", "Change it"
     return None
 
 
+def _schemas_in(schema: dict[str, Any], pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a schema and each schema inside it, with the JSON pointer to it."""
+    yield pointer, schema
+    for steps, inner in subschemas(schema):
+        if is_object(inner):
+            yield from _schemas_in(inner, step(pointer, *steps))
+
+
+def _describe_misspelt_keyword(schema: dict[str, Any]) -> tuple[str, str] | None:
+    """Return what is wrong with a keyword that was probably misspelt, and how to fix it."""
+    for pointer, inner in _schemas_in(schema):
+        for keyword in inner:
+            meant = _meant_keyword(keyword)
+            if meant is not None:
+                place = f" at #{pointer}" if pointer else ""
+                message = f"json_schema has {quote(keyword)}{place}, which isn't a keyword of JSON Schema"
+                return f"{message}; did you mean {quote(meant)}?", f"Correct it, or write x-{keyword}"
+    return None
+
+
+def _meant_keyword(name: str) -> str | None:
+    """Return the keyword that was misspelt; None for a keyword, and for a name that isn't like any.
+
+    The first letter has to be right: names that end in a keyword, such as `enumDescriptions`, are allowed.
+    """
+    if name in KEYWORDS:
+        return None
+    known = [keyword for keyword in KEYWORDS if keyword[0] == name[:1].lower() and keyword not in _SHORTEST]
+    return nearest(name, known, _LIKENESS)
+
+
+_SHORTEST: Final = frozenset({"if", "not"})
+"""Keywords that are like too many words, such as `note`."""
+
+_LIKENESS = 0.75
+
+
 def _shown_values(schema: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Yield each default and example in a schema, with its keyword and the schema that it is of."""
-    if "default" in schema:
-        yield "default", schema["default"], schema
-    examples = schema.get("examples")
-    for example in examples if is_array(examples) else ():
-        yield "examples", example, schema
-    for _, inner in subschemas(schema):
-        if is_object(inner):
-            yield from _shown_values(inner)
+    for _, inner in _schemas_in(schema):
+        if "default" in inner:
+            yield "default", inner["default"], inner
+        examples = inner.get("examples")
+        for example in examples if is_array(examples) else ():
+            yield "examples", example, inner

@@ -1,6 +1,8 @@
 """Unions whose members can't be told apart."""
 
 import enum
+import itertools
+import json
 from dataclasses import InitVar, dataclass, make_dataclass
 from decimal import Decimal
 from pathlib import Path, PurePath
@@ -28,6 +30,7 @@ from annotation_samples import (
     union_of,
 )
 
+from operator_schema import Codec
 from operator_schema.introspect import ambiguity_checks
 
 
@@ -94,7 +97,7 @@ class BuiltB:
 AMBIGUOUS = {
     "twins": (U1, Twin, ("U1", "Twin"), "tag"),
     "empty objects": (Empty, Vacant, ("Empty", "Vacant"), "tag"),
-    "one tag for two": (Cat, Kitten, ("Cat", "Kitten"), "tag"),
+    "one tag for two": (Cat, Kitten, ("Cat", "Kitten"), 'Both take "cat" as kind: give each'),
     "objects that may both be empty": (OptionalA, OptionalB, ("OptionalA", "OptionalB"), "tag"),
     "a tag that may be null": (TaggedY, TaggedZ, ("TaggedY", "TaggedZ"), "tag"),
     "tags that are not kept": (BuiltA, BuiltB, ("BuiltA", "BuiltB"), "tag"),
@@ -142,6 +145,25 @@ def test_the_two_that_can_t_be_told_apart_are_named(kind):
     first, found, rest = complaint_of(union_of([one, other])).message.partition(" and ")
     assert found
     assert not rest.startswith(first)
+
+
+TAGS = ("a", "b", 1, 2)
+SOME_TAGS = [chosen for size in (1, 2) for chosen in itertools.combinations(TAGS, size)]
+
+
+@pytest.mark.parametrize("first", SOME_TAGS, ids=str)
+@pytest.mark.parametrize("second", SOME_TAGS, ids=str)
+def test_a_value_that_two_tags_share_is_named(first, second):
+    one = make_dataclass("One", [("x", int), ("kind", Literal[first])])
+    other = make_dataclass("Other", [("kind", Literal[second]), ("x", int)])
+    shared = [value for value in first if value in second]
+    if not shared:
+        assert Codec(one | other).decode({"kind": first[0], "x": 1}) == one(1, first[0])
+    elif 1 in {len(first), len(second)}:
+        said = f"Both take {json.dumps(shared[0])} as kind: give each a value of its own there"
+        assert complaint_of(one | other).remedy == said
+    else:
+        assert complaint_of(one | other).remedy == ambiguity_checks.ADD_TAG  # it may be no tag
 
 
 def test_where_an_ambiguous_union_stands():

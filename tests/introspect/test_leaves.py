@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, NewType, Protocol, TypeVar
 from uuid import UUID
 
 import pytest
 
+import operator_schema
 import operator_schema.introspect.leaves as leaves_module
 from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, decode, encode, json_schema
 from operator_schema.types import register_leaf
@@ -27,9 +33,9 @@ class Celsius:
         return hash(self.degrees)
 
 
-def leaf(cls=Celsius, description="degrees Celsius"):
+def leaf(cls=Celsius, description="degrees Celsius", made_by=SchemaLeaf):
     schema = {"type": "number", "description": description}
-    return SchemaLeaf(cls, schema, cls, lambda value: value.degrees, cls(20.0))
+    return made_by(cls, schema, cls, lambda value: value.degrees, cls(20.0))
 
 
 @pytest.fixture
@@ -204,3 +210,106 @@ def test_an_enum_may_bring_a_leaf_of_its_own_or_inherit_one():
     assert json_schema(Level) == {"type": "integer"}
     assert decode(Level, 2) is Level.HIGH
     assert encode(Level.LOW) == 1
+
+
+@pytest.fixture(scope="module")
+def copied_leaf(tmp_path_factory):
+    """Give a function that makes a leaf by a copy of the engine, as a vendored one is."""
+    package = Path(operator_schema.__file__).parent
+    folder = tmp_path_factory.mktemp("vendored")
+    for room in ("introspect", "schema", "codec"):
+        shutil.copytree(package / room, folder / "copied_engine" / room)
+    for module in package.glob("*.py"):
+        shutil.copy(module, folder / "copied_engine")
+    sys.path.insert(0, str(folder))
+    try:
+        yield import_module("copied_engine").SchemaLeaf
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "copied_engine"]:
+            del sys.modules[name]
+
+
+def test_a_leaf_of_another_copy_of_the_package_is_named_wherever_it_is_given(copied_leaf):
+    other = leaf(made_by=copied_leaf)
+    said = "a SchemaLeaf of copied_engine, another copy of operator_schema"
+    own = type("Own", (), {"__schema_leaf__": other})
+    for annotation in (
+        Annotated[Celsius, other],
+        Annotated[int, other],
+        Annotated[list[int], "x", other],
+        own,
+    ):
+        with pytest.raises(SchemaError) as caught:
+            Codec(annotation)
+        assert said in caught.value.findings[0].message
+        assert caught.value.findings[0].remedy == "Import SchemaLeaf from operator_schema"
+    with pytest.raises(ValueError, match=said):
+        Codec(Weather, leaves=[other])
+    with pytest.raises(TypeError, match=said):
+        register_leaf(other)
+
+
+def test_another_class_of_that_name_is_metadata_as_any_other():
+    namesake = type("SchemaLeaf", (), {"__module__": "somewhere"})()
+    assert json_schema(Annotated[int, namesake]) == {"type": "integer"}
+
+
+CLASSES = [int, str, float, object, dict, Celsius, Weather, type("Colder", (Celsius,), {})]
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("annotated", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_leaf_at_a_class_that_cant_have_its_values_is_a_complaint(cls, annotated):
+    value = object.__new__(cls) if cls.__module__ != "builtins" else cls()
+    own = SchemaLeaf(cls, {"type": "string"}, lambda _: value, lambda _: "x", value)
+    if issubclass(cls, annotated) or issubclass(annotated, cls):
+        assert Codec(Annotated[annotated, own]).decode("y") is value
+        return
+    with pytest.raises(SchemaError) as caught:
+        Codec(Annotated[annotated, own])
+    assert caught.value.findings[0].code == "bad_leaf"
+    assert f"the leaf in Annotated[{annotated.__name__}, …] is for {cls.__name__}" in str(caught.value)
+    assert f"Write Annotated[{cls.__name__}, …]" in caught.value.findings[0].remedy
+
+
+class Warm(Protocol):
+    degrees: float
+
+
+@pytest.mark.parametrize(
+    "annotated",
+    [Warm, NewType("Heat", Celsius), Celsius | None, "Celsius", Any, Sequence[int], TypeVar("T"), Hashable],
+    ids=str,
+)
+def test_a_leaf_at_what_may_have_its_values_counts(annotated):
+    assert Codec(Annotated[annotated, leaf()]).decode(3) == Celsius(3)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["decode", "encode"])
+def test_a_leaf_whose_functions_are_async_says_so(name):
+    async def later(value):
+        return value
+
+    class Later:
+        async def __call__(self, value):
+            return value
+
+    for function in (later, Later(), lambda _: Awaited()):
+        functions = {"decode": str, "encode": str, name: function}
+        with pytest.raises(SchemaError) as caught:
+            SchemaLeaf(str, {"type": "string"}, placeholder="x", **functions)
+        finding = caught.value.findings[0]
+        assert finding.message == f"{name} is async, and nothing awaits its result"
+        assert finding.remedy == "Write it with def, not with async def"
+
+
+class Awaited:
+    def __await__(self):
+        yield
+
+
+def test_a_type_that_can_be_awaited_may_have_a_leaf():
+    own = SchemaLeaf(Awaited, {"type": "string"}, lambda _: Awaited(), lambda _: "x", Awaited())
+    assert isinstance(Codec(Awaited, leaves=[own]).decode("x"), Awaited)

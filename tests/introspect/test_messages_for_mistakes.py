@@ -116,6 +116,17 @@ def test_what_looks_like_an_annotation_is_answered_with_the_right_spelling(annot
     assert said in field_complaint(annotation)
 
 
+def test_a_function_in_place_of_a_type_is_answered_with_tool():
+    def book(city: str) -> str:
+        return city
+
+    given = "Give a type in place of the function"
+    assert f"{given}; to make a tool of it, write tool(book)." in complaint(book)
+    assert f"{given}; to make a tool of it, write tool(…)." in complaint(lambda: 1)
+    assert f"{given}." in complaint(len)
+    assert f"{given}." in field_complaint(book)
+
+
 def test_an_instance_is_answered_with_its_class():
     said = "Give the annotation first: Codec(Point), decode(Point, value)."
     assert said in complaint(Point())
@@ -146,6 +157,20 @@ def test_an_instance_is_answered_with_its_class():
 )
 def test_a_misspelt_name_is_answered_with_the_nearest(text, said):
     assert said in field_complaint(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        *((name, None) for name in ("In", "Setting", "Intent", "Strip", "Dist", "Inner", "Ints")),
+        *(("Int", "int"), ("STR", "str"), ("Boolean", "bool"), ("String", "str"), ("Integr", "int")),
+        *(("sttr", "str"), ("integer", None), ("dikt", "dict")),
+    ],
+)
+def test_a_name_like_a_class_means_one_of_python_only_if_it_is_very_like_it(name, meant):
+    with pytest.raises(SchemaError) as caught:
+        Codec(name)
+    assert caught.value.findings[0].suggestion == meant
 
 
 @pytest.mark.parametrize("name", ["Prioriti", "Enumerated", "Zipp", "Typ"])

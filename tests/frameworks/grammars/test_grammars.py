@@ -14,7 +14,17 @@ import pytest
 from grammars.campaign import COMPILED, ENGINES, UNFINISHED, Judge, compare
 from grammars.engine import END, tokens_of
 from grammars.page import BEGIN, PAGE, listed_on, replaced, written
-from grammars.reasons import ACCEPTED, DECODED, EQUAL, ROUNDED, SEVERAL, TITLE, closed_list, not_enforced
+from grammars.reasons import (
+    ACCEPTED,
+    AMBIGUOUS,
+    DECODED,
+    EQUAL,
+    ROUNDED,
+    SEVERAL,
+    TITLE,
+    closed_list,
+    not_enforced,
+)
 from grammars.subjects import PLAIN, WIRES, Subject
 from grammars.walks import first_refused, walk
 
@@ -92,7 +102,7 @@ def test_the_same_seed_gives_the_same_run():
 
 
 RARE = {
-    *[(name, EQUAL) for name in ENGINES],
+    *[(name, reason) for name in ENGINES for reason in (AMBIGUOUS, EQUAL)],
     ("llguidance", not_enforced("format date")),
     ("outlines-core", "a value of any type with a description"),
     ("outlines-core", ROUNDED),
