@@ -59,14 +59,9 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any]) -> str:
     said: dict[str, list[str]] = {}
     schema = tool.input_schema()
     for name in changed.names:
-        by = {
-            "A person" if each.by == "person" else "The program"
-            for each in changed.changes
-            if name in each.names
-        }
-        said.setdefault(" and ".join(sorted(by)), []).extend(
-            _shown(name, changed, schema, hides_texts=by != {"A person"})
-        )
+        by = _changed_by(name, changed)
+        places = _shown(name, changed, schema, hides_texts=by != "A person")
+        said.setdefault(by, []).extend(places)
     return " ".join(
         [
             f"{who} changed {listed(places, _MOST_NAMES)} before it ran."
@@ -74,6 +69,15 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any]) -> str:
             if places
         ]
     )
+
+
+def _changed_by(name: str, changed: ChangedArguments) -> str:
+    """Write who changed an argument: the last one, or all where each may have changed another part of it."""
+    by = ["A person" if one.by == "person" else "The program" for one in changed.changes if name in one.names]
+    now = changed.arguments.get(name)
+    if len({*by}) == 1 or not (is_object(now) or is_array(now)):
+        return by[-1]
+    return "A person and the program"
 
 
 def _shown(

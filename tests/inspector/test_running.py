@@ -211,7 +211,7 @@ def test_a_person_agrees_to_the_call_that_runs(needs):
     shown = run(subject, "pay", '{"amount": 5}')["question"]
     why = "\n(large)" if needs == "hook" else ""
     assert shown == f'Run pay?{why}\namount: 10\nto: "you"'
-    told = 'The program changed amount to 10, to to "you" before it ran.\npaid'
+    told = "The program changed amount to 10, to before it ran.\npaid"
     assert run(subject, "pay", '{"amount": 5}', agreed=shown)["result"]["content"] == told
     assert ran == [(10, "you")]
     factor[0] = 100

@@ -199,7 +199,7 @@ def test_who_changed_what_is_kept_in_order_also_after_a_restart():
         ("hook", "double", ("amount", "to")),
         ("person", None, ("amount",)),
     ]
-    line = 'A person changed amount to 9 before it ran. The program changed to to "you" before it ran.'
+    line = "A person changed amount to 9 before it ran. The program changed to before it ran."
     assert finished.calls[0].result.content == f"{line}\npaid 9"
     assert TOOLS.restore_round(finished.as_dict()) == finished
     assert TOOLS.restore_round(finished.as_dict()).calls[0].changed == told
@@ -387,3 +387,23 @@ def test_a_round_that_runs_is_listed_with_what_runs(tmp_path):
     assert [call.arguments for call in stuck.calls] == [{"amount": 9, "to": "me"}]
     (record_of_it,) = stored_records(tmp_path / "desk.db")
     assert record_of_it == [{"name": "pay", "arguments": {"amount": 9, "to": "me"}, "sent": FIRST}]
+
+
+def test_what_the_program_filled_in_as_text_is_not_told_to_the_model():
+    @hook(pay)
+    def fill(call):
+        return RunNormally(call.tool.decode({"amount": 7, "to": "key-0123456789"}))
+
+    work = Executor(TOOLS, hooks=fill, confirm=lambda call: True).run_sync(RawCall("1", "pay", FIRST))
+    assert work.content == "The program changed amount to 7, to before it ran.\npaid 7"
+
+
+def test_both_are_named_where_each_may_have_changed_another_part_of_an_argument():
+    @hook(pay)
+    def stop_twice(call):
+        return RunNormally(call.tool.decode({"amount": 900, "way": {"stops": ["a", "b"]}}))
+
+    work = Executor(TOOLS, hooks=stop_twice).run_sync(waiting_round())
+    decided = work.approve("1", arguments={"amount": 900, "way": {"stops": ["a", "c"]}})
+    result = Executor(TOOLS).run_sync(decided).calls[0].result
+    assert result.content.startswith("A person and the program changed way")

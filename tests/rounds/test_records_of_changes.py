@@ -231,8 +231,10 @@ def check_result(found: Records, before: dict[str, Any], who: dict[str, str]) ->
     assert len(line) < 1_000
     for name in told.names:
         assert name in line
-    assert ("A person changed" in line) == ("person" in who.values())
-    assert ("The program changed" in line) == bool({"hook", "host"} & {*who.values()})
+    named = {"person": "A person" in line, "program": "he program changed" in line}
+    for whom, last in (("person", {"person"}), ("program", {"hook", "host"})):
+        assert named[whom] or not last & {*who.values()}
+        assert not named[whom] or last & {change.by for change in told.changes}
     for name in set(told.names) & {"count"} & set(found.ran):
         assert f"count to {found.ran[name]}" in line
     assert found.result.parts[0].text.startswith(line)

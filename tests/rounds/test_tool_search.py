@@ -214,7 +214,7 @@ def test_a_search_whose_query_a_hook_changed_finds_tools_too():
     executor = Executor(search, hooks=for_bills)
     sent = search.offer(history).round([RawCall("1", "search_tools", {"query": "invoice?"})])
     turn = executor.run_sync(sent).commit(history)
-    assert turn.results[0].content.startswith('The program changed query to "bill" before it ran.\n{')
+    assert turn.results[0].content.startswith("The program changed query before it ran.\n{")
     assert "pay_invoice" in search.offer(history).names
 
 
