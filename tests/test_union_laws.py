@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from dataclasses import dataclass, field, make_dataclass
+from itertools import product
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict, Union, get_args
 
@@ -378,3 +379,93 @@ def test_what_is_encoded_decodes_to_the_same_or_says_why_not(data, union):
         decoded = each.decode(encoded)
         assert decoded == instance
         assert type(decoded) is type(instance)
+
+
+# --- leaves that convert --------------------------------------------------------------------------
+
+
+class Whole(enum.IntEnum):
+    ONE = 1
+
+
+class Text(enum.StrEnum):
+    ONE = "1"
+
+
+class HasWhole(pydantic.BaseModel):
+    v: int
+
+
+class HasText(pydantic.BaseModel):
+    v: str
+
+
+class HasBefore(pydantic.BaseModel):
+    v: Annotated[int, pydantic.BeforeValidator(lambda value: 1 if value == [1] else value)]
+
+
+@dataclass
+class Holds:
+    v: HasWhole
+
+
+CONVERTED: list[Any] = [
+    *[Whole, Text, HasWhole, HasText, HasBefore, Holds, Literal[1], Literal["1"], Literal[True]],
+    *[int, str, bool, float, list[int], dict[str, int], Optional[HasText], HasWhole | int],
+]
+"""Types of fields some of which take values that their schema doesn't have, as pydantic reads them."""
+CONVERTIBLE = [1, "1", True, 1.0, [1], {"v": 1}, {"v": "1"}, {"v": [1]}, {"v": {"v": "1"}}, None, "x"]
+
+
+def _converting(form: str, name: str, annotation: Any) -> Any:
+    if form == "model":
+        return pydantic.create_model(name, e=(annotation, ...), **{f"own_{name}": (int, 0)})
+    return make_dataclass(name, [("e", annotation), (f"own_{name}", int, 0)])
+
+
+@dataclass
+class Third:
+    """A member without the key of the others, so that it is no tag."""
+
+    other: int
+
+
+@pytest.mark.parametrize("forms", [("model", "model"), ("model", "class"), ("class", "class")])
+def test_no_tier_and_no_order_chooses_among_leaves_that_convert(forms):
+    own = {
+        (form, i): _converting(form, f"{form}{i}", each) for form in forms for i, each in enumerate(CONVERTED)
+    }
+    for one, other in product(range(len(CONVERTED)), repeat=2):
+        if forms[0] != forms[1] or one < other:
+            _agree([own[forms[0], one], own[forms[1], other], Third])
+
+
+def _agree(classes: list[Any]) -> None:
+    """Compare both tiers and two orders on all values, and on what each member writes."""
+    codec, other = Codec(Union[tuple(classes)]), Codec(Union[tuple(reversed(classes))])
+    codecs = [codec, codec.compile(), other.compile()]
+    for item in CONVERTIBLE:
+        first, *rest = [_decoded(each, {"e": item}) for each in codecs]
+        assert all(each == first for each in rest), (classes, item, first, rest)
+        for cls in classes[:2]:
+            made = _decoded(Codec(cls), {"e": item})
+            if made is None:
+                continue
+            first, *rest = [_encoded(each, made[1]) for each in codecs]
+            assert all(each == first for each in rest), (made, first, rest)
+            assert first is None or _decoded(codec, first) == made, (made, first)
+
+
+def _decoded(codec: Codec[Any], value: Any) -> Any:
+    try:
+        made = codec.decode(value)
+    except DecodeError:
+        return None
+    return type(made), made
+
+
+def _encoded(codec: Codec[Any], value: Any) -> Any:
+    try:
+        return codec.encode(value)
+    except EncodeError:
+        return None
