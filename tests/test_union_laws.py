@@ -323,6 +323,24 @@ def test_leaving_out_a_tag_never_decodes(data, union, wrapper):
             assert each.report(around({**bare, "type": "t0", "tag": "t1"}))
 
 
+@given(st.data(), members())
+def test_what_decodes_without_a_tag_is_of_a_member_that_has_none(data, union):
+    classes = named(union)
+    codec = registered(classes)
+    assume(codec is not None)
+    tagged = [set(TAG_KEYS) & member.fields.keys() for member in union]
+    assume(not any(sum(key in keys for keys in tagged) == 1 for key in TAG_KEYS))  # of one, it is no tag
+    for value in data.draw(st.lists(values_of(union), min_size=1, max_size=5)):
+        bare = {key: item for key, item in value.items() if key not in TAG_KEYS}
+        for each in (codec, codec.compile()):
+            if not each.report(bare):
+                decoded = each.decode(bare)
+                numbers = [
+                    i for i, cls in enumerate(classes) if isinstance(decoded, dict) or type(decoded) is cls
+                ]
+                assert any(not tagged[number] for number in numbers)
+
+
 def unions_in(schema: Any, path: str = "") -> list[tuple[str, list[Any]]]:
     if isinstance(schema, list):
         return [found for each in schema for found in unions_in(each, path)]

@@ -37,14 +37,21 @@ class Objects:
         shapes: number of a member to its fields.
     """
 
-    __slots__ = ("_definitions", "_marks", "_members", "shapes")
+    __slots__ = ("_definitions", "_marks", "_members", "_tags", "shapes")
 
     def __init__(self, members: Sequence[Node], definitions: Mapping[Target, Node]) -> None:
         self._definitions = definitions
         self._members = members
         self._marks: dict[int, Marks] = {}
+        self._tags: set[str] | None = None
         found = [(i, shape_of(member)) for i, member in enumerate(members)]
         self.shapes = {i: shape for i, shape in found if shape is not None}
+
+    def _required_tags(self) -> set[str]:
+        """Return the keys that are going to be required, and written, because they are tags."""
+        if self._tags is None:
+            self._tags = {tag.key for tag in tags_of(self._members, of_all=False)}
+        return self._tags
 
     def marks(self, node: ObjectNode) -> Marks:
         """Return what distinguishes an object from others."""
@@ -56,6 +63,9 @@ class Objects:
     def differ(self, one: int, other: int) -> bool:
         """Return whether instances of two members are written in different ways, so that both can be read."""
         first, second, is_lax = self._pair(one, other)
+        tags = self._required_tags() & first.fields.keys() & second.fields.keys()
+        if any(all(_is_kept_choice(marks.fields[key]) for marks in (first, second)) for key in tags):
+            return True
         if not (first.written | second.written) <= (first.fields.keys() & second.fields.keys()):
             return True
         return self._refuses(first, second, is_lax=is_lax) and self._refuses(second, first, is_lax=is_lax)
@@ -182,6 +192,10 @@ class Objects:
     def _types(self, field: Field) -> frozenset[str]:
         null = frozenset({"null"} if field.absent_is_none else ())
         return null.union(*map(received_types, flat_members(field.node, self._definitions)))
+
+
+def _is_kept_choice(field: Field) -> bool:
+    return bool(field_choices(field)) and not field.init_only
 
 
 def _has_leaf(nodes: Iterable[Node]) -> bool:
