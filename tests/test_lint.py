@@ -455,7 +455,7 @@ class Described:
         (list[Archive | Remove | None], ["Archive and Remove"]),
         (Archive | Remove | Tagged, ["Archive and Remove", "Archive and Tagged", "Remove and Tagged"]),
         (Tagged | Labelled, []),
-        (Tagged | Labelled | Measured, ["Labelled and Tagged"]),
+        (Tagged | Labelled | Measured, []),
         (Measured | Described | Archive, []),
         (Archive | str, []),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from dataclasses import dataclass, field, make_dataclass
+from itertools import product
 from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict, Union, get_args
 
@@ -322,6 +323,24 @@ def test_leaving_out_a_tag_never_decodes(data, union, wrapper):
             assert each.report(around({**bare, "type": "t0", "tag": "t1"}))
 
 
+@given(st.data(), members())
+def test_what_decodes_without_a_tag_is_of_a_member_that_has_none(data, union):
+    classes = named(union)
+    codec = registered(classes)
+    assume(codec is not None)
+    tagged = [set(TAG_KEYS) & member.fields.keys() for member in union]
+    assume(not any(sum(key in keys for keys in tagged) == 1 for key in TAG_KEYS))  # of one, it is no tag
+    for value in data.draw(st.lists(values_of(union), min_size=1, max_size=5)):
+        bare = {key: item for key, item in value.items() if key not in TAG_KEYS}
+        for each in (codec, codec.compile()):
+            if not each.report(bare):
+                decoded = each.decode(bare)
+                numbers = [
+                    i for i, cls in enumerate(classes) if isinstance(decoded, dict) or type(decoded) is cls
+                ]
+                assert any(not tagged[number] for number in numbers)
+
+
 def unions_in(schema: Any, path: str = "") -> list[tuple[str, list[Any]]]:
     if isinstance(schema, list):
         return [found for each in schema for found in unions_in(each, path)]
@@ -378,3 +397,93 @@ def test_what_is_encoded_decodes_to_the_same_or_says_why_not(data, union):
         decoded = each.decode(encoded)
         assert decoded == instance
         assert type(decoded) is type(instance)
+
+
+# --- leaves that convert --------------------------------------------------------------------------
+
+
+class Whole(enum.IntEnum):
+    ONE = 1
+
+
+class Text(enum.StrEnum):
+    ONE = "1"
+
+
+class HasWhole(pydantic.BaseModel):
+    v: int
+
+
+class HasText(pydantic.BaseModel):
+    v: str
+
+
+class HasBefore(pydantic.BaseModel):
+    v: Annotated[int, pydantic.BeforeValidator(lambda value: 1 if value == [1] else value)]
+
+
+@dataclass
+class Holds:
+    v: HasWhole
+
+
+CONVERTED: list[Any] = [
+    *[Whole, Text, HasWhole, HasText, HasBefore, Holds, Literal[1], Literal["1"], Literal[True]],
+    *[int, str, bool, float, list[int], dict[str, int], Optional[HasText], HasWhole | int],
+]
+"""Types of fields some of which take values that their schema doesn't have, as pydantic reads them."""
+CONVERTIBLE = [1, "1", True, 1.0, [1], {"v": 1}, {"v": "1"}, {"v": [1]}, {"v": {"v": "1"}}, None, "x"]
+
+
+def _converting(form: str, name: str, annotation: Any) -> Any:
+    if form == "model":
+        return pydantic.create_model(name, e=(annotation, ...), **{f"own_{name}": (int, 0)})
+    return make_dataclass(name, [("e", annotation), (f"own_{name}", int, 0)])
+
+
+@dataclass
+class Third:
+    """A member without the key of the others, so that it is no tag."""
+
+    other: int
+
+
+@pytest.mark.parametrize("forms", [("model", "model"), ("model", "class"), ("class", "class")])
+def test_no_tier_and_no_order_chooses_among_leaves_that_convert(forms):
+    own = {
+        (form, i): _converting(form, f"{form}{i}", each) for form in forms for i, each in enumerate(CONVERTED)
+    }
+    for one, other in product(range(len(CONVERTED)), repeat=2):
+        if forms[0] != forms[1] or one < other:
+            _agree([own[forms[0], one], own[forms[1], other], Third])
+
+
+def _agree(classes: list[Any]) -> None:
+    """Compare both tiers and two orders on all values, and on what each member writes."""
+    codec, other = Codec(Union[tuple(classes)]), Codec(Union[tuple(reversed(classes))])
+    codecs = [codec, codec.compile(), other.compile()]
+    for item in CONVERTIBLE:
+        first, *rest = [_decoded(each, {"e": item}) for each in codecs]
+        assert all(each == first for each in rest), (classes, item, first, rest)
+        for cls in classes[:2]:
+            made = _decoded(Codec(cls), {"e": item})
+            if made is None:
+                continue
+            first, *rest = [_encoded(each, made[1]) for each in codecs]
+            assert all(each == first for each in rest), (made, first, rest)
+            assert first is None or _decoded(codec, first) == made, (made, first)
+
+
+def _decoded(codec: Codec[Any], value: Any) -> Any:
+    try:
+        made = codec.decode(value)
+    except DecodeError:
+        return None
+    return type(made), made
+
+
+def _encoded(codec: Codec[Any], value: Any) -> Any:
+    try:
+        return codec.encode(value)
+    except EncodeError:
+        return None

@@ -76,7 +76,6 @@ class _ExampleRun(DecodeRun):
 
     def __init__(self, shared: DecodeState, problems: Problems) -> None:
         super().__init__(shared, problems)
-        self.builds = False
         self.nulls: list[tuple[dict[str, Any], str]] = []
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
@@ -85,6 +84,20 @@ class _ExampleRun(DecodeRun):
             keys = [field.key for field in node.fields if field.absent_is_none]
             self.nulls += [(value, key) for key in keys if value.get(key, MISSING) is None]
         return super().decode(node, value, path, depth)
+
+    def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:  # noqa: ARG002
+        """Return what equals an instance of the same arguments, for the items of a set."""
+        values = [arguments.get(field.name, field.default) for field in node.fields]
+        made = (node.type, *values)
+        return made if _is_hashable(made) else object()
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 class DefaultChecks:

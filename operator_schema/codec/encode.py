@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ..introspect.leaves import SchemaLeaf
-from ..introspect.node_kinds import NO_ARRAYS, flat_members, is_exactly, may_be, shape_of
+from ..introspect.node_kinds import NO_ARRAYS, flat_members, is_exactly, may_be, shape_of, tag_of
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -396,7 +396,10 @@ class EncodeRun:
 
     def _also_fitting(self, node: UnionNode, member: Node, encoded: dict[str, Any], depth: int) -> list[Node]:
         """Return the other members of a union that take what a member was encoded to, with no unused key."""
-        shapes = [(other, shape_of(other)) for other in flat_members(node, self.definitions)]
+        members = flat_members(node, self.definitions)
+        if tag_of(members) is not None:
+            return []
+        shapes = [(other, shape_of(other)) for other in members]
         trial = DecodeRun(DecodeState(self.definitions, self.shared.max_depth), Trial())
         return [
             other
@@ -404,7 +407,7 @@ class EncodeRun:
             if shape is not None
             and other is not member
             and encoded.keys() <= {field.key for field in shape.fields}
-            and not any(_is_no_choice(field, encoded) for field in shape.fields)
+            and not (other is shape and any(_is_no_choice(field, encoded) for field in shape.fields))
             and trial.decode(other, encoded, None, depth) is not INVALID
         ]
 

@@ -123,7 +123,8 @@ class _Unions:
         self.lack_tags = (
             self.lack_tags
             or node.discriminator is not None
-            or any(not tag.required for tag in tags_of(members))
+            or any(isinstance(resolve(each, self._graph.definitions), UnionNode) for each in node.members)
+            or any(not tag.required for tag in tags_of(members, of_all=False))
         )
         left = MAX_COMPARED_MEMBERS - self._compared
         most = max(left, 0) + 1

@@ -515,21 +515,28 @@ def tag_of(members: Sequence[Node]) -> Tag | None:
     return min(tags_of(members), key=lambda tag: (not tag.required, len(tag.members), tag.key), default=None)
 
 
-def tags_of(members: Sequence[Node]) -> list[Tag]:
-    """Return the discriminators of the objects among members: keys at which no two take the same value."""
+def tags_of(members: Sequence[Node], *, of_all: bool = True) -> list[Tag]:
+    """Return the discriminators of the objects among members: keys at which no two take the same value.
+
+    Args:
+        members: of a union; those that aren't objects don't count.
+        of_all: whether each object has to have a few values at the key, or at least two of them.
+    """
     shapes = [(member, shape) for member in members if (shape := shape_of(member)) is not None]
     if len(shapes) < 2:  # noqa: PLR2004  # nothing to distinguish
         return []
-    fields = [(member, {field.key: field for field in shape.fields}) for member, shape in shapes]
-    return [tag for key in fields[0][1] for tag in _tags_at(key, fields)]
+    rows: dict[str, list[tuple[Node, Field]]] = {}
+    for member, shape in shapes:
+        for field in shape.fields:
+            if field_choices(field):
+                rows.setdefault(field.key, []).append((member, field))
+    least = len(shapes) if of_all else 2
+    return [tag for key, having in rows.items() if len(having) >= least for tag in _tags_at(key, having)]
 
 
-def _tags_at(key: str, fields: Sequence[tuple[Node, Mapping[str, Field]]]) -> list[Tag]:
-    """Return the discriminator that a key is, if it is one."""
-    rows = [(node, known[key]) for node, known in fields if key in known]
+def _tags_at(key: str, rows: Sequence[tuple[Node, Field]]) -> list[Tag]:
+    """Return the discriminator that a key is for the objects that have a few values there, if it is one."""
     values = [field_choices(field) for _, field in rows]
-    if len(rows) < len(fields) or not all(values):
-        return []
     members = {
         choice_key(value): node for (node, _), several in zip(rows, values, strict=True) for value in several
     }

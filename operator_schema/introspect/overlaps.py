@@ -37,14 +37,21 @@ class Objects:
         shapes: number of a member to its fields.
     """
 
-    __slots__ = ("_definitions", "_marks", "_members", "shapes")
+    __slots__ = ("_definitions", "_marks", "_members", "_tags", "shapes")
 
     def __init__(self, members: Sequence[Node], definitions: Mapping[Target, Node]) -> None:
         self._definitions = definitions
         self._members = members
         self._marks: dict[int, Marks] = {}
+        self._tags: set[str] | None = None
         found = [(i, shape_of(member)) for i, member in enumerate(members)]
         self.shapes = {i: shape for i, shape in found if shape is not None}
+
+    def _required_tags(self) -> set[str]:
+        """Return the keys that are going to be required, and written, because they are tags."""
+        if self._tags is None:
+            self._tags = {tag.key for tag in tags_of(self._members, of_all=False)}
+        return self._tags
 
     def marks(self, node: ObjectNode) -> Marks:
         """Return what distinguishes an object from others."""
@@ -56,25 +63,30 @@ class Objects:
     def differ(self, one: int, other: int) -> bool:
         """Return whether instances of two members are written in different ways, so that both can be read."""
         first, second, is_lax = self._pair(one, other)
+        tags = self._required_tags() & first.fields.keys() & second.fields.keys()
+        if any(all(_is_kept_choice(marks.fields[key]) for marks in (first, second)) for key in tags):
+            return True
         if not (first.written | second.written) <= (first.fields.keys() & second.fields.keys()):
             return True
         return self._refuses(first, second, is_lax=is_lax) and self._refuses(second, first, is_lax=is_lax)
 
     def exclude(self, one: int, other: int) -> bool:
-        """Return whether no value at all fits two members."""
+        """Return whether it is certain that no value at all fits two members."""
         first, second, is_lax = self._pair(one, other)
-        return self._refuses(first, second, is_lax=is_lax, is_written=False)
+        return self._refuses(first, second, is_lax=is_lax, is_written=False, is_certain=True)
 
     def share(self, one: int, other: int) -> bool:
         """Return whether a value without unused keys may fit two members."""
-        first, second, _ = self._pair(one, other)
+        first, second, is_lax = self._pair(one, other)
         is_close = first.required <= second.fields.keys() and second.required <= first.fields.keys()
-        return is_close and not self.exclude(one, other)
+        return is_close and not self._refuses(first, second, is_lax=is_lax, is_written=False)
 
     def is_read_as(self, one: int, other: int) -> bool:
         """Return whether what a member writes may be a value of another one, without unused keys."""
         first, second, is_lax = self._pair(one, other)
-        return first.written <= second.fields.keys() and not self._refuses(first, second, is_lax=is_lax)
+        return first.written <= second.fields.keys() and not self._refuses(
+            first, second, is_lax=is_lax, is_certain=True
+        )
 
     def distinguishing_field(
         self, member: int, others: Iterable[int], value: Mapping[str, object]
@@ -101,11 +113,18 @@ class Objects:
 
     def _pair(self, one: int, other: int) -> tuple[Marks, Marks, bool]:
         # A leaf may take `"1"` for an integer.
-        is_lax = any(isinstance(self._members[each], LeafNode) for each in (one, other))
+        is_lax = _has_leaf([self._members[one], self._members[other]])
         return self.marks(self.shapes[one]), self.marks(self.shapes[other]), is_lax
 
     def _refuses(
-        self, one: Marks, other: Marks, *, is_lax: bool, is_written: bool = True, levels: int = _LEVELS
+        self,
+        one: Marks,
+        other: Marks,
+        *,
+        is_lax: bool,
+        is_written: bool = True,
+        is_certain: bool = False,
+        levels: int = _LEVELS,
     ) -> bool:
         """Return whether an object refuses all values of another one.
 
@@ -115,20 +134,38 @@ class Objects:
             is_lax: whether a leaf reads one of them.
             is_written: whether only values count that are written from instances, with all keys that such
                 values have.
+            is_certain: whether only that counts which holds for every value. A leaf may convert values, or
+                have a validator that takes others than its schema says.
             levels: of objects inside them that are compared.
         """
+        if is_certain and is_lax:
+            return False
         if is_written and not (other.required <= one.fields.keys()):
             return True
         always = one.written if is_written else one.required
         return any(
             (key in always or key in other.required)
             and self._are_disjoint(
-                one.fields[key], other.fields[key], levels, is_lax=is_lax, is_written=is_written
+                one.fields[key],
+                other.fields[key],
+                levels,
+                is_lax=is_lax,
+                is_written=is_written,
+                is_certain=is_certain,
             )
             for key in one.fields.keys() & other.fields.keys()
         )
 
-    def _are_disjoint(self, one: Field, other: Field, levels: int, *, is_lax: bool, is_written: bool) -> bool:
+    def _are_disjoint(
+        self,
+        one: Field,
+        other: Field,
+        levels: int,
+        *,
+        is_lax: bool,
+        is_written: bool,
+        is_certain: bool = False,
+    ) -> bool:
         """Return whether one field refuses all values of the other."""
         values, others = choice_keys(one), choice_keys(other)
         if values and others:
@@ -139,17 +176,30 @@ class Objects:
             return False
         if common != _OBJECT_ALONE or not levels:
             return not common
-        inner = shape_of(resolve(one.node, self._definitions))
-        outer = shape_of(resolve(other.node, self._definitions))
+        nodes = [resolve(field.node, self._definitions) for field in (one, other)]
+        inner, outer = map(shape_of, nodes)
         if inner is None or outer is None:
             return False
         return self._refuses(
-            self.marks(inner), self.marks(outer), is_lax=is_lax, is_written=is_written, levels=levels - 1
+            self.marks(inner),
+            self.marks(outer),
+            is_lax=is_lax or (is_certain and _has_leaf(nodes)),
+            is_written=is_written,
+            is_certain=is_certain,
+            levels=levels - 1,
         )
 
     def _types(self, field: Field) -> frozenset[str]:
         null = frozenset({"null"} if field.absent_is_none else ())
         return null.union(*map(received_types, flat_members(field.node, self._definitions)))
+
+
+def _is_kept_choice(field: Field) -> bool:
+    return bool(field_choices(field)) and not field.init_only
+
+
+def _has_leaf(nodes: Iterable[Node]) -> bool:
+    return any(isinstance(node, LeafNode) for node in nodes)
 
 
 def overlapping_names(node: Node, definitions: Mapping[Target, Node]) -> list[tuple[str, str]]:

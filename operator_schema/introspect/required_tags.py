@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..findings import Finding
 from ..json_values import is_object
 from .leaves import trusted_leaf
-from .node_kinds import TRAITS, ShapedDecoder, flat_members, parts_of, shape_of, tags_of
-from .nodes import NULL, Field, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode
+from .node_kinds import TRAITS, ShapedDecoder, field_choices, flat_members, parts_of, shape_of, tags_of
+from .nodes import NULL, Field, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, resolve
 from .overlaps import is_always_written
 
 if TYPE_CHECKING:
@@ -171,20 +171,41 @@ class _Rebuilt:
 
         Args:
             node: the union.
-            around: keys that it requires as a member of another union; None if it isn't a member.
+            around: keys that it requires as a member of another union, its own among them; None if it isn't
+                a member.
         """
-        if around is not None and node.discriminator is None:
+        if around is not None:
             return around
-        members = [each for each in self._flat(node) if shape_of(each) is not None]
-        named = self._named(node.discriminator, members)
-        if named is not None:
-            return frozenset({named, *(around or ())})
-        return frozenset([tag.key for tag in tags_of(members)]) if around is None else around
+        unions = self._unions_in(node)
+        named = [(self._flat(each), key) for each in unions if (key := self._named(each)) is not None]
+        found = {key for _, key in named}
+        for each in unions:
+            members = self._flat(each)
+            # Nobody but the named one is needed to choose among the members of a union that names one.
+            found |= {
+                tag.key
+                for tag in tags_of(members, of_all=False)
+                if not any(_are_among(tag.members.values(), chosen) for chosen, _ in named)
+            }
+        return frozenset(found)
 
-    def _named(self, name: str | None, members: list[Node]) -> str | None:
+    def _unions_in(self, node: UnionNode) -> list[UnionNode]:
+        """Return a union and the unions that are members of it."""
+        found: dict[int, UnionNode] = {}
+        pending: list[Node] = [node]
+        while pending:
+            each = resolve(pending.pop(), self._graph.definitions)
+            if isinstance(each, UnionNode) and id(each) not in found:
+                found[id(each)] = each
+                pending += each.members
+        return list(found.values())
+
+    def _named(self, node: UnionNode) -> str | None:
         """Return the key of the field that a discriminator of pydantic names in all members."""
+        name = node.discriminator
         if name is None:
             return None
+        members = [each for each in self._flat(node) if shape_of(each) is not None]
         fields = [
             next((each for each in _fields_of(member) if name in {each.name, each.key}), None)
             for member in members
@@ -201,7 +222,10 @@ class _Rebuilt:
                 field.key
                 for member in self._flat(node)
                 for field in _fields_of(member)
-                if field.key in keys and not field.required and self._may_require(member, field)
+                if field.key in keys
+                and not field.required
+                and field_choices(field)
+                and self._may_require(member, field)
             ]
         )
 
@@ -216,6 +240,11 @@ class _Rebuilt:
 def _fields_of(node: Node) -> tuple[Field, ...]:
     shape = shape_of(node)
     return () if shape is None else shape.fields
+
+
+def _are_among(nodes: Iterable[Node], others: list[Node]) -> bool:
+    known = set(map(id, others))
+    return all(id(node) in known for node in nodes)
 
 
 def _are_same(made: Iterable[Any], given: Iterable[Any]) -> bool:

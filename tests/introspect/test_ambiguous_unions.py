@@ -78,7 +78,7 @@ class TaggedY:
 
 @dataclass
 class TaggedZ:
-    kind: Literal["z"] = "z"
+    kind: Literal["z"] | None = "z"
     v: int = 0
 
 
@@ -99,7 +99,7 @@ AMBIGUOUS = {
     "empty objects": (Empty, Vacant, ("Empty", "Vacant"), "tag"),
     "one tag for two": (Cat, Kitten, ("Cat", "Kitten"), 'Both take "cat" as kind: give each'),
     "objects that may both be empty": (OptionalA, OptionalB, ("OptionalA", "OptionalB"), "tag"),
-    "a tag that may be null": (TaggedY, TaggedZ, ("TaggedY", "TaggedZ"), "tag"),
+    "tags that may both be null": (TaggedY, TaggedZ, ("TaggedY", "TaggedZ"), "tag"),
     "tags that are not kept": (BuiltA, BuiltB, ("BuiltA", "BuiltB"), "tag"),
     "named tuple and dataclass": (Point, make_dataclass("Place", ["x", "y"]), ("Point", "Place"), "tag"),
     "objects and maps": (U1, dict[str, int], ("U1",), "Keep one"),

@@ -170,3 +170,51 @@ def test_members_of_a_union_whose_tags_become_required_show_their_examples():
     for each in schema["items"]["anyOf"]:
         assert each["required"] == ["kind"]
         assert each["properties"]["day"]["examples"] == ["2026-01-31"]
+
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+    y: int = 0
+
+
+@dataclass
+class Tagged:
+    tags: list[str]
+
+
+@dataclass
+class Archive:
+    path: str
+    zip: bool | None = None
+
+
+@dataclass
+class Remove:
+    path: str
+    force: bool = False
+
+
+@pytest.mark.parametrize(
+    ("annotation", "example", "complaint"),
+    [
+        (Archive | Remove, {"path": "/"}, "fits Archive and Remove equally well"),
+        (list[Archive | Remove], [{"path": "/"}], "fits Archive and Remove equally well"),
+        (set[Point], [{"x": 1}, {"x": 1}], "equals an earlier one"),
+        (set[Point], [{"x": 1}, {"x": 1, "y": 0}], "equals an earlier one"),
+    ],
+)
+def test_an_example_that_decoding_refuses_is_refused(annotation, example, complaint):
+    with pytest.raises(SchemaError, match=complaint):
+        shown(annotation, example)
+
+
+def test_an_example_of_a_union_is_one_of_its_nearest_member():
+    assert shown(Archive | Remove, {"path": "/", "force": True}) == [{"path": "/", "force": True}]
+    assert shown(Archive | int, {"path": "/", "zip": None}) == [{"path": "/"}]
+    assert shown(set[Point], [{"x": 1}, {"x": 2}]) == [[{"x": 1}, {"x": 2}]]
+
+
+def test_examples_of_a_set_whose_items_have_no_hash_say_so():
+    with pytest.raises(SchemaError, match="can't be in a Python set"):
+        shown(set[Tagged], [{"tags": []}, {"tags": ["a"]}])

@@ -290,3 +290,98 @@ def test_the_default_of_a_tag_is_still_checked():
 
     with pytest.raises(SchemaError, match="its default does not fit"):
         Codec(Wrong | Keep)
+
+
+@dataclass
+class Other:
+    name: str
+
+
+@dataclass
+class Removal:
+    path: str
+    force: bool = False
+    kind: Literal["delete"] = "delete"
+
+
+@dataclass
+class Circle:
+    size: int
+    shape: Literal["circle"] = "circle"
+
+
+@dataclass
+class Square:
+    size: int
+    round: int = 0
+    shape: Literal["square"] = "square"
+
+
+@dataclass
+class Free:
+    size: int
+    kind: str = "free"
+
+
+EITHER = TypeAliasType("EITHER", Union[Keep, Removal])
+SHAPE = TypeAliasType("SHAPE", Union[Circle, Square])
+
+
+@pytest.mark.parametrize(
+    "union",
+    [
+        Union[Keep, Removal, Other],
+        Union[Other, Removal, Keep],
+        Union[EITHER, Other],
+        Union[EITHER, SHAPE],
+        Union[EITHER, Keep, Other],
+        Union[EITHER, Free],
+        Union[Union[EITHER, Other], int],
+        Union[Annotated[Union[Keep, Removal], pydantic.Field(discriminator="kind")], Other],
+    ],
+)
+def test_a_tag_that_some_members_have_is_required_in_those(union):
+    codec = Codec(union)
+    for each in (codec, codec.compile(), Codec(union, repair=True)):
+        assert each.report({"path": "/", "force": True})[0].code in {"missing", "no_match"}
+        assert each.report({"path": "/"})
+        assert each.decode({"path": "/", "kind": "keep"}) == Keep("/")
+        assert each.decode(each.encode(Removal("/"))) == Removal("/")
+
+
+def test_a_text_is_no_tag():
+    codec = Codec(Union[EITHER, Free])
+    assert codec.decode({"size": 1}) == Free(1)
+
+
+def test_an_inner_tag_that_is_named_is_the_only_one_among_those():
+    @dataclass
+    class One:
+        kind: Literal["one"] = "one"
+        mode: Literal["a"] = "a"
+
+    @dataclass
+    class Two:
+        kind: Literal["two"] = "two"
+        mode: Literal["b"] = "b"
+
+    codec = Codec(Union[Annotated[Union[One, Two], pydantic.Field(discriminator="kind")], Other])
+    assert codec.decode({"kind": "two"}) == Two()
+    assert codec.report({"mode": "a"})
+
+
+def test_a_tag_that_may_be_null_is_required_where_the_others_have_a_default():
+    @dataclass
+    class Null:
+        path: str
+        kind: Literal["null"] | None = None
+
+    class Loose(TypedDict):
+        path: str
+        kind: NotRequired[Literal["loose"]]
+
+    codec = Codec(Union[Null, Keep, Loose])
+    assert codec.decode({"path": "/", "kind": None}) == Null("/")
+    assert codec.decode({"path": "/", "kind": "loose"}) == {"path": "/", "kind": "loose"}
+    assert codec.encode(Null("/")) == {"path": "/", "kind": None}
+    assert codec.report({"path": "/"})

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import make_dataclass
-from enum import Enum
+from enum import Enum, IntEnum, StrEnum
 from typing import Any, Literal, Optional, Required, TypedDict, Union
 
 import pytest
 from judge import validator
+from libraries import library
 
-from operator_schema import Codec, DecodeError, SchemaError
+from operator_schema import Codec, DecodeError, EncodeError, SchemaError
 from operator_schema.introspect import ambiguity_checks
+
+pydantic = library("pydantic")
 
 
 def cls(name: str, **fields: Any) -> Any:
@@ -134,3 +137,47 @@ def test_wide_unions_of_choices_compare_few_pairs(monkeypatch):
     members = [Enum(f"Choice{i}", {"A": f"a{i}", "B": f"b{i}"}) for i in range(100)]
     Codec(Union[tuple(members)])
     assert not compared
+
+
+class Whole(pydantic.BaseModel):
+    v: int
+
+
+class Text(pydantic.BaseModel):
+    v: str
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        (cls("One", e=Whole, a=Optional[int]), cls("Two", e=Text, b=Optional[int])),
+        (
+            pydantic.create_model("One", e=(IntEnum("Whole", {"ONE": 1}), ...), a=(int, 0)),
+            pydantic.create_model("Two", e=(StrEnum("Text", {"ONE": "1"}), ...), b=(int, 0)),
+        ),
+    ],
+)
+def test_no_tier_chooses_where_a_leaf_converts(members):
+    codec = Codec(Union[(*members, cls("Other", other=int))])
+    value = {"e": {"v": "1"} if members[0].__annotations__["e"] is Whole else "1"}
+    for each in (codec, codec.compile()):
+        with pytest.raises(DecodeError, match="fits One and Two equally well"):
+            each.decode(value)
+
+
+def test_no_tier_writes_what_a_leaf_of_another_member_converts():
+    one, two = cls("One", e=Whole), cls("Two", e=Text)
+    codec = Codec(Union[one, two])
+    for each in (codec, codec.compile()):
+        assert each.encode(one(Whole(v=1))) == {"e": {"v": 1}}
+        with pytest.raises(EncodeError, match="what this Two is written as fits One equally well"):
+            each.encode(two(Text(v="1")))
+
+
+def test_what_a_leaf_writes_is_tried_for_another_leaf_without_a_common_tag():
+    one = pydantic.create_model("One", e=(IntEnum("Whole", {"ONE": 1}), ...))
+    two = pydantic.create_model("Two", e=(StrEnum("Text", {"ONE": "1"}), ...))
+    codec = Codec(Union[one, two, cls("Other", other=int)])
+    for each in (codec, codec.compile()):
+        with pytest.raises(EncodeError, match="what this Two is written as fits One equally well"):
+            each.encode(two(e="1"))

@@ -123,8 +123,9 @@ def test_a_union_means_the_same_in_every_order(members):
 @every_union
 def test_a_union_is_any_of_its_members(members):
     schemas = [schema_of(member) for member in members]
-    if {Cat, Dog} <= {*members} <= {Cat, Dog, Bird, None}:  # the tag of a Dog is required beside a Cat
-        schemas[1] = {**schemas[1], "required": ["kind"]}
+    if {Cat, Dog} <= {*members}:  # the tag of a Dog is required beside a Cat
+        dog = members.index(Dog)
+        schemas[dog] = {**schemas[dog], "required": ["kind"]}
     once = [schema for i, schema in enumerate(schemas) if schema not in schemas[:i]]
     assert schema_of(union_of(members)) == {"anyOf": once}
 

@@ -172,7 +172,14 @@ def test_a_tag_that_some_members_have_is_what_chooses_them():
         path: str
         mode: Literal["off"] = "off"
 
-    codec = Codec(On | Off | Point)
+    @dataclass
+    class Further:
+        x: int
+        mode: Literal["on"] = "on"
+
+    (problem,) = Codec(On | Off | Point).report({"path": "/"})
+    assert 'mode: "off"' in problem.message
+    codec = Codec(On | Off | Further)
     (problem,) = codec.report({"path": "/"})
     assert 'add "mode": "off" for Off' in problem.message
     assert codec.decode({"path": "/", "mode": "off"}) == Off("/")
