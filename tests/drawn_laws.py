@@ -24,6 +24,11 @@ def counted(law, name):
     return count
 
 
+def pytest_report_header() -> str:
+    """Say it at once, too: a run that is stopped has no end."""
+    return f"`make laws SEED={os.environ['LAWS_SEED']}` draws the same again"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     laws = {}
     for item in items:
