@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import Finding, about_type
 from ..json_values import JSON_TYPES, choice_key
-from ..message_text import excerpt, listed
+from ..message_text import excerpt, listed, quote
 from .hints import show_value
-from .node_kinds import TRAITS, field_choices, flat_members, parts_of, received_types, tags_of, visit
+from .node_kinds import (
+    TRAITS,
+    field_choices,
+    flat_members,
+    parts_of,
+    received_types,
+    shape_of,
+    tags_of,
+    visit,
+)
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -126,6 +135,8 @@ class _Unions:
             or any(isinstance(resolve(each, self._graph.definitions), UnionNode) for each in node.members)
             or any(not tag.required for tag in tags_of(members, of_all=False))
         )
+        if node.discriminator is not None:
+            yield from _misnamed(node.discriminator, members, path, owner)
         left = MAX_COMPARED_MEMBERS - self._compared
         most = max(left, 0) + 1
         looked_at, complaints = check_union(members, path, owner, self._graph.definitions, most)
@@ -139,6 +150,18 @@ class _Unions:
 
 
 _TEXT_ALONE = frozenset({"string"})
+
+
+def _misnamed(name: str, members: Sequence[Node], path: Path, owner: str) -> Iterator[Finding]:
+    """Yield a complaint about each member in which the discriminator that pydantic names is none."""
+    for member in members:
+        shape = shape_of(member)
+        named = [field for field in shape.fields if name in {field.name, field.key}] if shape else []
+        # A leaf may have another name for the field than its key.
+        is_none = not named and isinstance(member, ObjectNode)
+        if is_none or not all(map(field_choices, named)):
+            message = f"the discriminator {quote(name)} isn't a Literal or an Enum in {node_name(member)}"
+            yield about_type(path, "unsupported", owner, message, "Name a field that is one in each member")
 
 
 def check_union(

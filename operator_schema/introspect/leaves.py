@@ -155,7 +155,7 @@ def described_leaf(
     encode: Callable[[Any], Any],
     placeholder: object,
 ) -> SchemaLeaf[Any]:
-    """Make a leaf of a schema that may come from others: what can't be checked of it isn't.
+    """Make a leaf of a schema alone, whose functions take whatever fits it.
 
     Args:
         cls: the Python type.
@@ -168,7 +168,7 @@ def described_leaf(
         SchemaError: the schema can't be used.
     """
     _raise(cls, _describe_schema_fault(json_schema))
-    return trusted_leaf(cls, shown_schema(json_schema), decode, encode, placeholder, 0)
+    return trusted_leaf(cls, _fit_schema(cls, json_schema), decode, encode, placeholder, 0)
 
 
 def shown_schema(json_schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,12 +195,17 @@ def _checked_schema(
     _raise(
         cls, _describe_fault(cls, json_schema, decode, encode, rank) or _describe_schema_fault(json_schema)
     )
+    shown = _fit_schema(cls, json_schema)
+    _raise(cls, _describe_placeholder_fault(cls, shown, decode, encode, placeholder))
+    return shown
+
+
+def _fit_schema(cls: type, json_schema: Mapping[str, Any]) -> dict[str, Any]:
     shown = shown_schema(json_schema)
     if not shown.keys() <= _UNCHECKED:
         from ..schema.written import describe_unfit_parts
 
         _raise(cls, describe_unfit_parts(shown))
-    _raise(cls, _describe_placeholder_fault(cls, shown, decode, encode, placeholder))
     return shown
 
 

@@ -59,6 +59,10 @@ def _leaf_of(cls: type, values: type, model: Any, *, of_results: bool) -> Schema
     fault = describe_reference_fault(schema)
     if fault is not None:
         return fault
+    if not of_results and "discriminator" in str(schema):
+        from .pydantic_discriminators import with_required_discriminators  # most models have none
+
+        schema = with_required_discriminators(schema)
     types = _types_of(schema, schema)
     document = {"type": types[0] if len(types) == 1 else types, **schema}
     known = _Model(model, document, _shape_of(cls, schema, schema, _LEVELS))

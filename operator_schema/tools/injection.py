@@ -465,7 +465,8 @@ class RawArguments(Value):
                 in `document_tool`.
 
         Raises:
-            SchemaError: it isn't such a document.
+            SchemaError: it isn't such a document, has a part that can't be checked, or a default that doesn't
+                fit.
         """
         leaf = described_leaf(cls, json_schema, cls, _arguments_of, cls({}))
         if misfit(leaf.json_schema, {}) is None:

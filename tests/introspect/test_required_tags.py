@@ -222,8 +222,6 @@ def test_all_discriminators_are_required_unless_one_is_named():
     assert found(list[Optional[by_name]], [None, {"kind": "two"}, {"mode": "a"}]) == [
         ((2, "kind"), "missing")
     ]
-    unknown = Annotated[Union[One, Two], pydantic.Field(discriminator="nothing")]
-    assert found(unknown, {"kind": "one"}) == [(("mode",), "missing")]
 
 
 def test_each_named_discriminator_counts_where_it_is_named():
@@ -385,3 +383,25 @@ def test_a_tag_that_may_be_null_is_required_where_the_others_have_a_default():
     assert codec.decode({"path": "/", "kind": "loose"}) == {"path": "/", "kind": "loose"}
     assert codec.encode(Null("/")) == {"path": "/", "kind": None}
     assert codec.report({"path": "/"})
+
+
+@pytest.mark.parametrize(
+    ("members", "name", "wrong"),
+    [
+        (Union[Keep, Delete], "path", ["Delete", "Keep"]),
+        (Union[Keep, Delete], "nothing", ["Delete", "Keep"]),
+        (Union[Keep, Free], "kind", ["Free"]),
+        (Union[Node, End], "size", ["End"]),
+        (Union[Keep, Delete, None], "kind", []),
+    ],
+)
+def test_a_discriminator_that_is_none_is_refused(members, name, wrong):
+    annotation = Annotated[members, pydantic.Field(discriminator=name)]
+    if not wrong:
+        Codec(annotation)
+        return
+    with pytest.raises(SchemaError) as caught:
+        Codec(annotation)
+    assert sorted(finding.message for finding in caught.value.findings) == [
+        f'the discriminator "{name}" isn\'t a Literal or an Enum in {each}' for each in wrong
+    ]

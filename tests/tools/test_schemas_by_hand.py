@@ -265,3 +265,16 @@ def test_the_codec_of_raw_arguments_is_pickled() -> None:
     codec = pickle.loads(pickle.dumps(described().codec))
     assert codec.decode({"package": "a"}) == RawArguments({"package": "a"})
     assert codec.encode_leniently(RawArguments({}))[0] == {}
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "integer", "maximum": "9"},
+        {"type": "integer", "minimum": 0, "default": -1},
+        {"type": "integer", "examples": ["q"]},
+    ],
+)
+def test_a_schema_by_hand_says_nothing_that_can_t_be_checked(part):
+    with pytest.raises(SchemaError, match="json_schema"):
+        RawArguments.described_by({"type": "object", "properties": {"n": part}})

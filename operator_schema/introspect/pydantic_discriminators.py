@@ -1,0 +1,107 @@
+"""Which keys do the unions inside a model of pydantic require?
+
+A union with `Field(discriminator="kind")` refuses an object without the key, but pydantic's schema lets the
+key be left out where its field has a default. A class that is also used alone has two definitions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Keys = frozenset[str]
+    Meant = Callable[[str, Keys], str]
+
+__all__ = ["with_required_discriminators"]
+
+_NONE: Final[frozenset[str]] = frozenset()
+_PREFIX: Final = "#/$defs/"
+
+
+def with_required_discriminators(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose unions require what pydantic requires of their members.
+
+    Args:
+        schema: for reading, as pydantic makes it.
+    """
+    definitions: dict[str, Any] = schema.get("$defs", {})
+    uses: dict[str, set[Keys]] = {name: set() for name in definitions}
+    pending: list[tuple[Any, Keys]] = [({**schema, "$defs": None}, _NONE)]
+
+    def note(reference: str, keys: Keys) -> str:
+        name = reference.removeprefix(_PREFIX)
+        if name in uses and keys not in uses[name]:
+            uses[name].add(keys)
+            pending.append((definitions[name], keys))
+        return reference
+
+    while pending:
+        _requiring(*pending.pop(), note)
+    if all(keys == {_NONE} for keys in uses.values()):
+        return schema
+
+    def meant(reference: str, keys: Keys) -> str:
+        name = reference.removeprefix(_PREFIX)
+        return reference if name not in uses else _PREFIX + _name(name, keys, uses[name])
+
+    made = {
+        _name(name, keys, several): _requiring(definitions[name], keys, meant)
+        for name, several in uses.items()
+        for keys in sorted(several, key=sorted)
+    }
+    rest = {key: value for key, value in schema.items() if key != "$defs"}
+    return {"$defs": made, **_requiring(rest, _NONE, meant)}
+
+
+def _name(name: str, keys: Keys, uses: set[Keys]) -> str:
+    return name if len(uses) == 1 or not keys else "_".join([name, "with", *sorted(keys)])
+
+
+def _requiring(part: Any, keys: Keys, meant: Meant) -> Any:
+    """Return a part of a schema that requires some keys.
+
+    Args:
+        part: of the schema.
+        keys: that its objects require.
+        meant: what a reference becomes whose objects require some keys.
+    """
+    if isinstance(part, list):
+        return [_requiring(each, _NONE, meant) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return _requiring_object(cast("dict[str, Any]", part), keys, meant)
+
+
+def _requiring_object(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[str, Any]:
+    if isinstance(part.get("$ref"), str):
+        return {**part, "$ref": meant(part["$ref"], keys)}
+    found: Any = part.get("discriminator")
+    members: Any = part.get("oneOf")
+    if isinstance(members, list) and isinstance(found, dict) and "mapping" in found:
+        inside = keys | {found["propertyName"]}
+        rest = {key: value for key, value in part.items() if key not in {"discriminator", "oneOf"}}
+        required = [_requiring(each, inside, meant) for each in members]
+        names = dict(pair for old, new in zip(members, required, strict=True) for pair in _renamed(old, new))
+        return {**rest, "discriminator": _mapped(found, names), "oneOf": required}
+    made = {key: _requiring(value, _NONE, meant) for key, value in part.items()}
+    known = part.get("required", [])
+    lacking = sorted(keys.intersection(part.get("properties", ())).difference(known)) if keys else []
+    return {**made, "required": [*known, *lacking]} if lacking else made
+
+
+def _renamed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the references of a member of a union, each with what it became."""
+    if "$ref" in old:
+        yield old["$ref"], new["$ref"]
+    for each, other in zip(old.get("oneOf", ()), new.get("oneOf", ()), strict=True):
+        yield from _renamed(each, other)
+
+
+def _mapped(part: Any, names: dict[str, str]) -> Any:
+    if isinstance(part, dict):
+        return {key: _mapped(value, names) for key, value in cast("dict[str, Any]", part).items()}
+    if isinstance(part, list):
+        return [_mapped(each, names) for each in part]
+    return names.get(part, part) if isinstance(part, str) else part

@@ -1,0 +1,96 @@
+"""Discriminators inside models of pydantic: the schema requires what pydantic requires."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Annotated, Any, Literal, Union
+
+import pytest
+from judge import validator
+from libraries import library
+
+from operator_schema import Codec
+
+pydantic = library("pydantic")
+
+
+class Keep(pydantic.BaseModel):
+    path: str = "/"
+    kind: Literal["keep"] = "keep"
+
+
+class Drop(pydantic.BaseModel):
+    path: str = "/"
+    kind: Literal["drop"] = "drop"
+    how: Literal["drop"] = "drop"
+
+
+class Move(pydantic.BaseModel):
+    kind: Literal["drop"] = "drop"
+    how: Literal["move"] = "move"
+
+
+class Aliased(pydantic.BaseModel):
+    own: Literal["aliased"] = pydantic.Field("aliased", alias="kind")
+
+
+class AlsoAliased(pydantic.BaseModel):
+    own: Literal["keep"] = pydantic.Field("keep", alias="kind")
+
+
+class Tree(pydantic.BaseModel):
+    kind: Literal["tree"] = "tree"
+    leaves: list[Annotated[Union[Keep, Tree], pydantic.Field(discriminator="kind")]] = []
+
+
+def pair(one: Any, other: Any) -> Any:
+    return pydantic.create_model("Pair", one=(one, ...), other=(other, ...))
+
+
+BY_KIND = Annotated[Union[Keep, Drop], pydantic.Field(discriminator="kind")]
+BY_HOW = Annotated[Union[Drop, Move], pydantic.Field(discriminator="how")]
+FORMS: list[tuple[Any, Any]] = [
+    (BY_KIND, lambda value: value),
+    (Union[BY_KIND, None], lambda value: value),
+    (list[BY_KIND], lambda value: [value]),
+    (dict[str, BY_KIND], lambda value: {"a": value}),
+    (Annotated[Union[AlsoAliased, Aliased], pydantic.Field(discriminator="own")], lambda value: value),
+    (Annotated[Union[Keep, BY_HOW], pydantic.Field(discriminator="kind")], lambda value: value),
+    (pair(Keep, BY_KIND), lambda value: {"one": {}, "other": value}),
+    (pair(BY_KIND, BY_HOW), lambda value: {"one": {"kind": "keep"}, "other": value}),
+    (Tree, lambda value: {"leaves": [value]}),
+    (pair(Union[Keep, int], BY_HOW), lambda value: {"one": 1, "other": value}),
+    (Keep, lambda value: value),
+]
+VALUES: list[dict[str, Any]] = [
+    dict(pairs)
+    for pairs in product(
+        [("path", "/")],
+        *[
+            [("other", 1), *[(key, each) for each in ("keep", "drop", "move", "tree", "aliased")]]
+            for key in ("kind", "how")
+        ],
+    )
+]
+
+
+@pytest.mark.parametrize(("annotation", "around"), FORMS)
+@pytest.mark.parametrize("is_root", [False, True])
+def test_the_schema_requires_the_discriminator_that_pydantic_requires(annotation, around, is_root):
+    if is_root:
+        cls, key = pydantic.RootModel[annotation], lambda value: value
+    else:
+        cls, key = pydantic.create_model("Holder", x=(annotation, ...)), lambda value: {"x": value}
+    codec = Codec(cls)
+    judge = validator(codec.json_schema())
+    for value in VALUES:
+        given = key(around(value))
+        assert judge.is_valid(given) == (not codec.report(given)), given
+    assert not codec.report(codec.example())
+
+
+def test_a_class_that_is_used_alone_as_well_keeps_its_default_there():
+    cls = pydantic.create_model("Holder", one=(Keep, ...), other=(BY_KIND, ...))
+    definitions = Codec(cls).json_schema()["$defs"]
+    assert "required" not in definitions["Keep"]
+    assert definitions["Keep_with_kind"]["required"] == definitions["Drop"]["required"] == ["kind"]
