@@ -126,8 +126,20 @@ VALUES = [
     lambda mark: [mark],
     lambda mark: {"kind": "x", "value": {"deep": mark}},
     lambda mark: json.dumps({"inner": mark}),
+    lambda mark: {mark: True},
 ]
 """Secrets in which a mark is, which nothing else has."""
+
+ELSEWHERE = [
+    lambda said: {},
+    lambda said: {"other": said},
+    lambda said: {"other": [{"b": f"hi {said}!"}]},
+    lambda said: {"other": {said: 1}},
+    lambda said: {f"is {said}": 1},
+    lambda said: {"other": json.dumps({"a": said})},
+    lambda said: {"other": "[" * 70 + json.dumps(said) + "]" * 70},
+]
+"""Ways to repeat the secret in another argument."""
 
 # --- what is run ---------------------------------------------------------------------------------
 
@@ -268,9 +280,10 @@ ANSWERS = [
     place=st.sampled_from(["login", "note", "more", "extra", "whole", "strict"]),
     around=st.sampled_from(AROUND),
     answer=st.sampled_from(ANSWERS),
+    elsewhere=st.sampled_from(ELSEWHERE),
 )
 def test_what_a_model_wrote_under_a_secret_key_stands_in_no_record(
-    records, mark, key, form, value, place, around, answer
+    records, mark, key, form, value, place, around, answer, elsewhere
 ):
     assume(form not in BARE or key in BY_HAND)
     secret = {"user": "ann", key: value(mark)}
@@ -281,6 +294,8 @@ def test_what_a_model_wrote_under_a_secret_key_stands_in_no_record(
         "whole": FORMS[form]({"login": secret}) if form not in BARE else sent,
         "strict": {**secret, "count": 5},
     }.get(place, {place: around(sent)})
+    if isinstance(arguments, dict):
+        arguments |= elsewhere(value(mark) if value is VALUES[1] else mark)
     call = RawCall("c1", "strict" if place == "strict" else "sign_in", arguments)
     texts = records.run(call, answer)
     assert_hidden(mark, texts)
@@ -301,13 +316,16 @@ def test_what_a_model_wrote_under_a_secret_key_stands_in_no_record(
     value=st.sampled_from(VALUES),
     around=st.sampled_from(AROUND),
     is_error=st.booleans(),
+    elsewhere=st.sampled_from(ELSEWHERE),
 )
 def test_what_a_tool_wrote_under_a_secret_key_stands_in_no_record(
-    records, mark, key, form, value, around, is_error
+    records, mark, key, form, value, around, is_error, elsewhere
 ):
     """The message of another exception than `CallError` is in the log: the pages say so."""
     assume(form not in BARE or key in BY_HAND)
     said = around(FORMS[form]({"user": "ann", key: value(mark)}))
+    other = elsewhere(value(mark) if value is VALUES[1] else mark)
+    said = {"said": said, **other} if other else said
 
     def answer(*_):
         if is_error:

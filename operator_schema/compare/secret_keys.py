@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf
     from ..tools import Tool
 
-__all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of"]
+__all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of", "words_in_text"]
 
 _LIKENESS: Final = 0.8
 """How similar a key must be to be taken for the one that was meant."""
@@ -285,10 +285,9 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
     """
     if not text.isascii():
         text = normalize("NFKC", text)
+    text = _without_escapes(text)
     if _MARK.search(text) is None:
         return False
-    if "\\" in text:
-        text = _ESCAPE.sub(_unescaped, text)
     text = _GAP.sub(r"\1", text)
     unquoted, most = (
         hidden.by_program,
@@ -305,6 +304,15 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
         if any(key in unquoted for key in (" ".join(words), *words[-1:], *_UNSPACED.findall(before)[-1:])):
             return True
     return False
+
+
+def words_in_text(text: str) -> set[str]:
+    """Return the words of a text, also as they are without escapes."""
+    return {*_WORD.findall(text), *_WORD.findall(_without_escapes(text))}
+
+
+def _without_escapes(text: str) -> str:
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 
 def _unescaped(found: re.Match[str]) -> str:
