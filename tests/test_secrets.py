@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
 import string
 from dataclasses import dataclass, field
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -77,6 +79,11 @@ def keys_of(value):
             yield from keys_of(inner)
 
 
+def octal(text):
+    """Write every letter t and k as an escape of Python."""
+    return text.replace("t", "\\164").replace("k", "\\153")
+
+
 TEXTS = {
     "JSON": json.dumps,
     "JSON with its letters": lambda value: json.dumps(value, ensure_ascii=False, indent=1),
@@ -98,13 +105,31 @@ TEXTS = {
     "1,500 levels": lambda value: "[" * 1500 + json.dumps(value) + "]" * 1500,
     "keys twice": lambda value: f'{{"a": {json.dumps(value)}, "a": 1}}',
     "not finite": lambda value: f"[NaN, {json.dumps(value)}]",
+    "comment before the colon": lambda value: json.dumps(value)[:-1].replace('": ', '" /* a: b */ : '),
+    "comment to the end of a line": lambda value: json.dumps(value)[:-1].replace('": ', '" // "a: b"\n: '),
+    "comment of a shell": lambda value: json.dumps(value)[:-1].replace('": ', "\" # it's\n: "),
+    "far from its colon": lambda value: json.dumps(value)[:-1].replace('": ', '"' + "\0* \t\\" * 99 + ": "),
+    "many backslashes": lambda value: json.dumps(value)[:-1].replace('": ', "\\" * 401 + '": '),
+    "HTML": lambda value: html.escape(json.dumps(value)),
+    "HTML with numbers": lambda value: json.dumps(value).replace('"', "&#34;").replace(":", "&#x3a;"),
+    "HTML twice": lambda value: html.escape(html.escape(json.dumps(value))),
+    "percents": lambda value: quote(json.dumps(value)),
+    "percents twice": lambda value: f"https://a.b/?q={quote(quote(json.dumps(value), safe=''))}&r=1",
+    "octal": lambda value: octal(repr(value)),
+    "octal, cut": lambda value: octal(repr(value)[:-1]),
+    "JavaScript": lambda value: json.dumps(value)[:-1].replace("t", "\\u{74}"),
     "assignments": lambda value: "; ".join(f"{key} = {inner!r}" for key, inner in value.items()),
     "YAML": lambda value: "\n".join(f"  {key}: {inner}" for key, inner in value.items()),
     "XML": lambda value: "".join(f"<{key}>{inner}</{key}>" for key, inner in value.items()),
+    "XML with attributes": lambda value: "".join(
+        f"<{key} a='{'b' * 200}'>{inner}" for key, inner in value.items()
+    ),
+    "notes": lambda value: "; ".join(f"{key} (new): {inner}" for key, inner in value.items()),
+    "places": lambda value: "; ".join(f"{key}[0] = {inner}" for key, inner in value.items()),
 }
 """Ways to write an object in a text."""
 
-BARE = {"assignments", "YAML", "XML"}
+BARE = {"assignments", "YAML", "XML", "XML with attributes", "notes", "places"}
 """Keys without quotes, which repair reads nowhere, so errors name none of them for another one."""
 
 FORMS = {"as it is": lambda value: value, **TEXTS}
@@ -131,7 +156,7 @@ VALUES = [
 """Secrets in which a mark is, which nothing else has."""
 
 ELSEWHERE = [
-    lambda said: {},
+    lambda _: {},
     lambda said: {"other": said},
     lambda said: {"other": [{"b": f"hi {said}!"}]},
     lambda said: {"other": {said: 1}},

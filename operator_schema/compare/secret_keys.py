@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
+from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
 from unicodedata import normalize
+from urllib.parse import unquote
 
 from ..immutable import Value
 from ..introspect.graph_traversal import places_of
@@ -265,13 +267,24 @@ def _is_like(key: str, name: str, likeness: float) -> bool:
 
 # --- keys in texts that can't be read ------------------------------------------------------------
 
-_ESCAPE: Final = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
+_ESCAPE: Final = re.compile(
+    r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})"
+    r"|u\{([0-9a-fA-F]{1,6})\}|([0-3][0-7]{2}))"
+)
 _GAP: Final = re.compile(r"([-_\s])[-_\s]+")
 _MARK: Final = re.compile(r"[:=>]+")
 _UNSPACED: Final = re.compile(r"[\w-]+")
 _BEFORE_MARK: Final = 160
 """Characters before a colon in which its key is looked for."""
-_AROUND_KEY: Final = " \t\r\n\\*)]"
+_NO_KEY: Final = re.compile(r"""[^\w"'`]+""")
+_TAG: Final = re.compile(r"<([\w.:-]{1,64})\s")
+_BLOCK: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMENT: Final = re.compile(
+    r"""("(?:[^"\\\n]|\\.){0,200}"|'(?:[^'\\\n]|\\.){0,200}')|/\*.*?(?:\*/|\Z)|(?://|\#)[^\n]*""", re.DOTALL
+)
+_NOTE: Final = re.compile(r"""(?<=[\w"'`])\s{0,9}(?:\([^()\n]{0,99}\)|\[[^\[\]\n]{0,99}\])(?=\s{0,9}[:=])""")
+_LAYERS: Final = 4
+"""How often a text in a text is read: escapes, HTML, percents."""
 _QUOTES: Final = ('"', "'", "`")
 _LAST_CODE: Final = 0x10FFFF
 
@@ -285,30 +298,54 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
     """
     if not text.isascii():
         text = normalize("NFKC", text)
-    text = _without_escapes(text)
-    if _MARK.search(text) is None:
-        return False
-    text = _GAP.sub(r"\1", text)
+    return any(_names_key(_GAP.sub(r"\1", read), hidden) for read in _readings_of(text))
+
+
+def _names_key(text: str, hidden: Hidden) -> bool:
     unquoted, most = (
         hidden.by_program,
         _most_words(hidden.names),
     )  # more words are nearly a name than keys are
+    if any(tag[1] in unquoted for tag in _TAG.finditer(text)):
+        return True
+    last = 0
     for mark in _MARK.finditer(text):
-        before = text[max(mark.start() - _BEFORE_MARK, 0) : mark.start()].rstrip(_AROUND_KEY)
+        end = last + _length_to_key(text[last : mark.start()])
+        before = text[max(end - _BEFORE_MARK, 0) : end]
         if before.endswith(_QUOTES):
-            inner = before[:-1].rstrip("\\")
+            end = last + len(text[last : end - 1].rstrip("\\"))
+            inner = text[max(end - _BEFORE_MARK, 0) : end]
             if inner[inner.rfind(before[-1]) + 1 :] in hidden:
                 return True
             before = inner
+        last = mark.end()
         words = _words_in(before)[-most:]
         if any(key in unquoted for key in (" ".join(words), *words[-1:], *_UNSPACED.findall(before)[-1:])):
             return True
     return False
 
 
+def _length_to_key(text: str) -> int:
+    """Return where the last word or quote of a text ends."""
+    after = _NO_KEY.match(text[::-1])
+    return len(text) - (0 if after is None else after.end())
+
+
+def _readings_of(text: str) -> Iterator[str]:
+    """Yield a text as it is, without its escapes, and each of these without what may follow a key."""
+    for _ in range(_LAYERS):
+        if _MARK.search(text) is not None:
+            plain = _COMMENT.sub(r"\1", text)
+            yield from dict.fromkeys([text, _BLOCK.sub("", text), plain, _NOTE.sub("", plain)])
+        unescaped = unquote(unescape(_without_escapes(text)))
+        if unescaped == text:
+            return
+        text = unescaped
+
+
 def words_in_text(text: str) -> set[str]:
     """Return the words of a text, also as they are without escapes."""
-    return {*_WORD.findall(text), *_WORD.findall(_without_escapes(text))}
+    return {word for read in (text, _without_escapes(text)) for word in _WORD.findall(read)}
 
 
 def _without_escapes(text: str) -> str:
@@ -316,5 +353,5 @@ def _without_escapes(text: str) -> str:
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    code = int(found[1] or found[2] or found[3], 16)
+    code = int(found[5], 8) if found[5] else int(found[1] or found[2] or found[3] or found[4], 16)
     return chr(code) if code <= _LAST_CODE else found[0]
