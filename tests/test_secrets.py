@@ -392,6 +392,18 @@ def test_a_result_that_is_cut_shows_no_part_of_a_secret(records, mark, length):
     )
 
 
+@given(mark=MARKS, length=st.integers(4, 15), around=st.sampled_from(AROUND), levels=st.sampled_from([0, 70]))
+def test_a_result_that_repeats_the_beginning_of_a_secret_shows_none_of_it(
+    records, mark, length, around, levels
+):
+    beginning = f"in {mark[:length]}"
+    said = around({"user": f"{beginning}…", f"{beginning}…": [1]})
+    for _ in range(levels):
+        said = [said]
+    sent = {"user": "ann", "count": 1, "api_token": mark}
+    assert_hidden(beginning, records.run(RawCall("c1", "strict", sent), lambda *_: said))
+
+
 @given(mark=MARKS, form=st.sampled_from(sorted(FORMS)))
 def test_what_the_program_injects_stands_in_no_record(records, mark, form):
     said = FORMS[form]({"api_token": mark})

@@ -75,7 +75,8 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
         changed = []
     elif "sent" in line and before != {key: plain[key] for key in written}:
         changed[0] = REDACTED  # it may have a part of a secret, or write one in another way
-    result["content"] = "".join([*changed, secrets.without_beginnings(result["content"])])
+    result = {key: secrets.without_beginnings(value) for key, value in result.items()}
+    result["content"] = "".join([*changed, result["content"]])
     made: dict[str, Any] = {**fixed, **plain, "result": {**result, **state}}
     return {key: made[key] for key in line}
 
@@ -104,6 +105,7 @@ class _Secrets:
     def __init__(self, hidden: Hidden) -> None:
         self.is_unclear = False
         self._words: set[str] = set()
+        self._cuts = 0
         self._leaves = hidden.leaves
         self._found: set[str] = set()
         self._texts: dict[str, tuple[Any, bool] | None] = {}
@@ -223,10 +225,24 @@ class _Secrets:
         longest = sorted(found, key=len, reverse=True)
         return re.sub("|".join(map(re.escape, longest)), REDACTED, text) if found else text
 
-    def without_beginnings(self, text: str) -> str:
-        """Return a text without the beginnings of secrets where it, or a value in it, was cut."""
+    def without_beginnings(self, value: Any, depth: int = 1) -> Any:
+        """Return a value without the beginnings of secrets where a text was cut."""
+        if isinstance(value, str):
+            return self._text_without_beginnings(value)
+        if depth > _MAX_DEPTH and (is_object(value) or is_array(value)):
+            text = to_json_text(value)
+            return value if self._text_without_beginnings(text) == text else REDACTED
+        if is_object(value):
+            return {
+                self._text_without_beginnings(key): self.without_beginnings(inner, depth + 1)
+                for key, inner in value.items()
+            }
+        return [self.without_beginnings(item, depth + 1) for item in value] if is_array(value) else value
+
+    def _text_without_beginnings(self, text: str) -> str:
         *cut, rest = _CUT.split(text)
-        if len(cut) * self.count > _MOST_BEGINNINGS:
+        self._cuts += len(cut)
+        if cut and self._cuts * self.count > _MOST_BEGINNINGS:
             return REDACTED
         return "".join([self._without_beginning(part) for part in cut]) + rest
 
@@ -236,7 +252,7 @@ class _Secrets:
 
 
 _LABELS: Final = {"id", "name"}
-_CUT: Final = re.compile(r"(?=…|\n\[cut: )")
+_CUT: Final = re.compile(r"(?=…|(?<!\\)\\{1,8}u2026|\n\[cut: )")
 _MOST_BEGINNINGS: Final = 1_000_000
 """Places where a text was cut, times secrets."""
 

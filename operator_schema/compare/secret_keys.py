@@ -302,10 +302,8 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
 
 
 def _names_key(text: str, hidden: Hidden) -> bool:
-    unquoted, most = (
-        hidden.by_program,
-        _most_words(hidden.names),
-    )  # more words are nearly a name than keys are
+    unquoted = hidden.by_program  # more words are nearly a name than keys are
+    most = _most_words(hidden.names)
     if any(tag[1] in unquoted for tag in _TAG.finditer(text)):
         return True
     last = 0
