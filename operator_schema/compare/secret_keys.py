@@ -331,19 +331,26 @@ def _length_to_key(text: str) -> int:
 
 def _readings_of(text: str) -> Iterator[str]:
     """Yield a text as it is, without its escapes, and each of these without what may follow a key."""
+    for layer in _layers_of(text):
+        if _MARK.search(layer) is not None:
+            plain = _COMMENT.sub(r"\1", layer)
+            yield from dict.fromkeys([layer, _BLOCK.sub("", layer), plain, _NOTE.sub("", plain)])
+
+
+def _layers_of(text: str) -> Iterator[str]:
+    """Yield a text as it is, and without its escapes."""
+    known: str | None = None
     for _ in range(_LAYERS):
-        if _MARK.search(text) is not None:
-            plain = _COMMENT.sub(r"\1", text)
-            yield from dict.fromkeys([text, _BLOCK.sub("", text), plain, _NOTE.sub("", plain)])
-        unescaped = unquote(unescape(_without_escapes(text)))
-        if unescaped == text:
+        if text == known:
             return
-        text = unescaped
+        yield text
+        known = text
+        text = unquote(unescape(_without_escapes(text)))
 
 
 def words_in_text(text: str) -> set[str]:
     """Return the words of a text, also as they are without escapes."""
-    return {word for read in (text, _without_escapes(text)) for word in _WORD.findall(read)}
+    return {word for layer in _layers_of(text) for word in _WORD.findall(layer)}
 
 
 def _without_escapes(text: str) -> str:
