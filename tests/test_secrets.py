@@ -79,6 +79,14 @@ def keys_of(value):
             yield from keys_of(inner)
 
 
+def pairs(value, name, other):
+    """Write each key beside its value."""
+    is_first = other.lower() == "value"
+    return [
+        {name: key, other: inner} if is_first else {name: inner, other: key} for key, inner in value.items()
+    ]
+
+
 def octal(text):
     """Write every letter t and k as an escape of Python."""
     return text.replace("t", "\\164").replace("k", "\\153")
@@ -118,6 +126,11 @@ TEXTS = {
     "octal": lambda value: octal(repr(value)),
     "octal, cut": lambda value: octal(repr(value)[:-1]),
     "JavaScript": lambda value: json.dumps(value)[:-1].replace("t", "\\u{74}"),
+    "names and values in a text": lambda value: json.dumps(pairs(value, "name", "value")),
+    "names and values, cut": lambda value: json.dumps(pairs(value, "value", "header")[::-1])[:-1],
+    "names and values in a text, twice, cut": lambda value: json.dumps(
+        json.dumps(pairs(value, "field", "value"))
+    )[:-1],
     "assignments": lambda value: "; ".join(f"{key} = {inner!r}" for key, inner in value.items()),
     "YAML": lambda value: "\n".join(f"  {key}: {inner}" for key, inner in value.items()),
     "XML": lambda value: "".join(f"<{key}>{inner}</{key}>" for key, inner in value.items()),
@@ -132,7 +145,12 @@ TEXTS = {
 BARE = {"assignments", "YAML", "XML", "XML with attributes", "notes", "places"}
 """Keys without quotes, which repair reads nowhere, so errors name none of them for another one."""
 
-FORMS = {"as it is": lambda value: value, **TEXTS}
+FORMS = {
+    "as it is": lambda value: value,
+    "names and values": lambda value: pairs(value, "name", "value"),
+    "keys and values": lambda value: {"headers": pairs(value, "Key", "Value")},
+    **TEXTS,
+}
 
 AROUND = [
     lambda value: value,

@@ -13,7 +13,7 @@ from ..json_values import is_array, is_finite, is_object, to_json_text
 from ..message_text import quote
 from ..providers.answer import parsed_arguments
 from ..tools import RawCall
-from .secret_keys import Hidden, KeysOfTools, hidden_keys, names_key_of, words_in_text
+from .secret_keys import Hidden, KeysOfTools, hidden_keys, names_key_of, secret_keys_in, words_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -122,7 +122,8 @@ class _Secrets:
         while pending:
             one, is_secret = pending.pop()
             if is_object(one):
-                pending += [(inner, is_secret or key in hidden) for key, inner in one.items()]
+                secret = secret_keys_in(one, hidden)
+                pending += [(inner, is_secret or key in secret) for key, inner in one.items()]
                 pending += [(key, is_secret and self._may_be_secret(key, hidden)) for key in one]
             elif is_array(one):
                 pending += [(inner, is_secret) for inner in one]
@@ -186,8 +187,9 @@ class _Secrets:
             )
             return value if is_clear else REDACTED
         if is_object(value):
+            secret = secret_keys_in(value, hidden)
             return {
-                self._key(key, hidden): REDACTED if key in hidden else self.without(inner, hidden, depth + 1)
+                self._key(key, hidden): REDACTED if key in secret else self.without(inner, hidden, depth + 1)
                 for key, inner in value.items()
             }
         if is_array(value):

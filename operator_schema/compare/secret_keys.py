@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf
     from ..tools import Tool
 
-__all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of", "words_in_text"]
+__all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of", "secret_keys_in", "words_in_text"]
 
 _LIKENESS: Final = 0.8
 """How similar a key must be to be taken for the one that was meant."""
@@ -265,6 +265,20 @@ def _is_like(key: str, name: str, likeness: float) -> bool:
     return nearest(key, [name], likeness) is not None or nearest(name, [key], likeness) is not None
 
 
+# --- keys in objects -----------------------------------------------------------------------------
+
+_NAME_KEYS: Final = {"name", "key", "header", "field"}
+
+
+def secret_keys_in(values: dict[str, Any], hidden: Hidden) -> set[str]:
+    """Return which keys of an object have secrets, also `value` in `{"name": "token", "value": "x"}`."""
+    found = {key for key in values if key in hidden}
+    names = [value for key, value in values.items() if key.lower() in _NAME_KEYS]
+    if any(isinstance(name, str) and name in hidden for name in names):
+        found |= {key for key in values if key.lower() == "value"}
+    return found
+
+
 # --- keys in texts that can't be read ------------------------------------------------------------
 
 _ESCAPE: Final = re.compile(
@@ -283,6 +297,11 @@ _COMMENT: Final = re.compile(
     r"""("(?:[^"\\\n]|\\.){0,200}"|'(?:[^'\\\n]|\\.){0,200}')|/\*.*?(?:\*/|\Z)|(?://|\#)[^\n]*""", re.DOTALL
 )
 _NOTE: Final = re.compile(r"""(?<=[\w"'`])\s{0,9}(?:\([^()\n]{0,99}\)|\[[^\[\]\n]{0,99}\])(?=\s{0,9}[:=])""")
+_NAMED: Final = re.compile(
+    r"""(?:name|key|header|field)["'`\\]{0,99}\s{0,9}[:=>]\s{0,9}["'`\\]{0,99}([\w. -]{1,64})""",
+    re.IGNORECASE,
+)
+_VALUE: Final = re.compile("value", re.IGNORECASE)
 _LAYERS: Final = 4
 """How often a text in a text is read: escapes, HTML, percents."""
 _QUOTES: Final = ('"', "'", "`")
@@ -305,6 +324,8 @@ def _names_key(text: str, hidden: Hidden) -> bool:
     unquoted = hidden.by_program  # more words are nearly a name than keys are
     most = _most_words(hidden.names)
     if any(tag[1] in unquoted for tag in _TAG.finditer(text)):
+        return True
+    if _VALUE.search(text) is not None and any(pair[1] in hidden for pair in _NAMED.finditer(text)):
         return True
     last = 0
     for mark in _MARK.finditer(text):
