@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
 import string
 from dataclasses import dataclass, field
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -77,6 +79,19 @@ def keys_of(value):
             yield from keys_of(inner)
 
 
+def pairs(value, name, other):
+    """Write each key beside its value."""
+    is_first = other.lower() == "value"
+    return [
+        {name: key, other: inner} if is_first else {name: inner, other: key} for key, inner in value.items()
+    ]
+
+
+def octal(text):
+    """Write every letter t and k as an escape of Python."""
+    return text.replace("t", "\\164").replace("k", "\\153")
+
+
 TEXTS = {
     "JSON": json.dumps,
     "JSON with its letters": lambda value: json.dumps(value, ensure_ascii=False, indent=1),
@@ -98,16 +113,44 @@ TEXTS = {
     "1,500 levels": lambda value: "[" * 1500 + json.dumps(value) + "]" * 1500,
     "keys twice": lambda value: f'{{"a": {json.dumps(value)}, "a": 1}}',
     "not finite": lambda value: f"[NaN, {json.dumps(value)}]",
+    "comment before the colon": lambda value: json.dumps(value)[:-1].replace('": ', '" /* a: b */ : '),
+    "comment to the end of a line": lambda value: json.dumps(value)[:-1].replace('": ', '" // "a: b"\n: '),
+    "comment of a shell": lambda value: json.dumps(value)[:-1].replace('": ', "\" # it's\n: "),
+    "far from its colon": lambda value: json.dumps(value)[:-1].replace('": ', '"' + "\0* \t\\" * 99 + ": "),
+    "many backslashes": lambda value: json.dumps(value)[:-1].replace('": ', "\\" * 401 + '": '),
+    "HTML": lambda value: html.escape(json.dumps(value)),
+    "HTML with numbers": lambda value: json.dumps(value).replace('"', "&#34;").replace(":", "&#x3a;"),
+    "HTML twice": lambda value: html.escape(html.escape(json.dumps(value))),
+    "percents": lambda value: quote(json.dumps(value)),
+    "percents twice": lambda value: f"https://a.b/?q={quote(quote(json.dumps(value), safe=''))}&r=1",
+    "octal": lambda value: octal(repr(value)),
+    "octal, cut": lambda value: octal(repr(value)[:-1]),
+    "JavaScript": lambda value: json.dumps(value)[:-1].replace("t", "\\u{74}"),
+    "names and values in a text": lambda value: json.dumps(pairs(value, "name", "value")),
+    "names and values, cut": lambda value: json.dumps(pairs(value, "value", "header")[::-1])[:-1],
+    "names and values in a text, twice, cut": lambda value: json.dumps(
+        json.dumps(pairs(value, "field", "value"))
+    )[:-1],
     "assignments": lambda value: "; ".join(f"{key} = {inner!r}" for key, inner in value.items()),
     "YAML": lambda value: "\n".join(f"  {key}: {inner}" for key, inner in value.items()),
     "XML": lambda value: "".join(f"<{key}>{inner}</{key}>" for key, inner in value.items()),
+    "XML with attributes": lambda value: "".join(
+        f"<{key} a='{'b' * 200}'>{inner}" for key, inner in value.items()
+    ),
+    "notes": lambda value: "; ".join(f"{key} (new): {inner}" for key, inner in value.items()),
+    "places": lambda value: "; ".join(f"{key}[0] = {inner}" for key, inner in value.items()),
 }
 """Ways to write an object in a text."""
 
-BARE = {"assignments", "YAML", "XML"}
+BARE = {"assignments", "YAML", "XML", "XML with attributes", "notes", "places"}
 """Keys without quotes, which repair reads nowhere, so errors name none of them for another one."""
 
-FORMS = {"as it is": lambda value: value, **TEXTS}
+FORMS = {
+    "as it is": lambda value: value,
+    "names and values": lambda value: pairs(value, "name", "value"),
+    "keys and values": lambda value: {"headers": pairs(value, "Key", "Value")},
+    **TEXTS,
+}
 
 AROUND = [
     lambda value: value,
@@ -126,8 +169,20 @@ VALUES = [
     lambda mark: [mark],
     lambda mark: {"kind": "x", "value": {"deep": mark}},
     lambda mark: json.dumps({"inner": mark}),
+    lambda mark: {mark: True},
 ]
 """Secrets in which a mark is, which nothing else has."""
+
+ELSEWHERE = [
+    lambda _: {},
+    lambda said: {"other": said},
+    lambda said: {"other": [{"b": f"hi {said}!"}]},
+    lambda said: {"other": {said: 1}},
+    lambda said: {f"is {said}": 1},
+    lambda said: {"other": json.dumps({"a": said})},
+    lambda said: {"other": "[" * 70 + json.dumps(said) + "]" * 70},
+]
+"""Ways to repeat the secret in another argument."""
 
 # --- what is run ---------------------------------------------------------------------------------
 
@@ -268,9 +323,10 @@ ANSWERS = [
     place=st.sampled_from(["login", "note", "more", "extra", "whole", "strict"]),
     around=st.sampled_from(AROUND),
     answer=st.sampled_from(ANSWERS),
+    elsewhere=st.sampled_from(ELSEWHERE),
 )
 def test_what_a_model_wrote_under_a_secret_key_stands_in_no_record(
-    records, mark, key, form, value, place, around, answer
+    records, mark, key, form, value, place, around, answer, elsewhere
 ):
     assume(form not in BARE or key in BY_HAND)
     secret = {"user": "ann", key: value(mark)}
@@ -281,6 +337,8 @@ def test_what_a_model_wrote_under_a_secret_key_stands_in_no_record(
         "whole": FORMS[form]({"login": secret}) if form not in BARE else sent,
         "strict": {**secret, "count": 5},
     }.get(place, {place: around(sent)})
+    if isinstance(arguments, dict):
+        arguments |= elsewhere(value(mark) if value is VALUES[1] else mark)
     call = RawCall("c1", "strict" if place == "strict" else "sign_in", arguments)
     texts = records.run(call, answer)
     assert_hidden(mark, texts)
@@ -301,13 +359,16 @@ def test_what_a_model_wrote_under_a_secret_key_stands_in_no_record(
     value=st.sampled_from(VALUES),
     around=st.sampled_from(AROUND),
     is_error=st.booleans(),
+    elsewhere=st.sampled_from(ELSEWHERE),
 )
 def test_what_a_tool_wrote_under_a_secret_key_stands_in_no_record(
-    records, mark, key, form, value, around, is_error
+    records, mark, key, form, value, around, is_error, elsewhere
 ):
     """The message of another exception than `CallError` is in the log: the pages say so."""
     assume(form not in BARE or key in BY_HAND)
     said = around(FORMS[form]({"user": "ann", key: value(mark)}))
+    other = elsewhere(value(mark) if value is VALUES[1] else mark)
+    said = {"said": said, **other} if other else said
 
     def answer(*_):
         if is_error:
@@ -347,6 +408,18 @@ def test_a_result_that_is_cut_shows_no_part_of_a_secret(records, mark, length):
             tools=(sign_in, strict.with_(max_content=500 + 60)),
         ),
     )
+
+
+@given(mark=MARKS, length=st.integers(4, 15), around=st.sampled_from(AROUND), levels=st.sampled_from([0, 70]))
+def test_a_result_that_repeats_the_beginning_of_a_secret_shows_none_of_it(
+    records, mark, length, around, levels
+):
+    beginning = f"in {mark[:length]}"
+    said = around({"user": f"{beginning}…", f"{beginning}…": [1]})
+    for _ in range(levels):
+        said = [said]
+    sent = {"user": "ann", "count": 1, "api_token": mark}
+    assert_hidden(beginning, records.run(RawCall("c1", "strict", sent), lambda *_: said))
 
 
 @given(mark=MARKS, form=st.sampled_from(sorted(FORMS)))

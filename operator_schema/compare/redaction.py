@@ -13,7 +13,7 @@ from ..json_values import is_array, is_finite, is_object, to_json_text
 from ..message_text import quote
 from ..providers.answer import parsed_arguments
 from ..tools import RawCall
-from .secret_keys import Hidden, KeysOfTools, hidden_keys, names_key_of
+from .secret_keys import Hidden, KeysOfTools, hidden_keys, names_key_of, secret_keys_in, words_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -59,20 +59,24 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     broken = {key for key, arguments in written.items() if isinstance(arguments, str)}
     # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
     is_error = state.get("is_error") is True and secrets.count > 0
-    is_unclear = bool(broken) or secrets.is_unclear or is_error
+    is_named = secrets.is_unclear
+    is_unclear = bool(broken) or is_named or is_error
     secrets.collect([*result.values()], by_program)
     is_too_much = secrets.count * len(text) > _MOST_WORK
+    is_left_out = is_too_much or is_unclear or secrets.is_unclear
+    # What was unclear in a result alone says nothing of the arguments.
+    secrets.is_unclear = is_named
     for key, value in plain.items():
         is_clear = key not in broken and not is_too_much
-        plain[key] = secrets.without(value, by_model) if is_clear else _left_out(value)
-    is_left_out = is_too_much or is_unclear
+        plain[key] = secrets.without_in(key, value, by_model) if is_clear else _left_out(value)
     for key, value in result.items():
         result[key] = _left_out(value) if is_left_out else secrets.without(value, by_program)
     if is_left_out:
         changed = []
     elif "sent" in line and before != {key: plain[key] for key in written}:
         changed[0] = REDACTED  # it may have a part of a secret, or write one in another way
-    result["content"] = "".join([*changed, secrets.without_beginnings(result["content"])])
+    result = {key: secrets.without_beginnings(value) for key, value in result.items()}
+    result["content"] = "".join([*changed, result["content"]])
     made: dict[str, Any] = {**fixed, **plain, "result": {**result, **state}}
     return {key: made[key] for key in line}
 
@@ -100,6 +104,8 @@ class _Secrets:
 
     def __init__(self, hidden: Hidden) -> None:
         self.is_unclear = False
+        self._words: set[str] = set()
+        self._cuts = 0
         self._leaves = hidden.leaves
         self._found: set[str] = set()
         self._texts: dict[str, tuple[Any, bool] | None] = {}
@@ -116,8 +122,9 @@ class _Secrets:
         while pending:
             one, is_secret = pending.pop()
             if is_object(one):
-                pending += [(inner, is_secret or key in hidden) for key, inner in one.items()]
-                pending += [(key, False) for key in one]
+                secret = secret_keys_in(one, hidden)
+                pending += [(inner, is_secret or key in secret) for key, inner in one.items()]
+                pending += [(key, is_secret and self._may_be_secret(key, hidden)) for key in one]
             elif is_array(one):
                 pending += [(inner, is_secret) for inner in one]
             else:
@@ -127,8 +134,21 @@ class _Secrets:
                     held = self._read(one)
                     if held is not None:
                         pending.append((held[0], is_secret))
-                    elif not is_secret and not self.is_unclear:
-                        self.is_unclear = self._names_key(one, hidden)
+                    if not is_secret and (held is None or _is_part(held, one)):
+                        self._note(one, hidden)
+
+    def _may_be_secret(self, key: str, hidden: Hidden) -> bool:
+        """Return whether a key inside a secret is one itself; a short one would hide too much: `id`."""
+        return len(key) >= _LEAST_SECRET and key not in hidden.declared and key not in hidden.names
+
+    def _note(self, text: str, hidden: Hidden) -> None:
+        if self._names_key(text, hidden):
+            self.is_unclear = True
+            self._words |= words_in_text(text)
+
+    def _shares_word(self, text: str) -> bool:
+        """Return whether a text has a word of the texts that are unclear: it may be the secret."""
+        return self.is_unclear and not self._words.isdisjoint(words_in_text(text))
 
     def _add(self, value: Any) -> None:
         if value is None or isinstance(value, bool):
@@ -150,27 +170,43 @@ class _Secrets:
             self._named[known] = names_key_of(text, hidden)
         return self._named[known]
 
+    def without_in(self, key: str, value: Any, hidden: Hidden) -> Any:
+        """Return a part of the call without what is secret; an id and a name are kept if they are clear."""
+        is_label = key in _LABELS and isinstance(value, str)
+        return self._label(value, hidden) if is_label else self.without(value, hidden)
+
+    def _label(self, text: str, hidden: Hidden) -> str:
+        return REDACTED if self._shares_word(text) else self._text(text, hidden, 1)
+
     def without(self, value: Any, hidden: Hidden, depth: int = 1) -> Any:
         """Return a value without what is secret."""
         if depth > _MAX_DEPTH and (is_object(value) or is_array(value)):
             text = to_json_text(value)
-            is_clear = self._text_without(text) == text and not self._names_key(text, hidden)
+            is_clear = (
+                not self.is_unclear and self._text_without(text) == text and not self._names_key(text, hidden)
+            )
             return value if is_clear else REDACTED
         if is_object(value):
+            secret = secret_keys_in(value, hidden)
             return {
-                self._key(key, hidden): REDACTED if key in hidden else self.without(inner, hidden, depth + 1)
+                self._key(key, hidden): REDACTED if key in secret else self.without(inner, hidden, depth + 1)
                 for key, inner in value.items()
             }
         if is_array(value):
             return [self.without(item, hidden, depth + 1) for item in value]
         if isinstance(value, str):
-            return self._text(value, hidden, depth)
-        is_number = value is not None and not isinstance(value, bool)
-        return REDACTED if is_number and not self._found.isdisjoint(_forms_of(value)) else value
+            return REDACTED if self.is_unclear and value else self._text(value, hidden, depth)
+        return REDACTED if self._is_secret_number(value) else value
+
+    def _is_secret_number(self, value: Any) -> bool:
+        if value is None or isinstance(value, bool):
+            return False
+        forms = _forms_of(value)
+        return not self._found.isdisjoint(forms) or any(map(self._shares_word, forms))
 
     def _key(self, key: str, hidden: Hidden) -> str:
         is_known = key in hidden.declared or key in hidden.names
-        return key if is_known else self._text(key, hidden, 1)
+        return key if is_known else self._label(key, hidden)
 
     def _text(self, text: str, hidden: Hidden, depth: int) -> str:
         held = self._read(text)
@@ -191,10 +227,24 @@ class _Secrets:
         longest = sorted(found, key=len, reverse=True)
         return re.sub("|".join(map(re.escape, longest)), REDACTED, text) if found else text
 
-    def without_beginnings(self, text: str) -> str:
-        """Return a text without the beginnings of secrets where it, or a value in it, was cut."""
+    def without_beginnings(self, value: Any, depth: int = 1) -> Any:
+        """Return a value without the beginnings of secrets where a text was cut."""
+        if isinstance(value, str):
+            return self._text_without_beginnings(value)
+        if depth > _MAX_DEPTH and (is_object(value) or is_array(value)):
+            text = to_json_text(value)
+            return value if self._text_without_beginnings(text) == text else REDACTED
+        if is_object(value):
+            return {
+                self._text_without_beginnings(key): self.without_beginnings(inner, depth + 1)
+                for key, inner in value.items()
+            }
+        return [self.without_beginnings(item, depth + 1) for item in value] if is_array(value) else value
+
+    def _text_without_beginnings(self, text: str) -> str:
         *cut, rest = _CUT.split(text)
-        if len(cut) * self.count > _MOST_BEGINNINGS:
+        self._cuts += len(cut)
+        if cut and self._cuts * self.count > _MOST_BEGINNINGS:
             return REDACTED
         return "".join([self._without_beginning(part) for part in cut]) + rest
 
@@ -203,7 +253,8 @@ class _Secrets:
         return f"{text[: min(starts)]}{REDACTED}" if starts else text
 
 
-_CUT: Final = re.compile(r"(?=…|\n\[cut: )")
+_LABELS: Final = {"id", "name"}
+_CUT: Final = re.compile(r"(?=…|(?<!\\)\\{1,8}u2026|\n\[cut: )")
 _MOST_BEGINNINGS: Final = 1_000_000
 """Places where a text was cut, times secrets."""
 
@@ -233,6 +284,15 @@ def _held(text: str) -> tuple[Any, bool] | None:
         if not repairs:
             return None
     return (value, is_json) if isinstance(value, str) or is_array(value) or is_object(value) else None
+
+
+def _is_part(held: tuple[Any, bool], text: str) -> bool:
+    """Return whether a text has more than the value that was read of it: comments, a key that comes twice."""
+    value, is_json = held
+    return not is_json and not words_in_text(text) <= words_in_text(to_json_text(value)) | _OTHER_WORDS
+
+
+_OTHER_WORDS: Final = {"None", "True", "False", "json"}
 
 
 def _forms_of(value: Any) -> set[str]:

@@ -6,9 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from functools import lru_cache
+from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
 from unicodedata import normalize
+from urllib.parse import unquote
 
 from ..immutable import Value
 from ..introspect.graph_traversal import places_of
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf
     from ..tools import Tool
 
-__all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of"]
+__all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of", "secret_keys_in", "words_in_text"]
 
 _LIKENESS: Final = 0.8
 """How similar a key must be to be taken for the one that was meant."""
@@ -263,15 +265,45 @@ def _is_like(key: str, name: str, likeness: float) -> bool:
     return nearest(key, [name], likeness) is not None or nearest(name, [key], likeness) is not None
 
 
+# --- keys in objects -----------------------------------------------------------------------------
+
+_NAME_KEYS: Final = {"name", "key", "header", "field"}
+
+
+def secret_keys_in(values: dict[str, Any], hidden: Hidden) -> set[str]:
+    """Return which keys of an object have secrets, also `value` in `{"name": "token", "value": "x"}`."""
+    found = {key for key in values if key in hidden}
+    names = [value for key, value in values.items() if key.lower() in _NAME_KEYS]
+    if any(isinstance(name, str) and name in hidden for name in names):
+        found |= {key for key in values if key.lower() == "value"}
+    return found
+
+
 # --- keys in texts that can't be read ------------------------------------------------------------
 
-_ESCAPE: Final = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8}))")
+_ESCAPE: Final = re.compile(
+    r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})"
+    r"|u\{([0-9a-fA-F]{1,6})\}|([0-3][0-7]{2}))"
+)
 _GAP: Final = re.compile(r"([-_\s])[-_\s]+")
 _MARK: Final = re.compile(r"[:=>]+")
 _UNSPACED: Final = re.compile(r"[\w-]+")
 _BEFORE_MARK: Final = 160
 """Characters before a colon in which its key is looked for."""
-_AROUND_KEY: Final = " \t\r\n\\*)]"
+_NO_KEY: Final = re.compile(r"""[^\w"'`]+""")
+_TAG: Final = re.compile(r"<([\w.:-]{1,64})\s")
+_BLOCK: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMENT: Final = re.compile(
+    r"""("(?:[^"\\\n]|\\.){0,200}"|'(?:[^'\\\n]|\\.){0,200}')|/\*.*?(?:\*/|\Z)|(?://|\#)[^\n]*""", re.DOTALL
+)
+_NOTE: Final = re.compile(r"""(?<=[\w"'`])\s{0,9}(?:\([^()\n]{0,99}\)|\[[^\[\]\n]{0,99}\])(?=\s{0,9}[:=])""")
+_NAMED: Final = re.compile(
+    r"""(?:name|key|header|field)["'`\\]{0,99}\s{0,9}[:=>]\s{0,9}["'`\\]{0,99}([\w. -]{1,64})""",
+    re.IGNORECASE,
+)
+_VALUE: Final = re.compile("value", re.IGNORECASE)
+_LAYERS: Final = 4
+"""How often a text in a text is read: escapes, HTML, percents."""
 _QUOTES: Final = ('"', "'", "`")
 _LAST_CODE: Final = 0x10FFFF
 
@@ -285,28 +317,67 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
     """
     if not text.isascii():
         text = normalize("NFKC", text)
-    if _MARK.search(text) is None:
-        return False
-    if "\\" in text:
-        text = _ESCAPE.sub(_unescaped, text)
-    text = _GAP.sub(r"\1", text)
-    unquoted, most = (
-        hidden.by_program,
-        _most_words(hidden.names),
-    )  # more words are nearly a name than keys are
+    return any(_names_key(_GAP.sub(r"\1", read), hidden) for read in _readings_of(text))
+
+
+def _names_key(text: str, hidden: Hidden) -> bool:
+    unquoted = hidden.by_program  # more words are nearly a name than keys are
+    most = _most_words(hidden.names)
+    if any(tag[1] in unquoted for tag in _TAG.finditer(text)):
+        return True
+    if _VALUE.search(text) is not None and any(pair[1] in hidden for pair in _NAMED.finditer(text)):
+        return True
+    last = 0
     for mark in _MARK.finditer(text):
-        before = text[max(mark.start() - _BEFORE_MARK, 0) : mark.start()].rstrip(_AROUND_KEY)
+        end = last + _length_to_key(text[last : mark.start()])
+        before = text[max(end - _BEFORE_MARK, 0) : end]
         if before.endswith(_QUOTES):
-            inner = before[:-1].rstrip("\\")
+            end = last + len(text[last : end - 1].rstrip("\\"))
+            inner = text[max(end - _BEFORE_MARK, 0) : end]
             if inner[inner.rfind(before[-1]) + 1 :] in hidden:
                 return True
             before = inner
+        last = mark.end()
         words = _words_in(before)[-most:]
         if any(key in unquoted for key in (" ".join(words), *words[-1:], *_UNSPACED.findall(before)[-1:])):
             return True
     return False
 
 
+def _length_to_key(text: str) -> int:
+    """Return where the last word or quote of a text ends."""
+    after = _NO_KEY.match(text[::-1])
+    return len(text) - (0 if after is None else after.end())
+
+
+def _readings_of(text: str) -> Iterator[str]:
+    """Yield a text as it is, without its escapes, and each of these without what may follow a key."""
+    for layer in _layers_of(text):
+        if _MARK.search(layer) is not None:
+            plain = _COMMENT.sub(r"\1", layer)
+            yield from dict.fromkeys([layer, _BLOCK.sub("", layer), plain, _NOTE.sub("", plain)])
+
+
+def _layers_of(text: str) -> Iterator[str]:
+    """Yield a text as it is, and without its escapes."""
+    known: str | None = None
+    for _ in range(_LAYERS):
+        if text == known:
+            return
+        yield text
+        known = text
+        text = unquote(unescape(_without_escapes(text)))
+
+
+def words_in_text(text: str) -> set[str]:
+    """Return the words of a text, also as they are without escapes."""
+    return {word for layer in _layers_of(text) for word in _WORD.findall(layer)}
+
+
+def _without_escapes(text: str) -> str:
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
 def _unescaped(found: re.Match[str]) -> str:
-    code = int(found[1] or found[2] or found[3], 16)
+    code = int(found[5], 8) if found[5] else int(found[1] or found[2] or found[3] or found[4], 16)
     return chr(code) if code <= _LAST_CODE else found[0]
