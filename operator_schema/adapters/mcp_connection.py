@@ -71,12 +71,12 @@ async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
         if isinstance(source, str):
             made: Any = streamable_http_client(source)
         elif isinstance(source, StdioServerParameters):
-            made = stdio_client(_kept(source), _error_stream(files))
+            made = stdio_client(_kept(_lenient(source)), _error_stream(files))
         elif callable(source):
             made = source()
         else:
             command = StdioServerParameters(command=source[0], args=[*source[1:]])
-            made = stdio_client(_kept(command), _error_stream(files))
+            made = stdio_client(_kept(_lenient(command)), _error_stream(files))
         async with made as streams:
             yield answered(streams)
 
@@ -188,6 +188,13 @@ def _keeping(mark: str, words: Sequence[str]) -> list[str]:
     return ["-I", "-S", "-c", _KEEPER, mark, str(os.getpid()), *words]
 
 
+def _lenient(server: StdioServerParameters) -> StdioServerParameters:
+    """Return a program whose bytes are replaced if they can't be decoded, unless its parameters say how."""
+    if "encoding_error_handler" in server.model_fields_set:
+        return server
+    return server.model_copy(update={"encoding_error_handler": "replace"})
+
+
 def _kept(server: StdioServerParameters) -> StdioServerParameters:
     """Return a program that ends when this process does; where the system sees to that, as it is.
 
@@ -271,7 +278,7 @@ class _Program:
         source, sink = os.pipe()
         Thread(target=self._listen, args=(os.fdopen(source, "rb"),), daemon=True).start()
         with os.fdopen(sink, "w", encoding="utf-8") as errors:
-            parameters = StdioServerParameters(command=sys.executable, args=self._arguments)
+            parameters = _lenient(StdioServerParameters(command=sys.executable, args=self._arguments))
             self._manager = stdio_client(parameters, errors)
             return answered(await self._manager.__aenter__())
 

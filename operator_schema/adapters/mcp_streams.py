@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import deque
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from mcp.shared.message import SessionMessage
@@ -13,12 +15,15 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
+    jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
 
-from ..json_values import is_object
+from ..json_values import is_array, is_object, writable_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from mcp.client._transport import TransportStreams
     from mcp_types import RequestId
 
@@ -37,7 +42,13 @@ _ID = re.compile(
 )
 """The id of a message that can't be read: beside the version, or as the first or last key."""
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_FIRST = re.compile(r'[\ufeff \t\r]*(?:\[[ \t\r]*)?\{[ \t\r]*"(?:jsonrpc|id|result|error)"\s*:')
+"""How an answer begins, or a list of them; what a program prints for its developers begins in another way."""
+
 _KIND = re.compile(r'"(result|error|method)"\s*:')
+_ANSWERS = frozenset(("result", "error"))
+_OF_ANSWER = _ANSWERS | {"id"}
 
 
 def answered(streams: Any) -> TransportStreams:
@@ -120,52 +131,94 @@ class _Answers(Stream):
     def __init__(self, inner: Any, waiting: dict[str, RequestId]) -> None:
         super().__init__(inner)
         self._waiting = waiting
+        self._more: deque[SessionMessage] = deque()
 
     async def __anext__(self) -> Any:
-        return self._readable(await self._inner.__anext__())
+        return self._more.popleft() if self._more else self._readable(await self._inner.__anext__())
 
     async def receive(self) -> Any:
         """Return the next message."""
-        return self._readable(await self._inner.receive())
+        return self._more.popleft() if self._more else self._readable(await self._inner.receive())
 
     def _readable(self, item: Any) -> Any:
+        if isinstance(item, ValidationError):
+            item = _read_with_surrogates(item)
+        if isinstance(item, ValidationError):
+            self._more.extend(self._errors(item))
+            return self._more.popleft() if self._more else item
         message = getattr(item, "message", None)
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self._waiting.pop(str(message.id), None)
         elif isinstance(message, JSONRPCError):
-            number = self._asked(None)
+            number = self._only_one()
             return item if number is None else SessionMessage(message.model_copy(update={"id": number}))
-        elif isinstance(item, ValidationError):
-            return self._error(item) or item
         return item
 
-    def _error(self, failure: ValidationError) -> SessionMessage | None:
-        """Return the error of a request whose answer can't be read; None if it isn't an answer."""
+    def _errors(self, failure: ValidationError) -> Iterator[SessionMessage]:
+        """Yield the errors of requests whose answer can't be read; none if it isn't an answer."""
         said = failure.errors(include_url=False, include_context=False)
-        found = next((one for one in said if _is_answer(one["input"])), None)
-        number = None if found is None else self._asked(_id_in(found["input"]))
-        if found is None or number is None:
-            return None
-        why = found["msg"] if isinstance(found["input"], str) else "it isn't an answer of JSON-RPC"
-        error = ErrorData(code=PARSE_ERROR, message=f"{UNREADABLE}{why}")
-        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
+        given, why = said[0]["input"], said[0]["msg"]
+        if not isinstance(given, str):
+            given, why = _whole(said), "it isn't an answer of JSON-RPC"
+        several = is_array(given) and all(map(is_object, given))
+        for one in cast("list[Any]", given) if several else [given]:
+            number = self._asked(one) if _is_answer(one) else None
+            if number is not None:
+                error = ErrorData(code=PARSE_ERROR, message=f"{UNREADABLE}{why}")
+                yield SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
 
-    def _asked(self, number: str | None) -> RequestId | None:
-        """Return the id of the request that an answer belongs to: without an id, to the only one there is."""
+    def _asked(self, answer: Any) -> RequestId | None:
+        """Return the id of the request that an answer belongs to: without an id, perhaps the only one."""
+        number = _id_in(answer)
         if number is not None:
             return self._waiting.pop(number, None)
+        return self._only_one() if _is_surely_answer(answer) else None
+
+    def _only_one(self) -> RequestId | None:
         return self._waiting.popitem()[1] if len(self._waiting) == 1 else None
+
+
+def _whole(said: Sequence[Any]) -> Any:
+    """Return the message, or the list of them, that errors are about, some of them about a part of it."""
+    whole = [one["input"] for one in said if len(one["loc"]) == 1 or _is_answer(one["input"])]
+    return whole[0] if whole else None
+
+
+def _read_with_surrogates(failure: ValidationError) -> SessionMessage | ValidationError:
+    """Return a message with U+FFFD in place of each lone surrogate; the failure if that isn't all."""
+    given = failure.errors(include_url=False, include_context=False)[0]["input"]
+    if not isinstance(given, str) or not _SURROGATE.search(given):
+        return failure
+    try:
+        read = writable_json(json.loads(given))
+    except (ValueError, RecursionError):
+        return failure
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_python(read, by_name=False))
+    except ValidationError as error:
+        return error
 
 
 def _is_answer(given: Any) -> bool:
     """Return whether a message that can't be read, or its text, is an answer; a program may print others."""
     if is_object(given):
-        return "jsonrpc" in given and "method" not in given
-    if not isinstance(given, str):
+        has_no_more = not _ANSWERS.isdisjoint(given) and _OF_ANSWER.issuperset(given)
+        return "method" not in given and ("jsonrpc" in given or has_no_more)
+    if not isinstance(given, str) or not _FIRST.match(given):
         return False
     kind = _KIND.search(given[:_SEARCHED])
-    is_message = '"jsonrpc"' in given[:_SEARCHED] or '"jsonrpc"' in given[-_SEARCHED:]
-    return is_message and (kind is None or kind[1] != "method")
+    return _has_version(given) if kind is None else kind[1] != "method"
+
+
+def _is_surely_answer(given: Any) -> bool:
+    """Return whether an answer that names no request is one: it has a version and a result or an error."""
+    if is_object(given):
+        return "jsonrpc" in given and not _ANSWERS.isdisjoint(given)
+    return _has_version(given) and _KIND.search(given[:_SEARCHED]) is not None
+
+
+def _has_version(text: str) -> bool:
+    return '"jsonrpc"' in text[:_SEARCHED] or '"jsonrpc"' in text[-_SEARCHED:]
 
 
 def _id_in(given: Any) -> str | None:

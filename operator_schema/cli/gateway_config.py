@@ -13,7 +13,7 @@ from pathlib import Path
 from shlex import split
 from shutil import which
 from typing import TYPE_CHECKING, Any, cast
-from unicodedata import category
+from unicodedata import category, normalize
 from urllib.parse import quote as url_quote
 
 from ..errors import ToolError
@@ -52,13 +52,15 @@ _SHORTEST_LIKE = 5
 
 _OTHER_WORDS = {
     "sandbox": "sandbox sandboxed sandboxEnabled isolated",
-    "disabled": "enable enabled disable active isActive isEnabled isDisabled",
+    "disabled": "enable enabled disable active isActive isEnabled isDisabled paused pause isPaused",
     "confirm": "approve approval approvals approvalMode requireApproval requiresApproval needsApproval "
-    "manualApproval ask askUser alwaysAsk askFirst permission permissions consent humanInTheLoop",
+    "manualApproval ask askUser alwaysAsk askFirst askBefore askBeforeUse permission permissions consent "
+    "requireUserConsent humanInTheLoop hitl prompt promptUser",
     "only": "tools tool toolNames include includes included includeTools includedTools allow allows allowed "
     "allowTools allowedTools allowList enabledTools exposeTools toolFilter whitelist filter exclude excludes "
     "excluded excludeTools excludedTools disabledTools disableTools deny denied denyList deniedTools block "
-    "blocked blockTools blockedTools blocklist blacklist hide hidden hideTools hiddenTools readOnly",
+    "blocked blockTools blockedTools blocklist blacklist hide hidden hideTools hiddenTools readOnly "
+    "forbid forbidden forbiddenTools expose exposed exposedTools",
     "url": "uri httpUrl serverUrl endpoint baseUrl",
     "headers": "httpHeaders requestHeaders",
     "command": "cmd program executable",
@@ -88,6 +90,20 @@ _WORDS = {
     **{fold(word): ours for ours, words in _OTHER_WORDS.items() for word in words.split()},
 }
 """Keys of other programs in the form of `fold`, to the key here that means the same; empty for none."""
+
+_STEMS = {
+    "confirm": "confirm",
+    "approv": "confirm",
+    "consent": "confirm",
+    "permission": "confirm",
+    "askbefore": "confirm",
+    "only": "only",
+    "allowlist": "only",
+    "forbid": "only",
+    "disabl": "disabled",
+    "paus": "disabled",
+}
+"""What is in keys by which other programs hold tools back, in the form of `fold`, to the key here."""
 
 _OF_SERVER = {**{word: word for word in _WORDS}, **{fold(key): key for key in _KEYS}}
 _OF_FILE = {fold(key): key for key in (*_LISTS, *_PROTECTING)}
@@ -161,7 +177,8 @@ def servers_in(file: str, note: Callable[[str], object] = str) -> list[Behind]:
 
     Args:
         file: its name.
-        note: gets a line about each server with keys that are ignored.
+        note: gets a line about each server with keys that are ignored, and about such keys beside them that
+            hold tools back in other programs.
 
     Raises:
         WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
@@ -173,6 +190,7 @@ def servers_in(file: str, note: Callable[[str], object] = str) -> list[Behind]:
         raise WrongUse(message)
     for key in given:
         _check_beside(file, key)
+    _check_left_out(file, given, note)
     servers = given.get("mcpServers", given.get("servers"))
     if not is_object(servers) or not servers:
         message = f"{escape(file)} names no servers: it must be JSON such as {_EXAMPLE}"
@@ -218,18 +236,58 @@ def _check_beside(file: str, key: str) -> None:
     raise WrongUse(message)
 
 
+def _check_left_out(file: str, given: Mapping[str, Any], note: Callable[[str], object]) -> None:
+    """Check that no key beside the servers leaves some of them out, and note those that hold tools back.
+
+    Raises:
+        WrongUse: another program wouldn't start all of these servers.
+    """
+    held = [key for key, value in given.items() if value and key not in _LISTS and _holds_back(key)]
+    for key in held:
+        folded = _folded(key)
+        if "disabl" in folded and ("server" in folded or "mcp" in folded):
+            remedy = 'write "disabled": true in a server to leave it out'
+            message = f"{escape(file)} has {quote(key)} beside its servers, which does nothing here: {remedy}"
+            raise WrongUse(message)
+    if held:
+        ignored = clip(", ".join(map(quote, held)), _MOST_SHOWN)
+        note(f"{escape(file)} has keys beside its servers that the gateway ignores: {ignored}")
+
+
+def _holds_back(key: str) -> bool:
+    """Return whether a key is one by which other programs hold tools back, or servers."""
+    folded = _folded(key)
+    word = _WORDS.get(folded)
+    is_choice = "enabled" in folded and "server" in folded
+    return is_choice or (_stem_of(folded) if word is None else word) in _PROTECTING
+
+
+def _folded(key: str) -> str:
+    """Return the form shared by keys that differ only in case, width, and what is no letter and no digit."""
+    return "".join(filter(str.isalnum, fold(normalize("NFKC", key))))
+
+
+def _stem_of(folded: str) -> str | None:
+    """Return which of our keys is meant by a longer one; None if it is like none of them."""
+    if len(folded) > _LONGEST_KEY:
+        return None
+    return next((ours for stem, ours in _STEMS.items() if stem in folded), None)
+
+
 def _meant(key: str, by_fold: Mapping[str, str]) -> str | None:
     """Return which of some keys is meant by a key, perhaps misspelt; None if it is like none of them."""
     if len(key) > _LONGEST_KEY:
         return None
-    folded = fold(key)
+    folded = _folded(key)
     if folded in by_fold:
         return by_fold[folded]
     near = next((one for one in by_fold if _is_one_edit(folded, one)), None)
     if near is None and len(folded) >= _SHORTEST_LIKE:
         alike = [one for one in by_fold if len(one) >= _SHORTEST_LIKE]
-        is_of_person = "confirm" in by_fold and ("confirm" in folded or "approv" in folded)
-        near = "confirm" if is_of_person else nearest(folded, alike, _LIKENESS)
+        stem = _stem_of(folded)
+        is_of_person = "confirm" in folded or "approv" in folded
+        near = stem if is_of_person or by_fold is _OF_SERVER else None
+        near = near or nearest(folded, alike, _LIKENESS)
     return None if near is None else by_fold[near]
 
 
@@ -251,7 +309,8 @@ def _fault_of(key: str, value: object) -> str | None:
         key: another one than `_KEYS`.
         value: what it stands for.
     """
-    word = _WORDS.get(fold(key))
+    folded = _folded(key)
+    word = _WORDS.get(folded)
     if word is None:
         meant = _meant(key, _OF_SERVER)
         word = None if meant is None else _WORDS.get(meant) or meant
@@ -261,7 +320,7 @@ def _fault_of(key: str, value: object) -> str | None:
         return None
     if word == _BEYOND:
         return f"has {quote(key)}, and the gateway can't do that: remove it"
-    if word == "disabled" and "disable" not in fold(key) and fold(key) in _WORDS:  # it means the opposite
+    if word == "disabled" and "disable" not in folded and folded in _WORDS:  # it means the opposite
         return f'has {quote(key)}: write "disabled": true to leave a server out, and nothing to start it'
     return f"has {quote(key)}: did you mean {word}?"
 

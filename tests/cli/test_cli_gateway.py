@@ -19,6 +19,7 @@ from operator_schema.cli.gateway_config import (
     _PROTECTING,
     _WORDS,
     _Entry,
+    _folded,
     hidden_in_logs,
     open_servers,
     servers_in,
@@ -183,6 +184,68 @@ def test_each_single_edit_of_a_key_of_the_file_is_refused(read, word):
 def test_a_word_of_another_program_is_refused_with_the_one_to_use(read, key, meant):
     with pytest.raises(WrongUse, match=f'has "{key}": did you mean {meant}\\?$'):
         read(**{key: ["order"]})
+
+
+@pytest.mark.parametrize("key", [*_PROTECTING[:2], "disabled"])
+@pytest.mark.parametrize("before", ["", "is_", "tools-", "my", "x.", "//", "#", "$"])
+@pytest.mark.parametrize("after", ["Tools", "_server", " for use", "!", "\u200b", "InClient", ""])
+def test_a_key_that_contains_one_that_holds_tools_back_is_refused(read, key, before, after):
+    wide = "".join([chr(ord(letter) + 0xFEE0) for letter in key])
+    for each in {f"{before}{key}{after}", f"{before}{key.upper()}{after}", f"{before}{wide}{after}"} - {key}:
+        for value in (True, ["order"], None):
+            if value is None and _folded(each) in _WORDS:
+                continue  # another program's word, which asks for nothing
+            with pytest.raises(WrongUse, match=r'the server "shop" has .*: (did you mean|write "disabled")'):
+                read(**{each: value})
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("only_tools", "only"),
+        ("onlyTools", "only"),
+        ("expose", "only"),
+        ("forbidden", "only"),
+        ("askBeforeUse", "confirm"),
+        ("requireUserConsent", "confirm"),
+        ("prompt", "confirm"),
+        ("hitl", "confirm"),
+        ("toolPermissions", "confirm"),
+        ("DisabledServer", "disabled"),
+        ("\uff44\uff49\uff53\uff41\uff42\uff4c\uff45\uff44", "disabled"),
+    ],
+)
+def test_a_key_that_holds_something_back_elsewhere_is_refused_with_the_one_to_use(read, key, meant):
+    with pytest.raises(WrongUse, match=f"did you mean {meant}\\?$"):
+        read(**{key: True})
+
+
+def test_a_paused_server_is_refused_with_the_key_that_leaves_it_out(read):
+    with pytest.raises(WrongUse, match='has "paused": write "disabled": true to leave a server out'):
+        read(paused=True)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["disabledMcpServers", "disabledMcpjsonServers", "disabledServers", "disabled_servers"],
+)
+def test_a_key_beside_the_servers_that_leaves_some_out_is_refused(read, key):
+    with pytest.raises(
+        WrongUse, match=f'"{key}" beside its servers, which does nothing here: write "disabled"'
+    ):
+        read({key: ["shop"]})
+    assert read({key: []})
+
+
+@pytest.mark.parametrize(
+    "key", ["allowedTools", "permissions", "enabledMcpjsonServers", "disabledTools", "onlyTools", "forbidden"]
+)
+def test_a_key_beside_the_servers_that_holds_tools_back_elsewhere_is_noted(tmp_path, key):
+    file, lines = tmp_path / "servers.json", []
+    given = {"mcpServers": {"shop": {"command": "x"}}, "theme": "dark", key: ["shop"]}
+    file.write_text(json.dumps(given))
+    assert servers_in(str(file), lines.append)
+    assert lines == [f'{file} has keys beside its servers that the gateway ignores: "{key}"']
 
 
 def test_what_the_gateway_cannot_hold_back_is_refused(read):

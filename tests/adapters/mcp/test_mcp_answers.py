@@ -6,11 +6,12 @@ import json
 import re
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from string import whitespace
 from threading import Thread
 
 import anyio
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from mcp import Client, MCPError
 from mcp.types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
@@ -134,7 +135,6 @@ MAY = "; the tool may have done its work"
 UNREADABLE = [
     '{"jsonrpc":"2.0","id":ID,"result":null}',
     '{"jsonrpc":"2.0","id":ID,"result":"\\ud800"}',
-    '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"\\ud800"}]}}',
     '{"jsonrpc":"2.0","id":ID,"result":' + 100_000 * '{"a":' + "1" + 100_000 * "}" + "}",
     '{"jsonrpc":"2.0","result":' + 100_000 * "[" + 100_000 * "]" + ',"id":ID}',
     '{"result":"' + 100_000 * "\\ud800" + '", "jsonrpc": "2.0", "id": "ID" } ',
@@ -147,8 +147,12 @@ UNREADABLE = [
     '{"jsonrpc":"2.0","result":{"content":[]}}',
     '{"jsonrpc":"2.0","id":null,"result":{"content":[]}}',
     '{"jsonrpc":"2.0","id":[],"result":{"content":[]}}',
-    'done{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}',
-    '"jsonrpc":"2.0","id":ID,"result":{"content":[]}}',
+    '\ufeff {"jsonrpc":"2.0","id":ID,"result":{"content":[]}}',
+    '{"id":ID,"result":{"content":[]}}',
+    '{"id":ID,"error":{"code":1,"message":"boom"}}',
+    '[{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}]',
+    '[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}]',
+    '[{"jsonrpc":"2.0","id":ID,"result":{"content":[]}',
 ]
 MISSHAPEN = [
     {"content": 5},
@@ -210,10 +214,77 @@ def test_an_answer_that_is_none_of_the_protocol_is_an_error_at_once(result, mode
         ('"jsonrpc":"2.0","method":"notifications/message","params":{}}',),
         ('{"level": "info"}', "[]"),
         ('{"jsonrpc": "2.0", "id": 999}',),
+        ('{"jsonrpc": "2.0"}',),
+        ('{"error": "the cache is empty"}', '{"result": [], "level": "debug", "id": ID}'),
+        ('"jsonrpc":"2.0","id":ID,"result":{"content":[]}}',),
+        ('[{"jsonrpc": "2.0", "method": "notifications/message"}]', "[[]]"),
     ],
 )
 def test_what_is_no_answer_ends_no_call(lines):
     assert read_of(*lines) == (NOTHING, False)
+
+
+ANSWER = '{"jsonrpc": "2.0", "id": ID, "result": {"content": []}}'
+PRINTED = [
+    ANSWER,
+    repr(json.loads(ANSWER.replace("ID", "7"))).replace("7", "ID"),
+    '{"jsonrpc": "2.0"}',
+    '{"result": 1, "id": ID}',
+    '{"jsonrpc": "2.0", "id": ID, "result": {"content": [{"type": "te',
+    json.dumps(ANSWER),
+]
+BEFORE = ["-> ", "done", "DEBUG answering ", "[DEBUG] ", "[12:00:01] [7] ", "{DEBUG} ", "<", "'", "\ufeff> "]
+BEFORE += [
+    '{"level": "debug", "sent": ',
+    '{"level": "debug", "sent": "',
+    "{'sent': ",
+    "sent={",
+    "(",
+    "[[",
+    "[1, ",
+]
+
+
+@pytest.mark.parametrize("printed", PRINTED)
+def test_what_a_server_prints_for_its_developers_ends_no_call(printed):
+    lines = [f"{before}{printed}{after}" for before in BEFORE for after in ("", "}", '"}', "]")]
+    assert read_of(*lines) == (NOTHING, False)
+
+
+@given(before=st.text(min_size=1), printed=st.sampled_from(PRINTED))
+def test_a_line_that_begins_in_another_way_than_an_answer_ends_no_call(before, printed):
+    assume(before.strip("\ufeff" + whitespace).strip("[{"))
+    assert read_of(f"{before}{printed}") == (NOTHING, False)
+
+
+SURROGATE = "\\ud83d"
+
+
+@given(text=st.lists(st.sampled_from(["cut ", SURROGATE, "\\udca9", "\\ud83d\\udca9", "é"]), min_size=1))
+def test_a_lone_surrogate_in_an_answer_is_replaced_and_its_text_arrives(text):
+    shown = "".join(text)
+    line = f'{{"jsonrpc":"2.0","id":ID,"result":{{"content":[{{"type":"text","text":"{shown}"}}]}}}}'
+    read = json.loads(f'"{shown}"').encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    assert read_of(line) == (read, False)
+
+
+def test_a_lone_surrogate_in_a_definition_leaves_all_tools_usable():
+    tools = [{"name": name, "description": "cut HERE", "inputSchema": {"type": "object"}} for name in "ab"]
+    source = raw(
+        {
+            "tools/list": lambda message: answer_to(message, {"tools": tools}).replace("HERE", SURROGATE),
+            "tools/call": lambda message: answer_to(message, {"content": TEXT}),
+        }
+    )
+
+    async def main():
+        async with Gateway(source) as gateway, Client(gateway.server(), mode="legacy", cache=None) as client:
+            found = (await client.list_tools()).tools
+            return [(one.name, one.description) for one in found], await client.call_tool("b", {})
+
+    listed, result = anyio.run(main)
+    assert listed == [("a", "cut \ufffd"), ("b", "cut \ufffd")]
+    assert [block.text for block in result.content] == ["counted"]
 
 
 def test_an_error_without_an_id_belongs_to_the_only_request_there_is():
@@ -244,6 +315,7 @@ def test_whatever_part_of_an_answer_is_something_else_the_call_ends(line, start,
         assert is_of_another(broken.replace("ID", "3"))
 
 
+BEGINS = re.compile(r'\{\s*"(jsonrpc|id|result|error)"\s*:')
 OF_THIS = re.compile(r'"id": ?"?3"?[,}]')
 
 
@@ -252,7 +324,8 @@ def is_of_another(line):
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        return '"jsonrpc"' not in line or '"method"' in line or not OF_THIS.search(line)
+        is_answer = BEGINS.match(line) and '"jsonrpc"' in line and '"method"' not in line
+        return not is_answer or not OF_THIS.search(line)
     return not isinstance(message, JSONRPCResponse | JSONRPCError) or str(message.id) != "3"
 
 
@@ -325,7 +398,7 @@ def read_by_http(answer, kind):
 
 
 @pytest.mark.parametrize("kind", ["json", "sse"])
-@pytest.mark.parametrize("line", UNREADABLE[:4], ids=[line[:60] for line in UNREADABLE[:4]])
+@pytest.mark.parametrize("line", UNREADABLE[:3], ids=[line[:60] for line in UNREADABLE[:3]])
 def test_an_answer_over_http_that_cannot_be_read_is_an_error_in_the_same_words(line, kind):
     found = read_by_http(lambda message: line.replace("ID", str(message["id"])), kind)
     assert found == 2 * [(f"count: the answer of the server can't be read{MAY}", True)]

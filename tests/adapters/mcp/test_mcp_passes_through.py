@@ -12,7 +12,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 from gateway_cases import FORM, NEW, OLD, Ctx, altered, ask_user, at_once, behind, count, ending, through
-from mcp import Client, MCPError, types
+from mcp import Client, MCPError, StdioServerParameters, types
 from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import PromptsListChanged, ResourcesListChanged
 from mcp.shared.message import SessionMessage
@@ -24,7 +24,7 @@ from operator_schema.adapters.mcp import forwarding, server
 from operator_schema.adapters.mcp import gateway as gateway_module
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 from operator_schema.adapters.mcp_client import described_tools
-from operator_schema.adapters.mcp_connection import _error_stream
+from operator_schema.adapters.mcp_connection import _error_stream, _lenient
 from operator_schema.rounds import ToolSearch
 
 ERAS = pytest.mark.parametrize(
@@ -1201,6 +1201,36 @@ for line in sys.stdin:
 def test_a_server_is_started_where_standard_error_is_no_file(monkeypatch, use):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert anyio.run(use, [sys.executable, "-S", "-c", BARE]) == []
+
+
+IN_LATIN_1 = BARE.replace(
+    '"tools": []',
+    '"tools": [{"name": "brew", "description": "caf\\u00e9", "inputSchema": {"type": "object"}}]',
+).replace(
+    'print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)',
+    """answer = json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}, ensure_ascii=False)
+        sys.stdout.buffer.write(f"caf\\u00e9\\n{answer}\\n".encode("latin-1"))
+        sys.stdout.flush()""",
+)
+
+
+@pytest.mark.needs_process
+def test_a_byte_that_cannot_be_decoded_is_replaced_and_the_connection_stays():
+    words = [sys.executable, "-S", "-c", IN_LATIN_1]
+    parameters = StdioServerParameters(command=words[0], args=words[1:])
+
+    async def main():
+        with anyio.fail_after(LONGEST_WAIT):
+            (listed,) = await described_tools(words)
+            through_gateways = [await gateway_tools(source) for source in (words, parameters)]
+            return [listed["description"], *[tool.description for (tool,) in through_gateways]]
+
+    assert anyio.run(main) == 3 * ["caf\ufffd"]
+
+
+def test_how_bytes_are_decoded_stays_as_it_was_chosen():
+    chosen = StdioServerParameters(command="x", encoding_error_handler="strict")
+    assert _lenient(chosen) is chosen
 
 
 def test_a_connection_whose_end_fails_ends_nothing_else():
