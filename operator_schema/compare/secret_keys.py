@@ -298,7 +298,7 @@ _COMMENT: Final = re.compile(
 )
 _NOTE: Final = re.compile(r"""(?<=[\w"'`])\s{0,9}(?:\([^()\n]{0,99}\)|\[[^\[\]\n]{0,99}\])(?=\s{0,9}[:=])""")
 _NAMED: Final = re.compile(
-    r"""(?:name|key|header|field)["'`\\]{0,99}\s{0,9}[:=>]\s{0,9}["'`\\]{0,99}([\w. -]{1,64})""",
+    r"""(?:name|key|header|field)["'`\\]{0,99}\s{0,9}[:=>]\s{0,9}["'`\\]{0,99}([^"'`\\<>:=,;&\n]{1,64})""",
     re.IGNORECASE,
 )
 _VALUE: Final = re.compile("value", re.IGNORECASE)
@@ -315,8 +315,6 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
         text: of any kind: JSON that was cut or has text around it, or none at all.
         hidden: the keys.
     """
-    if not text.isascii():
-        text = normalize("NFKC", text)
     return any(_names_key(_GAP.sub(r"\1", read), hidden) for read in _readings_of(text))
 
 
@@ -325,7 +323,9 @@ def _names_key(text: str, hidden: Hidden) -> bool:
     most = _most_words(hidden.names)
     if any(tag[1] in unquoted for tag in _TAG.finditer(text)):
         return True
-    if _VALUE.search(text) is not None and any(pair[1] in hidden for pair in _NAMED.finditer(text)):
+    if _VALUE.search(text) is not None and any(
+        _begins_with_key(pair[1], most, hidden) for pair in _NAMED.finditer(text)
+    ):
         return True
     last = 0
     for mark in _MARK.finditer(text):
@@ -344,6 +344,11 @@ def _names_key(text: str, hidden: Hidden) -> bool:
     return False
 
 
+def _begins_with_key(text: str, most: int, hidden: Hidden) -> bool:
+    words = _words_in(text)
+    return text in hidden or any(" ".join(words[:number]) in hidden for number in range(1, most + 1))
+
+
 def _length_to_key(text: str) -> int:
     """Return where the last word or quote of a text ends."""
     after = _NO_KEY.match(text[::-1])
@@ -352,7 +357,8 @@ def _length_to_key(text: str) -> int:
 
 def _readings_of(text: str) -> Iterator[str]:
     """Yield a text as it is, without its escapes, and each of these without what may follow a key."""
-    for layer in _layers_of(text):
+    for written in _layers_of(text):
+        layer = written if written.isascii() else normalize("NFKC", written)
         if _MARK.search(layer) is not None:
             plain = _COMMENT.sub(r"\1", layer)
             yield from dict.fromkeys([layer, _BLOCK.sub("", layer), plain, _NOTE.sub("", plain)])
