@@ -494,13 +494,12 @@ both_transports = pytest.mark.parametrize("kind", ["stdio", "http"])
 
 
 @both_transports
-def test_an_answer_of_a_program_that_cannot_be_read_is_an_error_at_once(odd, kind):
+def test_an_answer_of_a_program_that_cannot_be_read_is_an_error_at_once_or_mended(odd, kind):
     async def use(client):
         return [text(await client.call_tool(f"odd_{name}", {})) for name in ("surrogate", "null", "deep")]
 
     said = "the answer of the server can't be read; the tool may have done its work"
-    found = with_odd(odd, use, kind)
-    assert found == [f"odd_{name}: {said}" for name in ("surrogate", "null", "deep")]
+    assert with_odd(odd, use, kind) == ["\ufffd", f"odd_null: {said}", f"odd_deep: {said}"]
 
 
 @both_transports
