@@ -6,7 +6,9 @@ key be left out where its field has a default. A class that is also used alone h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
+
+from ..json_values import is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,11 +69,9 @@ def _requiring(part: Any, keys: Keys, meant: Meant) -> Any:
         keys: that its objects require.
         meant: what a reference becomes whose objects require some keys.
     """
-    if isinstance(part, list):
+    if is_array(part):
         return [_requiring(each, _NONE, meant) for each in part]
-    if not isinstance(part, dict):
-        return part
-    return _requiring_object(cast("dict[str, Any]", part), keys, meant)
+    return _requiring_object(part, keys, meant) if is_object(part) else part
 
 
 def _requiring_object(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _requiring_object(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[st
         return {**part, "$ref": meant(part["$ref"], keys)}
     found: Any = part.get("discriminator")
     members: Any = part.get("oneOf")
-    if isinstance(members, list) and isinstance(found, dict) and "mapping" in found:
+    if is_array(members) and is_object(found) and "mapping" in found:
         inside = keys | {found["propertyName"]}
         rest = {key: value for key, value in part.items() if key not in {"discriminator", "oneOf"}}
         required = [_requiring(each, inside, meant) for each in members]
@@ -100,8 +100,8 @@ def _renamed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, st
 
 
 def _mapped(part: Any, names: dict[str, str]) -> Any:
-    if isinstance(part, dict):
-        return {key: _mapped(value, names) for key, value in cast("dict[str, Any]", part).items()}
-    if isinstance(part, list):
+    if is_object(part):
+        return {key: _mapped(value, names) for key, value in part.items()}
+    if is_array(part):
         return [_mapped(each, names) for each in part]
     return names.get(part, part) if isinstance(part, str) else part

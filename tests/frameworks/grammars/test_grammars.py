@@ -18,12 +18,14 @@ from grammars.reasons import (
     ACCEPTED,
     AMBIGUOUS,
     DECODED,
+    DEPTH,
     EQUAL,
     ROUNDED,
     SEVERAL,
     TITLE,
     closed_list,
     not_enforced,
+    stricter,
 )
 from grammars.subjects import PLAIN, WIRES, Subject
 from grammars.walks import first_refused, walk
@@ -105,7 +107,9 @@ RARE = {
     *[(name, reason) for name in ENGINES for reason in (AMBIGUOUS, EQUAL)],
     ("llguidance", not_enforced("format date")),
     ("outlines-core", "a value of any type with a description"),
+    ("outlines-core", not_enforced("maxProperties")),
     ("outlines-core", ROUNDED),
+    ("outlines-core", stricter(DEPTH)),
     ("xgrammar", not_enforced("format ipv6")),
     ("xgrammar", not_enforced(SEVERAL)),
     ("xgrammar", not_enforced(TITLE)),
