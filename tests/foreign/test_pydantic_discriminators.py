@@ -94,3 +94,17 @@ def test_a_class_that_is_used_alone_as_well_keeps_its_default_there():
     definitions = Codec(cls).json_schema()["$defs"]
     assert "required" not in definitions["Keep"]
     assert definitions["Keep_with_kind"]["required"] == definitions["Drop"]["required"] == ["kind"]
+
+
+class Sorter(pydantic.BaseModel):
+    discriminator: str
+
+
+class Shelf(pydantic.BaseModel):
+    sorter: Sorter
+    spare: Sorter | None = None
+
+
+def test_a_field_that_has_the_name_discriminator_changes_nothing():
+    assert Codec(Shelf).json_schema()["$defs"]["Sorter"]["required"] == ["discriminator"]
+    assert Codec(Shelf).decode({"sorter": {"discriminator": "a"}}) == Shelf(sorter=Sorter(discriminator="a"))
