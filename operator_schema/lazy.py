@@ -19,6 +19,7 @@ _ROOMS = (
 
 _ROOT = __name__.rpartition(".")[0]
 _ADAPTERS = f"{_ROOT}.adapters"
+_ONE_SLIP = 0.85
 _ALMOST_THE_SAME = 0.8
 _SIMILAR = 0.6
 
@@ -68,8 +69,8 @@ def names_meant(name: str, names: Iterable[str], likeness: float = 0.6) -> list[
 
     names = list(names)
     longer = [other for other in names if other.startswith(f"{name}_") or other.endswith(f"_{name}")]
-    near = [] if longer else [nearest(name, names, likeness)]
-    return longer + [other for other in near if other is not None]
+    near = [nearest(name, names, _ONE_SLIP if longer else likeness)]
+    return longer + [other for other in near if other is not None and other not in longer]
 
 
 def answer_misnamed(package: str) -> None:

@@ -210,6 +210,7 @@ def test_each_public_name_without_its_last_letter_is_answered(module, name):
         assert_answered(module, name, name[:-1])
 
 
+@pytest.mark.needs_threads  # the inspector's server
 @pytest.mark.slow("draws thousands of misspelt names")
 @settings(max_examples=20 * settings().max_examples)
 @given(st.sampled_from(PUBLIC), st.sampled_from(sorted(EDITS)), st.integers(0, 30), st.sampled_from(LETTERS))
@@ -220,6 +221,7 @@ def test_each_single_edit_of_each_public_name_is_answered(public, edit, at, lett
     assert_answered(module, name, misspelt)
 
 
+@pytest.mark.needs_threads  # the inspector's server
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_is_asked_for_absent_names_as_ever(module):
     own = importlib.import_module(module)
@@ -237,6 +239,7 @@ def test_a_module_is_asked_for_absent_names_as_ever(module):
     assert sys.meta_path == before
 
 
+@pytest.mark.needs_threads  # the inspector's server
 @pytest.mark.parametrize(("module", "name"), PUBLIC)
 def test_each_public_class_is_pickled_and_copied_by_its_name(module, name):
     value = getattr(importlib.import_module(module), name)

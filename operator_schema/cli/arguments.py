@@ -533,7 +533,8 @@ def _unlike_json(error: ValueError, text: str) -> str | None:
     """Return what editors take as JSON and JSON doesn't have, if that is what ends a text; otherwise None."""
     if not isinstance(error, json.JSONDecodeError):
         return None
-    before, after = text[: error.pos].rstrip(), text[error.pos :].lstrip()
+    place = error.pos + text.startswith(",", error.pos)  # from Python 3.13 on, it is that of the comma itself
+    before, after = text[:place].rstrip(), text[place:].lstrip()
     line = text.count("\n", 0, len(text) - len(after)) + 1
     if after.startswith(("//", "/*", "#")) and not text.startswith("#!"):  # which begins a script
         return f"line {line} has a comment; remove it"

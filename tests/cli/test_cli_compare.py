@@ -305,7 +305,13 @@ def test_a_server_is_asked(desk):
         (["diff", "./program", "compare_desk"], "as an MCP server, write mcp:./program"),
         (["check", "./program"], "as an MCP server, write mcp:./program"),
         (["stubs", "./program"], "as an MCP server, write mcp:./program"),
-        (["check", "true"], "no module true in this folder or on the path; to start this program as an MCP"),
+        pytest.param(
+            *(
+                ["check", "true"],
+                "no module true in this folder or on the path; to start this program as an MCP",
+            ),
+            marks=pytest.mark.needs_process,
+        ),
         (["snapshot", "listed.json"], "there are no tools in listed.json: its list is empty"),
         (["replay", "x.jsonl", "--against", "listed.json"], "there are no tools in listed.json"),
         (["snapshot", "mcp:http://127.0.0.1:1/mcp"], "write the URL without mcp: http://127.0.0.1:1/mcp"),

@@ -98,6 +98,7 @@ def test_it_has_them_in_each_tier_with_repair_and_in_reports(numbers):
         same(repairing.decode_json_report(f"{text[:-1]},}}").instance, number)
 
 
+@pytest.mark.needs_threads
 @given(NUMBERS)
 def test_calls_keep_them_too(number):
     seen = []
