@@ -63,7 +63,7 @@ def names_meant(name: str, names: Iterable[str], likeness: float = 0.6) -> list[
         likeness: how similar a name must be at least, as for `nearest`.
 
     Returns:
-        These names, else the most similar one, else none.
+        These names, and one that differs by a single slip; without any, the most similar one, else none.
     """
     from .message_text import nearest
 
