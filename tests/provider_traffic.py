@@ -1,9 +1,11 @@
 """The recorded exchanges, and which of our providers each belongs to."""
 
+import base64
 import gzip
 import json
 from functools import cache
 from pathlib import Path
+from struct import unpack
 
 from operator_schema import providers
 
@@ -64,3 +66,20 @@ def sent_messages(exchange):
     body = exchange["request"] or {}
     found = body.get("messages") or body.get("input") or body.get("contents") or []
     return [message for message in found if isinstance(message, dict)] if isinstance(found, list) else []
+
+
+def binary_events(content):
+    """Read the messages of Bedrock's stream by their layout."""
+    while content:
+        total, headers = unpack(">II", content[:8])
+        kind = content[12 : 12 + headers].split(b":event-type")[1][3:].split(b"\r:")[0].decode()
+        yield {kind: json.loads(content[12 + headers : total - 4])}
+        content = content[total:]
+
+
+def events_of(exchange):
+    """List the events of a stream, as JSON values."""
+    if exchange["response_encoding"] == "base64":
+        return list(binary_events(base64.b64decode(exchange["response"])))
+    lines = [line.removeprefix("data:").strip() for line in exchange["response"].splitlines()]
+    return [json.loads(line) for line in lines if line.startswith("{")]

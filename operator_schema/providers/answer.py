@@ -33,6 +33,7 @@ __all__ = [
     "answer_without_nulls",
     "check_response_depth",
     "container_in",
+    "is_whole",
     "json_of",
     "marked_if_cut",
     "message_of",
@@ -198,6 +199,10 @@ class Answer(Value):
         message = "expected text"
         raise TypeError(message)
 
+    def with_calls_awaited(self) -> Answer:
+        """Return the answer with the `stop` of its calls, where the server says that it is done."""
+        return self.replace(stop="calls") if self.calls and self.stop == "end" else self
+
     def with_cut_marked(self) -> Answer:
         """Return the answer in which a call is marked whose arguments may lack their end.
 
@@ -229,15 +234,15 @@ def without_container(said: Sequence[Any]) -> list[Any]:
 
 def marked_if_cut(call: RawCall) -> RawCall:
     """Return a call that may lack its end: marked, unless its arguments are text of a whole JSON object."""
-    return call if _is_whole(call.arguments) else call.replace(is_cut_off=True)
+    return call if is_whole(call.arguments) else call.replace(is_cut_off=True)
 
 
 def _is_cut(call: RawCall) -> bool:
     arguments = call.arguments
-    return isinstance(arguments, str) and bool(arguments.strip()) and not _is_whole(arguments)
+    return isinstance(arguments, str) and bool(arguments.strip()) and not is_whole(arguments)
 
 
-def _is_whole(arguments: Any) -> bool:
+def is_whole(arguments: Any) -> bool:
     """Return whether arguments are the text of a JSON object, which ends where it ends."""
     return isinstance(arguments, str) and isinstance(read_json(arguments, may_repeat=True), dict)
 

@@ -12,8 +12,15 @@ from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..message_text import checked_text
 from ..schema.style import Dialect
 from ..tools import RawCall
-from .answer import Answer
-from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingList, GrowingObject
+from .answer import Answer, is_whole
+from .partial_response import (
+    CustomInput,
+    GrowingBlock,
+    GrowingInput,
+    GrowingList,
+    GrowingObject,
+    says_nothing,
+)
 from .provider import Provider
 from .tool_names import Features, NameRule, Rules
 from .wire_format import (
@@ -152,10 +159,9 @@ class ChatWire(ChatLikeWire):
         }
         if failed := failed_calls(response):
             response = {"choices": [_failed_choice(failed)], **response}
-        error: Any = response.get("error")
-        if is_object(error):
-            about["stop_message"] = text_or_none(error.get("message"))
-        return [self._answer(object_of(choice), about) for choice in response["choices"]]
+        about["stop_message"] = _message_in(response)
+        choices = _in_one([object_of(choice) for choice in response["choices"]])
+        return [self._answer(choice, about) for choice in choices]
 
     def _answer(self, choice: Mapping[str, Any], about: Mapping[str, Any]) -> Answer:
         message = object_of(choice["message"])
@@ -169,14 +175,15 @@ class ChatWire(ChatLikeWire):
         if native in LENGTH:  # OpenRouter says `tool_calls` for a call that was cut off
             raw = native
         stop: StopReason = "length" if raw in LENGTH else _STOPS.get(raw or "", "other")
-        if calls and stop == "end":  # some say `stop` although they wait for results
-            stop = "calls"
+        if raw == "" and not calls:  # Snowflake says nothing where the model is done
+            stop = "end"
         if refusal and not calls:
             stop = "refused"
         reasoning = reasoning_of(message)
         if self.sent_keys is not None:
             message = {key: value for key, value in message.items() if key in self.sent_keys}
         text = text_of(message.get("content"))
+        about = {**about, "stop_message": about["stop_message"] or _message_in(choice)}
         return Answer(calls, text, refusal or None, stop, raw, (message,), reasoning, **about)
 
     def merger(self, calls: StreamedCalls) -> Merger:
@@ -199,6 +206,32 @@ class ChatWire(ChatLikeWire):
         messages = super().results(results)
         shown = [part for result in results for part in _shown(result)] if self.takes_images else []
         return [*messages, {"role": "user", "content": shown}] if shown else messages
+
+
+def _message_in(found: Mapping[str, Any]) -> str | None:
+    """Return the message of the error in a response, or, as OpenRouter has it, in a choice."""
+    error: Any = found.get("error")
+    return text_or_none(error.get("message")) if is_object(error) else None
+
+
+def _in_one(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return choices in which one answer isn't split: Copilot gives its calls a choice of their own."""
+    first, *others = choices or [{}]
+    calls = [call for choice in others for call in object_of(choice["message"]).get("tool_calls") or ()]
+    if not (calls and waits_in_vain(first)):
+        return choices
+    message = {**first["message"], "tool_calls": calls}
+    return [{**first, "message": message}, *[choice for choice in others if not _has_calls(choice)]]
+
+
+def waits_in_vain(choice: Mapping[str, Any]) -> bool:
+    """Return whether a choice waits for the results of calls, and has none."""
+    return _STOPS.get(choice.get("finish_reason") or "") == "calls" and not _has_calls(choice)
+
+
+def _has_calls(choice: Mapping[str, Any]) -> bool:
+    message = object_of(choice["message"])
+    return bool(message.get("tool_calls") or message.get("function_call"))
 
 
 def tools_alone(tools: Sequence[dict[str, Any]], wanted: Wanted) -> Sequence[dict[str, Any]]:
@@ -241,8 +274,8 @@ def _call(call: Mapping[str, Any]) -> RawCall:
         custom = object_of(call["custom"])
         return custom_call(call["id"], custom["name"], custom.get("input"))
     function = object_of(call["function"])
-    call_id = call.get("id")
-    if not call_id:
+    call_id = _known_id(call)
+    if call_id is None:
         return unnamed_call(function["name"], _arguments(function))
     return RawCall(call_id, function["name"], _arguments(function))
 
@@ -316,6 +349,7 @@ Source: https://github.com/openai/openai-python/blob/main/helpers.md
 """
 
 _OF_A_CALL = frozenset({"index", "function"})
+_OF_A_KNOWN_CALL = _OF_A_CALL | {"id"}
 _OF_A_FUNCTION = frozenset({"name", "arguments"})
 _OF_A_CHUNK = frozenset({"delta", "message"})
 _GROWING_DETAILS = frozenset({"text", "summary", "data"})
@@ -339,6 +373,16 @@ class ChatMerger(ChoicesMerger):
         self._take_about(chunk)
         for choice in chunk["choices"]:
             self._take_choice(object_of(choice))
+        if len(self._choices) > 1:
+            self._adopt_calls()
+
+    def _adopt_calls(self) -> None:
+        """Give the first choice the calls of the others, where the response is one answer in several."""
+        first = self._choices.get(0)
+        if isinstance(first, _Choice) and first.waits_in_vain:
+            for other in self._choices.values():
+                if isinstance(other, _Choice) and other is not first:
+                    self._known.adopt(other.known)
 
     def _take_about(self, chunk: Mapping[str, Any]) -> None:
         """Keep the data of a chunk about the whole response; each chunk repeats most of it."""
@@ -354,7 +398,7 @@ class _Choice:
     """One choice, which grows."""
 
     def __init__(self, known: StreamedCalls) -> None:
-        self._known = known
+        self.known = self._known = known
         self.tree = GrowingObject()
         self._message = self.tree.hold("message", GrowingObject({"role": "assistant", "content": None}))
         self._parts: GrowingList | None = None
@@ -371,16 +415,27 @@ class _Choice:
     def take(self, choice: Mapping[str, Any]) -> None:
         self.tree.take(choice, _OF_A_CHUNK)
         delta = choice.get("delta")
-        if delta is None and "message" in choice:  # a server that doesn't stream after all
-            delta = {**choice["message"]}
-            calls = delta.get("tool_calls") or ()
-            delta["tool_calls"] = [{**call, "index": index} for index, call in enumerate(calls)]
+        if delta is None and "message" in choice:
+            delta = self._unsaid(object_of(choice["message"]))
         for key, value in object_of(delta or {}).items():
             if value is not None:
                 self._take_part(key, value)
         if self.has_ended:
             for taken in self._inputs:
                 taken.end()
+
+    @property
+    def waits_in_vain(self) -> bool:
+        """Whether it waits for the results of calls that it doesn't have."""
+        return self.has_ended and waits_in_vain({**self.tree.content, "message": self._message.whole()})
+
+    def _unsaid(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what of a whole message hasn't come: all of it, or, after its pieces, what they left out."""
+        known = self._message.whole()
+        delta = {key: value for key, value in message.items() if not known.get(key)}
+        calls = delta.get("tool_calls") or ()
+        delta["tool_calls"] = [{**call, "index": index} for index, call in enumerate(calls)]
+        return delta
 
     def _take_part(self, key: str, value: Any) -> None:
         if key == "tool_calls":
@@ -421,12 +476,12 @@ class _Choice:
         """Take a part of OpenRouter's `reasoning_details`; parts of one detail follow each other."""
         details = self._message.held("reasoning_details", GrowingList)
         last = details.last
-        if last is None or any(last.content.get(key) != detail.get(key) for key in ("type", "index")):
+        if last is None or _is_another(detail, last.content):
             last = details.add(GrowingObject())
         for key, value in detail.items():
             if key in _GROWING_DETAILS and value is not None:
                 last.append(key, value)
-            elif value is not None or key not in last.content:
+            elif key not in last.content or not says_nothing(key, value):
                 last.content[key] = copy_json(value)
 
     def _take_legacy(self, function: Mapping[str, Any]) -> None:
@@ -438,12 +493,11 @@ class _Choice:
         self._grow(self._legacy, {}, function)
 
     def _take_call(self, delta: Mapping[str, Any]) -> None:
-        index, call_id = delta.get("index"), delta.get("id")
+        index, call_id = delta.get("index"), _known_id(delta)
         function, custom = object_of(delta.get("function") or {}), object_of(delta.get("custom") or {})
         call = self._last if index is None else self._by_index.get(index)
-        # Some servers give no index, or each call the index 0.
-        is_other = index is None or bool(call_id and call and _id_of(call) not in {None, call_id})
-        if call is None or (is_other and (function.get("name") or custom.get("name"))):
+        has_name = bool(function.get("name") or custom.get("name"))
+        if call is None or (has_name and (index is None or _is_other(call, call_id, function))):
             call = self._begin_custom(delta, custom) if custom else self._begin(call_id)
             self._message.held("tool_calls", GrowingList).add(call)
             self._last = self._by_index[index] = call
@@ -474,10 +528,10 @@ class _Choice:
             raise TypeError
         streamed = taken.call
         # Some servers say all the rest of a call, such as a signature, with each piece of its arguments.
-        call.put(delta, _OF_A_CALL)
+        call.put(delta, _OF_A_CALL if _known_id(call.content) is None else _OF_A_KNOWN_CALL)
         inner = call.held("function", GrowingObject)
         inner.put(function, _OF_A_FUNCTION)
-        streamed.id = streamed.id or delta.get("id") or None
+        streamed.id = streamed.id or _known_id(delta)
         name, arguments = function.get("name") or "", function.get("arguments")
         if name:  # it comes as a whole, is repeated, or comes in parts
             streamed.grow("", name if name == streamed.wire_name else streamed.wire_name + name)
@@ -488,8 +542,28 @@ class _Choice:
         taken.grow(arguments or "")
 
 
-def _id_of(call: GrowingBlock) -> Any:
-    return call.content.get("id") or None
+def _known_id(call: Mapping[str, Any]) -> Any:
+    """Return the id of a call, or None: some servers write an empty one into each piece but the first."""
+    found = call.get("id")
+    return None if says_nothing("id", found) else found
+
+
+def _is_other(call: GrowingBlock, call_id: Any, function: Mapping[str, Any]) -> bool:
+    """Return whether a piece with a name begins another call than the one at its index.
+
+    Some servers give each call the index 0: it has another id then, or, without ids, it has arguments,
+    although those of the call before are whole.
+    """
+    known = _known_id(call.content)
+    if call_id is not None or known is not None:
+        return call_id is not None and known not in {None, call_id}
+    return bool(function.get("arguments")) and call.input is not None and is_whole(call.input.whole())
+
+
+def _is_another(detail: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
+    """Return whether a part of OpenRouter's `reasoning_details` doesn't continue the last one."""
+    ids = {found.get("id") for found in (detail, last)} - {None, ""}
+    return len(ids) > 1 or any(last.get(key) != detail.get(key) for key in ("type", "index"))
 
 
 def openai_compatible(

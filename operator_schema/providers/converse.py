@@ -187,8 +187,8 @@ class ConverseMerger(Merger):
 
     @property
     def has_begun(self) -> bool:
-        """Whether the message has begun."""
-        return self._message.content.get("role") is not None
+        """Whether the message has begun; its first event may be missing."""
+        return bool(self._message.content or self._blocks or self.is_complete)
 
     @property
     def is_complete(self) -> bool:
@@ -200,7 +200,7 @@ class ConverseMerger(Merger):
         for kind, value in event.items():
             content = object_of(value)
             if kind == "messageStart":
-                self._message.content["role"] = content["role"]
+                self._message.put({"role": content["role"]})
             elif kind in {"messageStop", "metadata"}:
                 self._response.content.update(copy_json(content))
             elif kind == "contentBlockStart":
@@ -249,6 +249,7 @@ class ConverseMerger(Merger):
         found = super().response()
         if found is not None:
             message = found["output"]["message"]
+            message.setdefault("role", "assistant")
             message["content"] = [_with_citations(block) for block in message["content"]]
         return found
 

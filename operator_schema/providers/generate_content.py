@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..json_values import copy_json, is_array, is_object, to_json_text
+from ..json_values import is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
@@ -56,6 +56,11 @@ _STOPS: dict[str, StopReason] = {
     "BLOCKLIST": "filtered",
     "PROHIBITED_CONTENT": "filtered",
     "SPII": "filtered",
+    "IMAGE_SAFETY": "filtered",
+    "IMAGE_PROHIBITED_CONTENT": "filtered",
+    "IMAGE_RECITATION": "filtered",
+    "MODEL_ARMOR": "filtered",
+    "CONTINUATION": "paused",
 }
 _TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", PDF})
 """Source: https://ai.google.dev/gemini-api/docs/image-understanding and .../document-processing"""
@@ -145,13 +150,14 @@ class GenerateContentWire(BlockWire):
         if written:
             calls = written
             content = {**content, "role": "model", "parts": [*parts, *[self.call(call) for call in calls]]}
-        if calls and (stop == "end" or written):
+        if written:
             stop = "calls"
         if any(call.is_cut_off for call in calls):
             content = {**content, "parts": [_with_args_object(part) for part in parts]}
-        return Answer(
-            calls, text, None, stop, raw, (content,) if content else (), reasoning, stop_message=said
-        )
+        # The API refuses contents without parts, and parts that say nothing.
+        content = {**content, "parts": [part for part in content.get("parts") or () if not _is_nothing(part)]}
+        message = (content,) if content["parts"] else ()
+        return Answer(calls, text, None, stop, raw, message, reasoning, stop_message=said)
 
     def merger(self, calls: StreamedCalls) -> GenerateContentMerger:
         """Return the object that rebuilds the response from the events of a stream."""
@@ -178,6 +184,11 @@ class GenerateContentWire(BlockWire):
             if not isinstance(part, str)
         ]
         return [self.result(result), *shown]
+
+
+def _is_nothing(part: Mapping[str, Any]) -> bool:
+    """Return whether a part has only a text, and this is empty."""
+    return part.get("text") == "" and part.keys() <= {"text", "thought"}
 
 
 def _written(text: str) -> tuple[RawCall, ...]:
@@ -248,9 +259,8 @@ class _Candidate:
         content = object_of(candidate.get("content") or {})
         self._content.content["role"] = content.get("role") or self._content.content["role"]
         # What comes beside the content, such as its sources, comes as a whole each time.
-        about = {key: value for key, value in candidate.items() if key not in {"content", "finishReason"}}
-        self.tree.content.update(copy_json(about))
-        parts = content.get("parts") or ()
+        self.tree.put(candidate, {"content", "finishReason"})
+        parts = [part for part in content.get("parts") or () if not _is_nothing(object_of(part))]
         for part in parts:
             self._add(object_of(part))
         # It goes on after a reason, where Gemini runs code in between.

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_object
 from ..tools import RawCall
 from .answer import CONTAINER, Answer
-from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
+from .partial_response import (
+    GrowingBlock,
+    GrowingInput,
+    GrowingList,
+    GrowingObject,
+    NumberedList,
+    says_nothing,
+)
 from .provider import Provider
 from .tool_names import Features, HostedTool, NameRule
 from .wire_format import (
@@ -50,6 +57,7 @@ _STOPS: dict[str, StopReason] = {
     "model_context_window_exceeded": "length",
     "refusal": "refused",
     "pause_turn": "paused",
+    "compaction": "paused",
 }
 
 
@@ -185,6 +193,8 @@ class MessagesMerger(Merger):
         """Take an event; kinds that aren't known are left out, as the API asks."""
         match event["type"]:
             case "message_start":
+                self._blocks.clear()
+                self._known.restart()  # a gateway may begin anew, with another server
                 self._response = GrowingObject(object_of(event["message"]))
                 self._response.hold("content", NumberedList(self._blocks))
             case "content_block_start":
@@ -202,7 +212,7 @@ class MessagesMerger(Merger):
         block = self._blocks[index] = GrowingBlock(found)
         call = self._known.begin(found["id"], found["name"]) if found.get("type") == "tool_use" else None
         if call is not None or "input" in found:  # such as a call that Anthropic runs itself
-            block.hold_input(GrowingInput(call, found.get("input", {}), as_value=True), "input")
+            block.hold_input(GrowingInput(call, found.get("input") or {}, as_value=True), "input")
         self._tell(index, found)
 
     def _grow(self, index: int, delta: Mapping[str, Any]) -> None:
@@ -232,7 +242,7 @@ class MessagesMerger(Merger):
             if is_object(value) and is_object(before):
                 known = {inner: found for inner, found in value.items() if found is not None}
                 message[key] = {**before, **copy_json(known)}
-            elif key not in {"delta", "type"}:
+            elif key not in {"delta", "type"} and not (before and says_nothing(key, value)):
                 message[key] = copy_json(value)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import copy_json, is_array, to_json_text
+from ..json_values import is_array, to_json_text
 from ..schema.style import Dialect
 from .answer import Answer
 from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
@@ -110,7 +110,7 @@ class OllamaMerger(Merger):
             if is_array(value):
                 self._response.take({key: value})
             elif key != "message":
-                self._response.content[key] = copy_json(value)
+                self._response.put({key: value})
         self._has_ended = self._has_ended or bool(event.get("done"))
 
     def _take_call(self, call: Mapping[str, Any]) -> None:

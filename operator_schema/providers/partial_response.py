@@ -28,6 +28,7 @@ __all__ = [
     "StreamedCall",
     "StreamedCalls",
     "joined",
+    "says_nothing",
     "text_key",
 ]
 
@@ -38,6 +39,16 @@ _TOLD_AGAIN = frozenset(
     }
 )
 """Keys of texts that aren't pieces: where they come once more, they are said again."""
+
+_IDS = frozenset({"call_id", "id"})
+
+
+def says_nothing(key: str, value: Any) -> bool:
+    """Return whether a value leaves open what is under its key: later chunks of some servers empty it.
+
+    An id may be the text `null`, the default of Mistral's SDK.
+    """
+    return value is None or value == "" or (value == "null" and key in _IDS)
 
 
 class _Growing:
@@ -108,8 +119,8 @@ class GrowingObject(_Growing):
     def take(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
         """Take more of the object by its form: texts and lists get longer, and so do the objects in it.
 
-        Numbers, booleans and texts that repeat something, such as ids, replace the value before; a
-        null is ignored.
+        Numbers, booleans and texts that repeat something, such as ids, replace the value before;
+        nothing empty does.
 
         Args:
             more: of the object.
@@ -126,19 +137,20 @@ class GrowingObject(_Growing):
                 self.held(key, GrowingList).take(value)
             elif is_object(value):
                 self.held(key, GrowingObject).take(value)
-            else:
+            elif not (self.content.get(key) and says_nothing(key, value)):
                 self.content[key] = value
 
     def put(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
-        """Update the object with later values; a null is ignored.
+        """Update the object with later values; a null is ignored, and so is what empties a known value.
 
         Args:
             more: of the object.
             but: keys that are left out.
         """
         for key, value in more.items():
-            if value is not None and key not in but:
-                self.content[key] = copy_json(value)
+            if key in but or value is None or (self.content.get(key) and says_nothing(key, value)):
+                continue
+            self.content[key] = copy_json(value)
 
     def whole(self) -> dict[str, Any]:
         """Return the object as it is so far."""
@@ -565,8 +577,20 @@ class StreamedCalls:
         return (codec and text_key(codec)) or "input"
 
     def of_another_answer(self) -> StreamedCalls:
-        """Return a receiver for the calls of another answer of the same response, which are ignored."""
-        return StreamedCalls({}, {}, {})
+        """Return a receiver for the calls of another answer of the same response."""
+        return StreamedCalls(self.own_names, self.codecs, self.own_keys)
+
+    def adopt(self, others: StreamedCalls) -> None:
+        """Take over the calls of what seemed to be another answer."""
+        self._calls += others._calls
+        self.grown.update(others.grown)
+        others._calls = []
+
+    def restart(self) -> None:
+        """Forget all that came, since the provider begins its answer again."""
+        self.said = GrowingText(between="\n")
+        self._thoughts = {}
+        self._calls = []
 
     def all(self) -> list[StreamedCall]:
         """List the calls so far, in order."""

@@ -253,7 +253,9 @@ class Provider(Value):
             raise ResponseError(self.name, message)
         try:
             check_response_depth(body)
-            return [answer.checked().with_cut_marked() for answer in self.wire.answers(body)]
+            return [
+                answer.checked().with_calls_awaited().with_cut_marked() for answer in self.wire.answers(body)
+            ]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
 

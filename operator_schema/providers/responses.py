@@ -56,12 +56,21 @@ if TYPE_CHECKING:
 __all__ = ["ResponsesWire", "openai_responses", "xai"]
 
 
+_CALLS = frozenset({"function_call", "custom_tool_call", "tool_search_call"})
+
+
 class ResponsesWire(Wire):
-    """Responses: items instead of messages."""
+    """Responses: items instead of messages.
+
+    Attributes:
+        own_calls: types of the items that are calls of your tools; others are calls that the provider runs.
+    """
 
     HISTORY = "input"
     FORMS = frozenset({"item", "text"})
     ROLES = frozenset({"user", "assistant", "system", "developer"})
+
+    own_calls: frozenset[str] = _CALLS
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
@@ -129,14 +138,9 @@ class ResponsesWire(Wire):
             message = "the response failed"
             raise ValueError(message)
         items = [object_of(item) for item in response["output"]]
-        found = tuple([_call(item) for item in items if _is_call(item)])
-        parts = [
-            object_of(part)
-            for item in items
-            if item.get("type") == "message" and not isinstance(item.get("content"), str)
-            for part in item.get("content") or ()
-        ]
-        text = "".join([part["text"] for part in parts if part.get("type") == "output_text"])
+        found = tuple([_call(item) for item in items if self.is_call(item)])
+        parts = [part for item in items if item.get("type") == "message" for part in _parts(item)]
+        text = "".join([part["text"] for part in parts if part.get("type") in _TEXT_PARTS])
         refusal = "".join([part["refusal"] for part in parts if part.get("type") == "refusal"]) or None
         stop, raw = _stop(response, bool(found), refusal)
         waiting = next((item["type"] for item in items if _waits(item)), None)
@@ -153,7 +157,7 @@ class ResponsesWire(Wire):
 
     def merger(self, calls: StreamedCalls) -> ResponsesMerger:
         """Return the object that rebuilds the response from the events of a stream."""
-        return ResponsesMerger(calls)
+        return ResponsesMerger(calls, self)
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return the item of a call."""
@@ -168,7 +172,12 @@ class ResponsesWire(Wire):
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls that an item is: one or none."""
-        return int(_is_call(message))
+        return int(self.is_call(message))
+
+    def is_call(self, item: Mapping[str, Any]) -> bool:
+        """Return whether an item is a call of a tool of yours."""
+        kind = item.get("type")
+        return kind in self.own_calls and (kind != "tool_search_call" or _is_own_search(item))
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """Return the item of a result; images and PDFs go along.
@@ -183,7 +192,7 @@ class ResponsesWire(Wire):
         return {"type": kind, "call_id": call_id, "output": _output(result)}
 
 
-_CALLS = frozenset({"function_call", "custom_tool_call", "tool_search_call"})
+_TEXT_PARTS = frozenset({"output_text", "text"})
 _WAITING = frozenset(
     {
         "apply_patch_call",
@@ -194,11 +203,6 @@ _WAITING = frozenset(
     }
 )
 """Types of items that your program has to answer, and that aren't calls of tools."""
-
-
-def _is_call(item: Mapping[str, Any]) -> bool:
-    kind = item.get("type")
-    return kind in _CALLS and (kind != "tool_search_call" or _is_own_search(item))
 
 
 def _is_own_search(item: Mapping[str, Any]) -> bool:
@@ -216,6 +220,14 @@ def _call(item: Mapping[str, Any]) -> RawCall:
     if "caller" in item:
         call = call.replace(caller=program_of(item))
     return call if item.get("status") in {"completed", None} else marked_if_cut(call)
+
+
+def _parts(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List the parts of a message's content; some servers say it as one text."""
+    content = item.get("content") or ()
+    if isinstance(content, str):
+        return [{"type": "output_text", "text": content}]
+    return [object_of(part) for part in content]
 
 
 def _thoughts(item: Mapping[str, Any]) -> list[str]:
@@ -272,6 +284,11 @@ key of the text."""
 
 _THOUGHTS = frozenset({"reasoning_text", "summary_text"})
 _INPUTS = frozenset({"response.function_call_arguments.delta", "response.custom_tool_call_input.delta"})
+_WHOLE_INPUTS = {
+    "response.function_call_arguments.done": "arguments",
+    "response.custom_tool_call_input.done": "input",
+}
+"""Events with the whole input of a call: the key that it has there."""
 
 
 class ResponsesMerger(Merger):
@@ -279,9 +296,11 @@ class ResponsesMerger(Merger):
 
     first_event = "response.created"
 
-    def __init__(self, calls: StreamedCalls) -> None:
+    def __init__(self, calls: StreamedCalls, wire: ResponsesWire) -> None:
         super().__init__(calls)
-        self._items: dict[int, GrowingBlock] = {}
+        self._wire = wire
+        self._items: dict[Any, GrowingBlock] = {}
+        self._places: dict[tuple[str, Any], Any] = {}
 
     @property
     def has_begun(self) -> bool:
@@ -298,34 +317,59 @@ class ResponsesMerger(Merger):
                 self._response.hold("output", NumberedList(self._items))
             self._has_ended = kind in _LAST
         elif kind == "response.output_item.added":
-            self._begin(event["output_index"], object_of(event["item"]))
+            item = object_of(event["item"])
+            self._begin(self._new_place(event["output_index"], item), item)
         elif kind == "response.output_item.done":
-            self._end(event["output_index"], object_of(event["item"]))
+            item = object_of(event["item"])
+            self._end(self._place_of(event["output_index"], item.get("id")), item)
         elif kind in _INPUTS:
-            found = self._items[event["output_index"]].input
+            found = self._item(event).input
             if found is not None:
                 found.grow(event["delta"])
+        elif kind in _WHOLE_INPUTS:
+            found = self._item(event).input
+            if found is not None and not found.has_begun:
+                found.grow(event.get(_WHOLE_INPUTS[kind]) or "")
         elif kind in _TEXTS:
             self._grow(event, *_TEXTS[kind])
         elif not isinstance(kind, str):
             raise TypeError
 
+    def _new_place(self, index: Any, item: Mapping[str, Any]) -> Any:
+        """Return the place of a new item in the output: its index, if the server gave it to no other one."""
+        before, item_id = self._items.get(index), item.get("id")
+        is_free = before is None or (item_id is not None and before.content.get("id") == item_id)
+        place = index if is_free else max(self._items) + 1
+        self._places["index", index] = self._places["id", item_id] = place
+        return place
+
+    def _place_of(self, index: Any, item_id: Any) -> Any:
+        """Return the place of an item by its id, or, where the server says other ids now, by its index."""
+        by_id = None if item_id is None else self._places.get(("id", item_id))
+        return self._places.get(("index", index), index) if by_id is None else by_id
+
+    def _item(self, event: Mapping[str, Any]) -> GrowingBlock:
+        return self._items[self._place_of(event["output_index"], event.get("item_id"))]
+
     def _begin(self, index: Any, item: Mapping[str, Any]) -> GrowingBlock:
         begun = self._items[index] = GrowingBlock(item)
-        if item.get("type") == "function_call":
+        if not self._wire.is_call(item):
+            return begun
+        if item["type"] == "function_call":
             taken = GrowingInput(self._known.begin(item["call_id"], item["name"]))
             begun.hold_input(taken, "arguments").grow(item.get("arguments") or "")
-        elif item.get("type") == "custom_tool_call":
+        elif item["type"] == "custom_tool_call":
             custom = CustomInput(self._known, CUSTOM + item["call_id"], item["name"])
             begun.hold_input(custom, "input").grow(item.get("input") or "")
-        elif item.get("type") == "tool_search_call" and _is_own_search(item):
+        else:
             call = self._known.begin(SEARCHED + item["call_id"], SEARCH)
             begun.hold_input(GrowingInput(call, item.get("arguments"), as_value=True), "arguments")
         return begun
 
     def _grow(self, event: Mapping[str, Any], place: str, kind: str, key: str) -> None:
         """Take more of a part of an item's content, or of the summary of the reasoning."""
-        index, number, text = event["output_index"], event[f"{place}_index"], event["delta"]
+        number, text = event[f"{place}_index"], event["delta"]
+        index = self._place_of(event["output_index"], event.get("item_id"))
         parts = self._items[index].numbered(place)
         if number not in parts:
             parts[number] = GrowingObject({"type": kind})
@@ -333,7 +377,7 @@ class ResponsesMerger(Merger):
         self._tell(kind, text, (index, place, number))
 
     def _tell(self, kind: str, text: Any, part: tuple[Any, str, int]) -> None:
-        if kind == "output_text":
+        if kind in _TEXT_PARTS:
             self._known.said.add(text)
         elif kind in _THOUGHTS:
             self._known.think(text, part)
@@ -354,7 +398,8 @@ class ResponsesMerger(Merger):
     def _tell_all(self, index: Any, item: Mapping[str, Any]) -> None:
         for place in ("summary", "content"):
             found = item.get(place)
-            for number, part in enumerate(found if is_array(found) else ()):
+            parts = _parts(item) if place == "content" else found if is_array(found) else ()
+            for number, part in enumerate(parts):
                 self._tell(part["type"], part.get("text") or "", (index, place, number))
 
 
@@ -397,7 +442,7 @@ openai_responses = Provider(
 )
 xai = Provider(
     "xAI",
-    ResponsesWire(),
+    ResponsesWire(frozenset({"function_call"})),  # its own searches are calls of custom tools
     NameRule(),
     takes_unions=False,
     dialect=XAI_STRICT,

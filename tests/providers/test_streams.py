@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from itertools import islice, pairwise
 from random import Random
-from struct import pack, unpack
+from struct import pack
 from zlib import crc32
 
 import pytest
@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from offers import offer_of
 from patience import assert_linear
-from provider_traffic import provider_of, streamed
+from provider_traffic import events_of, provider_of, streamed
 
 from operator_schema import RawCall, tool
 from operator_schema.providers import (
@@ -44,22 +44,6 @@ TURNS = 5
 
 STRETCH, SHORT_STRETCH = 1000, 200
 """So many bytes or characters are fed one by one of a stream that comes in every way, and of each other."""
-
-
-def binary_events(content):
-    """Read the messages of Bedrock's stream by their layout."""
-    while content:
-        total, headers = unpack(">II", content[:8])
-        kind = content[12 : 12 + headers].split(b":event-type")[1][3:].split(b"\r:")[0].decode()
-        yield {kind: json.loads(content[12 + headers : total - 4])}
-        content = content[total:]
-
-
-def events_of(exchange):
-    if exchange["response_encoding"] == "base64":
-        return list(binary_events(base64.b64decode(exchange["response"])))
-    lines = [line.removeprefix("data:").strip() for line in exchange["response"].splitlines()]
-    return [json.loads(line) for line in lines if line.startswith("{")]
 
 
 def parsed(arguments):
