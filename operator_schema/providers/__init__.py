@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .stream import Stream as Stream
     from .tool_names import Features as Features
     from .tool_names import HostedTool as HostedTool
+    from .tool_names import IdRule as IdRule
     from .tool_names import NameRule as NameRule
     from .tool_names import Rules as Rules
 
@@ -45,6 +46,7 @@ _HOMES = {
     "Features": ".tool_names",
     "Grammar": ".special_calls",
     "HostedTool": ".tool_names",
+    "IdRule": ".tool_names",
     "NameRule": ".tool_names",
     "Namespace": ".special_calls",
     "Provider": ".provider",

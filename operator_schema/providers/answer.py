@@ -102,6 +102,7 @@ class Answer(Value):
             several answers, each has the same usage.
         stop_message: the provider's explanation of why it stopped, or None: Gemini's `finishMessage`, Groq's
             message about a call that it refused.
+        provider: the name of the provider that gave it.
     """
 
     calls: tuple[RawCall, ...]
@@ -114,6 +115,7 @@ class Answer(Value):
     id: str | None = None
     usage: Usage | None = None
     stop_message: str | None = None
+    provider: str | None = None
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every response makes one
 
@@ -129,6 +131,7 @@ class Answer(Value):
             id: str | None,  # noqa: A002  # the attribute's name
             usage: Usage | None,
             stop_message: str | None,
+            provider: str | None,
         ) -> Self:
             """Make an answer."""
             self = cls._draft()
@@ -142,6 +145,7 @@ class Answer(Value):
             self.id = id
             self.usage = usage
             self.stop_message = stop_message
+            self.provider = provider
             self.__class__ = cls
             return self
 

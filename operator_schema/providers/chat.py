@@ -22,7 +22,7 @@ from .partial_response import (
     says_nothing,
 )
 from .provider import Provider
-from .tool_names import Features, NameRule, Rules
+from .tool_names import Features, IdRule, NameRule, Rules
 from .wire_format import (
     COMMON_FORMATS,
     CUSTOM,
@@ -35,6 +35,7 @@ from .wire_format import (
     Merger,
     Wire,
     arguments_text,
+    as_written,
     custom_call,
     custom_input,
     data_url,
@@ -63,6 +64,8 @@ __all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "te
 
 _LEGACY = f"{UNNAMED}function_"
 """The beginning of the ids of calls in OpenAI's old `function_call`: their results have another role."""
+
+_STAND_IN = "(another model made these calls)"
 
 _FAILED = "tool_use_failed"
 """Groq's code of an error that says what the model had written.
@@ -96,6 +99,17 @@ class ChatLikeWire(Wire):
         named = {} if call_id.startswith(UNNAMED) else {"id": call_id}
         return {**named, "type": "function", "function": function}
 
+    def with_whole_calls(self, messages: list[Any], calls: Sequence[RawCall]) -> list[Any]:
+        """Return the message in which the arguments of each call are the text of an object.
+
+        The templates of vLLM and llama.cpp read it, and refuse the whole request where they can't.
+        """
+        sent = [call for message in messages for call in message.get("tool_calls") or ()]
+        for found, call in zip(sent, calls, strict=False):  # the old `function_call` isn't in the list
+            if call.is_cut_off and "function" in found:
+                found["function"]["arguments"] = arguments_text(call)
+        return messages
+
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls in a message."""
         return len(message.get("tool_calls") or ()) + bool(message.get("function_call"))
@@ -114,12 +128,14 @@ class ChatWire(ChatLikeWire):
         takes_images: whether images and PDFs of results follow in a message of the user; if not, they are
             described in text.
         takes_text: whether a tool may take text in place of arguments.
+        needs_reasoning: whether a message with calls needs `reasoning_content`.
     """
 
     required: str = "required"
     sent_keys: frozenset[str] | None = None
     takes_images: bool = False
     takes_text: bool = False
+    needs_reasoning: bool = False
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return a call as it is in a message."""
@@ -183,20 +199,27 @@ class ChatWire(ChatLikeWire):
         if self.sent_keys is not None:
             message = {key: value for key, value in message.items() if key in self.sent_keys}
         text = text_of(message.get("content"))
+        # Several providers refuse a message that says nothing.
+        said = (message,) if calls or refusal or message.get("content") else ()
         about = {**about, "stop_message": about["stop_message"] or _message_in(choice)}
-        return Answer(calls, text, refusal or None, stop, raw, (message,), reasoning, **about)
+        return Answer(calls, text, refusal or None, stop, raw, said, reasoning, **about)
 
     def merger(self, calls: StreamedCalls) -> Merger:
         """Return the object that rebuilds the response from the events of a stream."""
         return ChatMerger(calls, "choices", _Choice)
 
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the assistant's message with calls."""
+    def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
+        """Return the assistant's message with a text and calls."""
+        message: dict[str, Any] = {"role": "assistant", "content": text or None}
         if calls and calls[0].id.startswith(_LEGACY):
             function = {"name": calls[0].name, "arguments": arguments_text(calls[0])}
-            return [{"role": "assistant", "content": None, "function_call": function}]
-        sent = [self.call(call) for call in calls]
-        return [{"role": "assistant", "content": None, "tool_calls": sent}]
+            return [{**message, "function_call": function}]
+        return [{**message, "tool_calls": [self.call(call) for call in calls]}]
+
+    def with_stand_ins(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return messages with a stand-in for the reasoning, where the provider wants one beside calls."""
+        stand_in = {"reasoning_content": _STAND_IN} if self.needs_reasoning else {}
+        return [{**message, **stand_in} for message in messages]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
         """Return a message for each result; images and PDFs follow in one of the user, if they are taken.
@@ -292,7 +315,7 @@ def _failed_choice(calls: Sequence[RawCall]) -> dict[str, Any]:
         {
             "id": call.id,
             "type": "function",
-            "function": {"name": call.name, "arguments": arguments_text(call)},
+            "function": {"name": call.name, "arguments": as_written(call)},
         }
         for call in calls
     ]
@@ -575,6 +598,7 @@ def openai_compatible(
     dialect: Dialect | None = None,
     sent_keys: frozenset[str] | None = None,
     takes_images: bool = False,
+    needs_reasoning: bool = False,
     rules: Rules = Rules(),  # noqa: B008  # as above
     features: Features = Features(),  # noqa: B008  # as above
 ) -> Provider:
@@ -588,7 +612,9 @@ def openai_compatible(
         dialect: what its strict mode takes; None if it has none.
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
         takes_images: whether images and PDFs in results are sent, in a message of the user after the results.
-        rules: the provider's checks in any mode.
+        needs_reasoning: whether a message of the assistant with calls needs `reasoning_content`, as thinking
+            models of DeepSeek and Kimi do: turns of other providers get a stand-in.
+        rules: the provider's rules in any mode.
         features: what else it takes in a request, such as `Features(parallel=True)`.
 
     Raises:
@@ -605,11 +631,12 @@ def openai_compatible(
         "dialect": dialect,
         "sent_keys": sent_keys,
         "takes_images": takes_images,
+        "needs_reasoning": needs_reasoning,
         "rules": rules,
         "features": features,
     }
     check_table(table)
-    wire = ChatWire(required, sent_keys, takes_images, features.custom)
+    wire = ChatWire(required, sent_keys, takes_images, features.custom, needs_reasoning)
     checked = checked_text("the name of a provider", name)
     return Provider(
         *(checked, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
@@ -637,12 +664,20 @@ openai_chat = Provider(
 )
 mistral = Provider(
     "Mistral",
-    ChatWire(required="any"),
+    ChatWire(required="any", sent_keys=frozenset({"role", "content", "tool_calls", "prefix"})),
     NameRule(),
     takes_unions=True,
+    rules=Rules(ids=IdRule(9, 9, "")),
     features=Features(parallel=True),
 )
-deepseek = Provider("DeepSeek", ChatWire(), NameRule(), takes_unions=True, dialect=DEEPSEEK_STRICT)
+deepseek = Provider(
+    "DeepSeek",
+    # Source: https://api-docs.deepseek.com/guides/thinking_mode, under "Tool Calls"
+    ChatWire(needs_reasoning=True),
+    NameRule(),
+    takes_unions=True,
+    dialect=DEEPSEEK_STRICT,
+)
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
 groq = Provider(
     "Groq",

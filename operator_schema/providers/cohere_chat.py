@@ -51,10 +51,14 @@ class CohereWire(ChatLikeWire):
         raw = response.get("finish_reason")
         said = [text_of(message.get("tool_plan")), text_of(message.get("content"))]
         text = "\n".join([part for part in said if part])
+        calls = calls_of(message)
+        sent: tuple[Any, ...] = (message,) if calls or message.get("content") else ()
+        if text and not sent:  # the API refuses the plan of calls that didn't come
+            sent = (self.text_message("assistant", text),)
         used: Any = response.get("usage") or {}
         return [
             Answer(
-                *(calls_of(message), text, None, _STOPS.get(raw or "", "other"), raw, (message,)),
+                *(calls, text, None, _STOPS.get(raw or "", "other"), raw, sent),
                 reasoning=reasoning_of(message),
                 id=text_or_none(response.get("id")),
                 usage=usage_of(used.get("tokens"), ["input_tokens"], ["output_tokens"]),
@@ -65,9 +69,10 @@ class CohereWire(ChatLikeWire):
         """Return the object that rebuilds the response from the events of a stream."""
         return CohereMerger(calls)
 
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the assistant's message with calls."""
-        return [{"role": "assistant", "tool_calls": [self.call(call) for call in calls]}]
+    def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
+        """Return the assistant's message with a text, which is its plan, and calls."""
+        plan = {"tool_plan": text} if text else {}
+        return [{"role": "assistant", **plan, "tool_calls": [self.call(call) for call in calls]}]
 
 
 _OF_AN_EVENT = frozenset({"type", "index", "delta"})

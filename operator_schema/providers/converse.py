@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import copy_json, is_array
+from ..json_values import copy_json, is_array, is_object
 from ..tools import RawCall
 from .answer import Answer
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
@@ -50,6 +50,9 @@ _STOPS: dict[str, StopReason] = {
     "guardrail_intervened": "filtered",
     "content_filtered": "filtered",
 }
+_NOTHING = "(nothing)"
+_GONE = "This tool isn't offered any more: don't call it."
+
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _FORMATS = {
     "image/png": "png",
@@ -112,15 +115,15 @@ class ConverseWire(BlockWire):
         calls = tuple([RawCall(use["toolUseId"], use["name"], use.get("input")) for use in uses])
         text = "".join([part["text"] for block in blocks for part in _texts(block) if "text" in part])
         raw = response.get("stopReason")
-        if any(isinstance(use.get("input"), str) for use in uses):
-            sent = [
-                {"toolUse": with_input_object(block["toolUse"])} if "toolUse" in block else block
-                for block in blocks
-            ]
-            message = {**message, "content": sent}
+        sent = [
+            {**block, "toolUse": with_input_object(block["toolUse"])} if "toolUse" in block else block
+            for block in blocks
+            if not _is_refused(block)
+        ]
+        said = ({**message, "content": sent},) if sent else ()
         return [
             Answer(
-                *(calls, text, None, _STOPS.get(raw or "", "other"), raw, (message,)),
+                *(calls, text, None, _STOPS.get(raw or "", "other"), raw, said),
                 reasoning="\n\n".join([thought for block in blocks for thought in _thoughts(block)]),
                 usage=usage_of(response.get("usage"), ["inputTokens"], ["outputTokens"]),
             )
@@ -129,6 +132,19 @@ class ConverseWire(BlockWire):
     def merger(self, calls: StreamedCalls) -> ConverseMerger:
         """Return the object that rebuilds the response from the events of a stream."""
         return ConverseMerger(calls)
+
+    def complete(self, body: dict[str, Any]) -> None:
+        """Add the tools that a history has called to a request without tools, which Converse refuses."""
+        blocks = [block for message in body[self.HISTORY] for block in message.get("content") or ()]
+        names = dict.fromkeys(
+            [block["toolUse"]["name"] for block in blocks if is_object(block.get("toolUse"))]
+        )
+        if names and "toolConfig" not in body:
+            schema = {"json": {"type": "object"}}
+            tools = [
+                {"toolSpec": {"name": name, "description": _GONE, "inputSchema": schema}} for name in names
+            ]
+            body["toolConfig"] = {"tools": tools}
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return the block of a call."""
@@ -140,9 +156,18 @@ class ConverseWire(BlockWire):
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """Return the block of a result; images and files of the formats that it takes go along."""
-        content = [_content(place, part) for place, part in enumerate(parts_of(result, _FORMATS))]
+        parts = [part for part in parts_of(result, _FORMATS) if not isinstance(part, str) or part.strip()]
+        # The API refuses blank text, and a result needs something.
+        content = [_content(place, part) for place, part in enumerate(parts or [_NOTHING])]
         status = "error" if result.is_error else "success"
         return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}
+
+
+def _is_refused(block: Mapping[str, Any]) -> bool:
+    """Return whether the API refuses a block of its own: blank text, or thinking without its signature."""
+    thought = object_of(object_of(block.get("reasoningContent") or {}).get("reasoningText") or {})
+    text = block.get("text")
+    return not block or (isinstance(text, str) and not text.strip()) or thought.get("signature") == ""
 
 
 def _is_own_call(block: Mapping[str, Any]) -> bool:
@@ -182,6 +207,7 @@ class ConverseMerger(Merger):
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
         self._blocks: dict[int, GrowingBlock] = {}
+        self._open: set[Any] = set()
         self._message = self._response.held("output", GrowingObject).held("message", GrowingObject)
         self._message.hold("content", NumberedList(self._blocks))
 
@@ -203,13 +229,18 @@ class ConverseMerger(Merger):
                 self._message.put({"role": content["role"]})
             elif kind in {"messageStop", "metadata"}:
                 self._response.content.update(copy_json(content))
+            elif kind == "contentBlockStop":
+                self._open.discard(content.get("contentBlockIndex"))
             elif kind == "contentBlockStart":
                 self._begin(self._block(content), object_of(content["start"]))
             elif kind == "contentBlockDelta":
                 self._grow(self._block(content), content["contentBlockIndex"], object_of(content["delta"]))
 
     def _block(self, content: Mapping[str, Any]) -> GrowingBlock:
-        return self._blocks.setdefault(content["contentBlockIndex"], GrowingBlock())
+        index = content["contentBlockIndex"]
+        if index not in self._blocks:
+            self._open.add(index)
+        return self._blocks.setdefault(index, GrowingBlock())
 
     def _begin(self, block: GrowingBlock, start: Mapping[str, Any]) -> None:
         block.take(start)
@@ -250,6 +281,11 @@ class ConverseMerger(Merger):
         if found is not None:
             message = found["output"]["message"]
             message.setdefault("role", "assistant")
+            if not self.is_complete:
+                for index, block in zip(sorted(self._blocks), message["content"], strict=True):
+                    thought = block.get("reasoningContent", {}).get("reasoningText")
+                    if index in self._open and thought is not None:
+                        thought["signature"] = ""
             message["content"] = [_with_citations(block) for block in message["content"]]
         return found
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..message_text import nearest, quote, received
 from ..schema.keywords import KEYWORDS
 from ..schema.style import Dialect
-from .tool_names import Features, HostedTool, NameRule, Rules
+from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -36,10 +36,11 @@ def check_table(table: Mapping[str, Any]) -> None:
     _check_content("rules", table["rules"])
     if table["rules"].keys is not None:
         _check_content("rules.keys", table["rules"].keys)
+    _check_content("rules.ids", table["rules"].ids)
     _check_kind("features", table["features"], Features)
     _check_features(table["features"])
     _check_one("required", table["required"], "str")
-    for flag in ("takes_unions", "takes_images"):
+    for flag in ("takes_unions", "takes_images", "needs_reasoning"):
         _check_one(flag, table[flag], "bool")
     if table["sent_keys"] is not None:
         _check_one("sent_keys", table["sent_keys"], "frozenset[str]")
@@ -94,6 +95,8 @@ _WANTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "bool": ("True or False", lambda value: type(value) is bool),
     "int": ("a number of at least 0", _is_count),
     "int | None": ("a number of at least 0, or None", lambda value: value is None or _is_count(value)),
+    "str | None": ("a string or None", lambda value: value is None or isinstance(value, str)),
+    "IdRule": ("an IdRule(…)", lambda value: isinstance(value, IdRule)),
     "NameRule | None": (
         "a NameRule(…) or None",
         lambda value: value is None or isinstance(value, NameRule),

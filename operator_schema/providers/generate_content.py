@@ -15,7 +15,7 @@ from ..tools import RawCall
 from .answer import Answer, marked_if_cut
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .provider import Provider
-from .tool_names import Features, NameRule, Rules
+from .tool_names import Features, IdRule, NameRule, Rules
 from .wire_format import (
     BOUNDS,
     DATES,
@@ -170,6 +170,17 @@ class GenerateContentWire(BlockWire):
     def is_call(self, block: Mapping[str, Any]) -> bool:
         """Return whether a part is a call."""
         return "functionCall" in block
+
+    def with_stand_ins(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return messages whose first call says that it has no signature: Gemini 3 asks for one.
+
+        Source: https://ai.google.dev/gemini-api/docs/thought-signatures
+        """
+        for message in messages:
+            first = next((part for part in message["parts"] if self.is_call(part)), None)
+            if first is not None:
+                first["thoughtSignature"] = "skip_thought_signature_validator"
+        return messages
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """Return the part of a result."""
@@ -383,6 +394,7 @@ GEMINI_PARAMETERS = Dialect(
 
 
 _NAMES = NameRule(64, "-.:", starts_with_letter=True)
+_IDS = IdRule(needed=False)
 GEMINI_FEATURES = Features(allowed=True, allowed_if_strict=True)
 """Source: https://ai.google.dev/api/caching#FunctionCallingConfig"""
 
@@ -392,6 +404,7 @@ gemini = Provider(
     _NAMES,
     takes_unions=True,
     dialect=GEMINI_VALIDATED,
+    rules=Rules(ids=_IDS),
     features=GEMINI_FEATURES,
 )
 gemini_parameters = Provider(
@@ -401,7 +414,7 @@ gemini_parameters = Provider(
     takes_unions=False,
     dialect=GEMINI_PARAMETERS.replace(lenient=False),
     always=GEMINI_PARAMETERS,
-    rules=Rules(keys=NameRule(64, "", starts_with_letter=True)),
+    rules=Rules(keys=NameRule(64, "", starts_with_letter=True), ids=_IDS),
     features=GEMINI_FEATURES,
 )
 

@@ -113,7 +113,7 @@ class MessagesWire(BlockWire):
         stop: StopReason = _STOPS.get(raw or "", "other")
         details: Any = response.get("stop_details") or {}
         refusal = (text or details.get("explanation") or None) if stop == "refused" else None
-        sent = [with_input_object(block) for block in blocks]
+        sent = [with_input_object(block) for block in _sendable(blocks, is_cut=raw in _CUT)]
         # The API refuses messages without content.
         message = ({"role": "assistant", "content": sent},) if sent else ()
         if message and "container" in response and (stop == "paused" or any(call.caller for call in calls)):
@@ -146,10 +146,39 @@ class MessagesWire(BlockWire):
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """Return the block of a result; images and PDFs go along."""
-        # The API refuses empty text blocks.
-        content = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if part]
+        # The API refuses blank text blocks.
+        parts = parts_of(result, {*IMAGES, PDF})
+        content = [_content(part) for part in parts if not isinstance(part, str) or part.strip()]
         block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
         return {**block, "is_error": True} if result.is_error else block
+
+
+_CUT = frozenset({None, "max_tokens", "model_context_window_exceeded", "refusal"})
+"""Why an answer ended in the middle, so that what the API itself began has no result."""
+
+
+def _sendable(blocks: list[Mapping[str, Any]], *, is_cut: bool) -> list[Mapping[str, Any]]:
+    """Return the blocks that the API takes back.
+
+    It refuses blank text, thinking whose signature isn't whole, and calls of its own tools without results.
+
+    Args:
+        blocks: of an answer.
+        is_cut: whether a missing result doesn't come any more.
+    """
+    done = {block.get("tool_use_id") for block in blocks}
+    return [
+        block
+        for block in blocks
+        if not (
+            (block.get("type") == "text" and not block["text"].strip())
+            or (block.get("type") == "thinking" and block.get("signature") == "")
+            or (is_cut and block.get("type") in _HOSTED_CALLS and block.get("id") not in done)
+        )
+    ]
+
+
+_HOSTED_CALLS = frozenset({"mcp_tool_use", "server_tool_use"})
 
 
 def _with_container(message: dict[str, Any], container: Any) -> tuple[dict[str, Any]]:
@@ -178,6 +207,7 @@ class MessagesMerger(Merger):
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
         self._blocks: dict[int, GrowingBlock] = {}
+        self._open: set[Any] = set()
 
     @property
     def has_begun(self) -> bool:
@@ -198,7 +228,10 @@ class MessagesMerger(Merger):
                 self._response = GrowingObject(object_of(event["message"]))
                 self._response.hold("content", NumberedList(self._blocks))
             case "content_block_start":
+                self._open.add(event["index"])
                 self._begin(event["index"], object_of(event["content_block"]))
+            case "content_block_stop":
+                self._open.discard(event.get("index"))
             case "content_block_delta":
                 self._grow(event["index"], object_of(event["delta"]))
             case "message_delta":
@@ -233,6 +266,15 @@ class MessagesMerger(Merger):
             self._known.said.add(more["text"])
         elif kind == "thinking" and "thinking" in more:
             self._known.think(more["thinking"], index)
+
+    def response(self) -> dict[str, Any] | None:
+        """Return the response so far: a signature that may lack its end is none."""
+        found = super().response()
+        if found is not None and not self.is_complete:
+            for index, block in zip(sorted(self._blocks), found["content"], strict=True):
+                if index in self._open and block.get("type") == "thinking":
+                    block["signature"] = ""
+        return found
 
     def _end(self, event: Mapping[str, Any]) -> None:
         """Take the data of the end: why the model stopped, and the cost of the answer."""

@@ -13,7 +13,7 @@ from .answer import Answer
 from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
 from .partial_response import GrowingList, GrowingObject
 from .provider import Provider
-from .tool_names import NameRule
+from .tool_names import IdRule, NameRule, Rules
 from .wire_format import UNNAMED, Merger, arguments_object, object_of, usage_of
 
 if TYPE_CHECKING:
@@ -41,13 +41,14 @@ class OllamaWire(ChatLikeWire):
         """Return the only answer."""
         message = object_of(response["message"])
         calls = calls_of(message)
+        text = text_of(message.get("content"))
         raw = response.get("done_reason")
         stop: StopReason = "calls" if calls else "end" if raw == "stop" else "other"
         if raw in LENGTH:
             stop = "length"
         return [
             Answer(
-                *(calls, text_of(message.get("content")), None, stop, raw, (message,)),
+                *(calls, text, None, stop, raw, (message,) if calls or text else ()),
                 reasoning=reasoning_of(message),
                 usage=usage_of(
                     {key: value for key, value in response.items() if key.endswith(("_count", "_duration"))},
@@ -65,9 +66,9 @@ class OllamaWire(ChatLikeWire):
         """Return a call as it is in a message."""
         return {**_id(call.id), "function": {"name": call.name, "arguments": arguments_object(call)}}
 
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the assistant's message with calls."""
-        return [{"role": "assistant", "content": "", "tool_calls": [self.call(call) for call in calls]}]
+    def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
+        """Return the assistant's message with a text and calls."""
+        return [{"role": "assistant", "content": text, "tool_calls": [self.call(call) for call in calls]}]
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """Return the message of a result: the name of its tool, and the id of its call if it has one."""
@@ -132,4 +133,11 @@ OLLAMA_KEPT = Dialect(
 """Source: `ToolFunction` in https://github.com/ollama/ollama/blob/main/api/types.go"""
 
 
-ollama = Provider("Ollama", OllamaWire(), NameRule(), takes_unions=False, always=OLLAMA_KEPT)
+ollama = Provider(
+    "Ollama",
+    OllamaWire(),
+    NameRule(),
+    takes_unions=False,
+    always=OLLAMA_KEPT,
+    rules=Rules(ids=IdRule(needed=False)),
+)

@@ -32,7 +32,7 @@ from .tool_forms import (
     sent_tools,
 )
 from .tool_names import Features, Rules
-from .wire_format import SEARCH, UNNAMED, Wanted, form_of, text_in
+from .wire_format import SEARCH, UNNAMED, Wanted, form_of, given_id, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -136,6 +136,7 @@ class Provider(Value):
             )
             if self.wire.CONTAINER and (container := _container_of(items)) is not None:
                 body[self.wire.CONTAINER] = container
+            self.wire.complete(body)
         return body
 
     def _tools(self, offered: Offered) -> dict[str, Any]:
@@ -154,7 +155,7 @@ class Provider(Value):
             self._check_form(item)
             return without_container([item]) if CONTAINER in item else [item]
         if isinstance(item, Answer):
-            return self._said(item.message, item.calls, offered)
+            return self._said(item.message, item.calls, offered, item.provider)
         if isinstance(item, rounds.Turn):
             return self._turn(item, offered)
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
@@ -253,11 +254,15 @@ class Provider(Value):
             raise ResponseError(self.name, message)
         try:
             check_response_depth(body)
-            return [
-                answer.checked().with_calls_awaited().with_cut_marked() for answer in self.wire.answers(body)
-            ]
+            return [self._settled(answer) for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
+
+    def _settled(self, answer: Answer) -> Answer:
+        found = answer.checked().with_calls_awaited().with_cut_marked().replace(provider=self.name)
+        if not any(call.is_cut_off for call in found.calls):
+            return found
+        return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
 
     def _with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
         """Return the tools, by name, for which the model has to send null where it leaves something out."""
@@ -348,8 +353,8 @@ class Provider(Value):
 
         Args:
             turn: what `commit` returned. If its round was made of this provider's answer, that answer's
-                message goes first; otherwise one is made of the calls, or of the text where there are none,
-                also where another provider's message would be there.
+                message goes first. Otherwise a message is made of the text and the calls, with ids that this
+                provider takes.
             offer: as for `results`.
 
         Raises:
@@ -361,26 +366,54 @@ class Provider(Value):
         return _sendable(self._turn(turn, offered_now(offer)))
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
-        said = turn.assistant
-        programs = [call for call in turn.calls if call.caller is not None]
-        is_own = bool(programs) and self._says(said, len(turn.calls))
-        results = self._results(turn.results, offered, turn.calls if is_own else ())
-        return [*self._said(said, turn.calls, offered), *results]
+        said, calls = turn.assistant, turn.calls
+        if self._says(said, len(calls), turn.provider):
+            programs = any(call.caller is not None for call in calls)
+            results = self._results(turn.results, offered, calls if programs else ())
+            return [*self._said(said, calls, offered, turn.provider), *results]
+        ids = [self._wire_id(call.id, turn.id) for call in calls]
+        anew = [call.replace(id=call_id) for call, call_id in zip(calls, ids, strict=True)]
+        answered = [
+            result.replace(call_id=call_id, parts=result.parts)
+            for result, call_id in zip(turn.results, ids, strict=True)
+        ]
+        return [*self._said_anew(said, anew, offered), *self._results(answered, offered)]
 
-    def _said(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
-        """Return the model's messages; the messages of another provider are translated."""
-        if self._says(said, len(calls)):
+    def _wire_id(self, call_id: str, turn: str) -> str:
+        """Return the id of another provider's call; see `IdRule.wire_id`."""
+        given = given_id(call_id)
+        form = call_id.removesuffix(given) if self.features.custom else ""
+        return form + self.rules.ids.wire_id(given, turn, is_given=not given.startswith(UNNAMED))
+
+    def _said(
+        self, said: Any, calls: Sequence[RawCall], offered: Offered, by: str | None
+    ) -> list[dict[str, Any]]:
+        """Return the model's messages; those of another provider are written anew."""
+        if self._says(said, len(calls), by):
             return without_container(said) if any(CONTAINER in message for message in said) else [*said]
+        anew = [call.replace(id=self._wire_id(call.id, "")) for call in calls]
+        return self._said_anew(said, anew, offered)
+
+    def _said_anew(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
+        """Return messages with the text of another provider's messages, and with the calls."""
+        text = text_in(said)
+        text = text if text.strip() else ""  # most providers refuse blank text
         if not calls:
-            text = text_in(said)
             return [self.wire.text_message("assistant", text)] if text else []
         to_wire = {own: wire for wire, own in own_keys(self, offered.tools).items()}
         wire_names = self._wire_names(offered)
-        return self.wire.calls_message([renamed_call(call, wire_names, to_wire) for call in calls])
+        sent = [renamed_call(call, wire_names, to_wire) for call in calls]
+        return self.wire.with_stand_ins(self.wire.calls_message(sent, text))
 
-    def _says(self, said: Any, calls: int) -> bool:
-        """Return whether messages are of this provider's form: they have so many calls, or say a text."""
-        if not is_array(said):
+    def _says(self, said: Any, calls: int, by: str | None) -> bool:
+        """Return whether messages are this provider's: it said them, and they have the calls or a text.
+
+        Args:
+            said: the messages.
+            calls: number of calls that go with them.
+            by: name of the provider that said them; None if that isn't known: then their form decides.
+        """
+        if not is_array(said) or by not in {None, self.name}:
             return False
         if not calls:
             return all(form_of(message) in self.wire.FORMS for message in said)

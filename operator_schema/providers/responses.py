@@ -14,7 +14,7 @@ from ..tools import RawCall
 from .answer import Answer, marked_if_cut
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
-from .tool_names import Features, HostedTool, NameRule
+from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
 from .wire_format import (
     CUSTOM,
     DATES,
@@ -148,12 +148,25 @@ class ResponsesWire(Wire):
             stop, raw = "other", waiting
         return [
             Answer(
-                *(found, text, refusal, stop, raw, tuple(items)),
+                *(
+                    found,
+                    text,
+                    refusal,
+                    stop,
+                    raw,
+                    tuple([found for item in items for found in self._sent_back(item)]),
+                ),
                 reasoning="\n\n".join([thought for item in items for thought in _thoughts(item)]),
                 id=text_or_none(response.get("id")),
                 usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),
             )
         ]
+
+    def _sent_back(self, item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return an item as it may be sent, in a list: nothing is in progress any more."""
+        if item.get("status") != "in_progress":
+            return [item]
+        return [{**item, "status": "completed"}] if self.is_call(item) else []
 
     def merger(self, calls: StreamedCalls) -> ResponsesMerger:
         """Return the object that rebuilds the response from the events of a stream."""
@@ -169,6 +182,14 @@ class ResponsesWire(Wire):
             return {**found, "status": "completed", "arguments": arguments_object(call)}
         found = {"type": "function_call", "call_id": call.id, "name": call.name}
         return {**found, "arguments": arguments_text(call)}
+
+    def with_whole_calls(self, messages: list[Any], calls: Sequence[RawCall]) -> list[Any]:
+        """Return the items, of which a call that was cut off is whole: the API takes none in progress."""
+        sent = [item for item in messages if self.is_call(item)]
+        for found, call in zip(sent, calls, strict=True):
+            if call.is_cut_off and found["type"] == "function_call":
+                found["arguments"] = arguments_text(call)
+        return messages
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls that an item is: one or none."""
@@ -432,12 +453,15 @@ OPENAI_FEATURES = Features(
 """Source: https://platform.openai.com/docs/guides/tools-tool-search, .../function-calling, and the types of
 OpenAI's SDK"""
 
+_RULES = Rules(ids=IdRule(64))
+
 openai_responses = Provider(
     "OpenAI Responses",
     ResponsesWire(),
     NameRule(),
     takes_unions=True,
     dialect=OPENAI_STRICT,
+    rules=_RULES,
     features=OPENAI_FEATURES,
 )
 xai = Provider(
@@ -447,5 +471,6 @@ xai = Provider(
     takes_unions=False,
     dialect=XAI_STRICT,
     always=XAI_STRICT.replace(lenient=True),
+    rules=_RULES,
     features=Features(parallel=True),
 )

@@ -13,7 +13,7 @@ from ..message_text import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Features", "HostedTool", "NameRule", "Rules"]
+__all__ = ["Features", "HostedTool", "IdRule", "NameRule", "Rules"]
 
 
 _DIGEST = 8
@@ -83,18 +83,66 @@ def _refuse_equal(name: str, other: str, wire: str, provider: str) -> SchemaErro
     return SchemaError(name, [about_type((), "bad_name", name, message, "Rename one: tool.with_(name=…)")])
 
 
+class IdRule(Value):
+    """Which ids of calls a provider takes in a history.
+
+    Attributes:
+        longest: characters that it may have.
+        shortest: characters that it must have.
+        others: characters of an id besides letters and digits; None for any.
+        needed: whether each call needs one.
+    """
+
+    longest: int = 40
+    shortest: int = 1
+    others: str | None = None
+    needed: bool = True
+
+    def takes(self, call_id: str) -> bool:
+        """Return whether the provider takes an id as it is."""
+        if not self.shortest <= len(call_id) <= self.longest:
+            return False
+        return (
+            self.others is None or re.fullmatch(f"[A-Za-z0-9{re.escape(self.others)}]*", call_id) is not None
+        )
+
+    def wire_id(self, call_id: str, turn: str, *, is_given: bool) -> str:
+        """Return the id of a call that another provider made.
+
+        Args:
+            call_id: as that provider gave it, or as the library drew it.
+            turn: the id of its turn: some models number the calls of each turn from 0.
+            is_given: whether a provider gave it.
+
+        Returns:
+            The id itself, where the provider takes it or needs none; otherwise one that is always the same.
+        """
+        if self.takes(call_id) if is_given else not self.needed:
+            return call_id
+        from hashlib import sha256
+
+        digest = sha256(f"{turn} {call_id}".encode(errors="surrogatepass")).hexdigest()
+        made = f"call_{digest[:_ID_DIGITS]}"
+        return made if self.takes(made) else digest[: self.longest]
+
+
+_ID_DIGITS = 24
+
+
 class Rules(Value):
-    """Checks of a provider in every request, strict or not. One tool that breaks a rule fails the request.
+    """Rules of a provider for every request, strict or not. One tool that breaks a rule fails the request.
 
     Attributes:
         keys: which names of properties it takes; None for any. The others are renamed on the wire.
         longest_description: characters that the description of a tool may have; None for no limit.
         most_tools: in a request; None for no limit.
+        ids: which ids of calls it takes. In a turn of another provider, the others are replaced.
     """
 
     keys: NameRule | None = None
     longest_description: int | None = None
     most_tools: int | None = None
+    ids: IdRule = IdRule()  # it is immutable
 
 
 class HostedTool(Value):

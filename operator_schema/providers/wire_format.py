@@ -11,7 +11,7 @@ from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Usage, parsed_arguments
 from .partial_response import GrowingObject
-from .tool_names import NameRule, Rules
+from .tool_names import IdRule, NameRule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -43,6 +43,7 @@ __all__ = [
     "Wire",
     "arguments_object",
     "arguments_text",
+    "as_written",
     "custom_call",
     "custom_input",
     "data_url",
@@ -234,9 +235,31 @@ class Wire(Value):
         """Return a message of text alone."""
         return {"role": role, "content": text}
 
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the message or items in which the model made these calls."""
-        return [self.call(call) for call in calls]
+    def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
+        """Return the message or items in which the model made these calls, and said a text before."""
+        said = [self.text_message("assistant", text)] if text else []
+        return [*said, *[self.call(call) for call in calls]]
+
+    def with_stand_ins(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return messages that another provider's model said, with what this provider's models want in them.
+
+        Args:
+            messages: as `calls_message` returns them.
+        """
+        return messages
+
+    def with_whole_calls(self, messages: list[Any], calls: Sequence[RawCall]) -> list[Any]:
+        """Return the messages of an answer in which the arguments of a call that was cut off can be read.
+
+        Args:
+            messages: of the answer; they may be changed.
+            calls: in them.
+        """
+        del calls  # most forms have objects as arguments
+        return messages
+
+    def complete(self, body: dict[str, Any]) -> None:
+        """Add to a request what its history asks for."""
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls in a message or an item of this form; one of another form has none.
@@ -281,9 +304,10 @@ class BlockWire(Wire):
         """Return the blocks that hold a result."""
         return [self.result(result)]
 
-    def calls_message(self, calls: Sequence[RawCall]) -> list[dict[str, Any]]:
-        """Return the model's message with calls."""
-        return [{"role": self.ROLE, self.BLOCKS: super().calls_message(calls)}]
+    def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
+        """Return the model's message with a text and calls."""
+        said = [self.text_block(text)] if text else []
+        return [{"role": self.ROLE, self.BLOCKS: [*said, *[self.call(call) for call in calls]]}]
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the blocks of calls in a message."""
@@ -422,9 +446,12 @@ def text_in(messages: Any) -> str:
         return messages
     if is_array(messages):
         return "".join([text_in(message) for message in messages])
-    if not is_object(messages) or messages.get("type") == "reasoning" or messages.get("thought"):
+    if not is_object(messages) or messages.get("thought"):
         return ""
-    inner = [messages.get(key) for key in ("content", "parts", "citationsContent")]
+    kind = messages.get("type")
+    if kind == "reasoning" or (isinstance(kind, str) and kind.endswith("_result")):
+        return ""  # what a tool of the provider found isn't what the model said
+    inner = [messages.get(key) for key in ("tool_plan", "content", "parts", "citationsContent")]
     said = messages.get("text")
     return (said if isinstance(said, str) else "") + "".join([text_in(found) for found in inner])
 
@@ -445,11 +472,18 @@ def described(definition: ToolDefinition, schema_key: str, *, strict: bool) -> d
     return {**found, "strict": True} if strict else found
 
 
+def as_written(call: RawCall) -> str:
+    """Return the arguments of a call as text, also where this isn't JSON."""
+    found = call.arguments
+    return found if isinstance(found, str) else to_json_text(found)
+
+
 def arguments_text(call: RawCall) -> str:
-    """Return the arguments of a call as JSON text."""
-    if isinstance(call.arguments, str):
-        return call.arguments
-    return to_json_text({} if call.arguments is None else call.arguments)
+    """Return the arguments of a call as the JSON text of an object, which several servers read."""
+    text = call.arguments
+    if isinstance(text, str) and text.strip() and is_object(parsed_arguments(call)):
+        return text
+    return to_json_text(arguments_object(call))
 
 
 def arguments_object(call: RawCall) -> Any:
@@ -624,5 +658,5 @@ ANTHROPIC_STRICT = Dialect(
 )
 """Source: https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs, and recorded requests"""
 
-ANTHROPIC_RULES = Rules(keys=NameRule(64, "-."))
-"""One name of a property that doesn't fit fails the whole request, at Anthropic and Bedrock."""
+ANTHROPIC_RULES = Rules(keys=NameRule(64, "-."), ids=IdRule(64, 1, "_-"))
+"""A name of a property, or an id of a call, that doesn't fit fails the whole request, also at Bedrock."""

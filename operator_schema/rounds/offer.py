@@ -151,18 +151,20 @@ class Offer(Value, Generic[Input]):
             answer: an answer of a provider, with its message; or only the calls as the model sent them. Their
                 ids may repeat. A turn without calls is a round too.
             assistant: if only calls are given, the rest of the model's turn as JSON: its text, or the
-                provider's own message. It is kept, and comes back in `Turn.assistant`.
+                provider's own message. It is kept, and comes back in `Turn.assistant`. Whose message it is
+                isn't known then, so each provider takes what has its form for its own.
 
         Raises:
             RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.
             TypeError: one isn't a `RawCall`, or `assistant` isn't JSON.
         """
         calls: Any = answer
+        provider: str | None = None
         if type(calls) is not list and type(calls) is not tuple:
-            calls, assistant = _said(calls, assistant)
+            calls, assistant, provider = _said(calls, assistant)
         own = assistant if assistant is None else _own_message(assistant)
         decoded = tuple([self._decoded(index, raw) for index, raw in enumerate(checked_calls(calls))])
-        return Round(self.toolset, self.names, decoded, own, Settlement())
+        return Round(self.toolset, self.names, decoded, own, Settlement(), provider)
 
     def _decoded(self, index: int, raw: RawCall) -> ToolCall[Any]:
         tool = self._shown.get(raw.name)
@@ -209,20 +211,21 @@ class Offer(Value, Generic[Input]):
         return Offer, self._key()
 
 
-def _said(answer: Any, assistant: Any) -> tuple[Any, Any]:
-    """Return the calls of an answer and its message; anything else as it is.
+def _said(answer: Any, assistant: Any) -> tuple[Any, Any, str | None]:
+    """Return the calls of an answer, its message and the provider that gave it; anything else as it is.
 
     Raises:
         TypeError: both an answer and another message are given.
     """
     kind: Any = cast("Any", type(answer))
     if not (hasattr(kind, "calls") and hasattr(kind, "message")):
-        return answer, assistant
+        return answer, assistant, None
     if assistant is not None:
         message = "an answer includes its message: leave assistant out, or give answer.calls"
         raise TypeError(message)
     # Beside the message, some answers have what only the next request has to know.
-    return answer.calls, answer.assistant if hasattr(kind, "assistant") else answer.message
+    message = answer.assistant if hasattr(kind, "assistant") else answer.message
+    return answer.calls, message, getattr(answer, "provider", None)
 
 
 def _own_message(assistant: Any) -> Any:

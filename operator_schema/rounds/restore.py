@@ -74,7 +74,8 @@ def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Ro
     head = _head(data, digest, _SIGNED_OTHERWISE if secret else MAYBE_SIGNED)
     problems: list[Finding] = []
     calls = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
-    found = Round(toolset, tuple(head.offered), tuple(calls), head.assistant, Settlement(head.round))
+    settlement = Settlement(head.round)
+    found = Round(toolset, tuple(head.offered), tuple(calls), head.assistant, settlement, head.provider)
     if problems:
         raise RestoreError(problems, found)
     return found

@@ -65,6 +65,7 @@ class Round(Value, Generic[Input]):
         toolset: the toolset of the called tools.
         offered: the names of the tools that the request offered.
         calls: all calls, in the order of the turn.
+        provider: the name of the provider that gave the answer; None where only calls were given.
     """
 
     toolset: NamedTools
@@ -72,17 +73,19 @@ class Round(Value, Generic[Input]):
     calls: tuple[ToolCall[Input], ...]
     _assistant: Any
     _settlement: Settlement
+    provider: str | None = None
     _revision: int | None = None  # that it has in a store
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every turn makes some
 
-        def __new__(cls, toolset, offered, calls, _assistant, _settlement, _revision):
+        def __new__(cls, toolset, offered, calls, _assistant, _settlement, provider, _revision):
             self = cls._draft()
             self.toolset = toolset
             self.offered = tuple(offered) if offered.__class__ is list else offered
             self.calls = tuple(calls) if calls.__class__ is list else calls
             self._assistant = _assistant
             self._settlement = _settlement
+            self.provider = provider
             self._revision = _revision
             self.__class__ = cls
             return self
@@ -408,7 +411,7 @@ class Round(Value, Generic[Input]):
             if call.has_input:
                 self._settlement.check_not_run(call)
         found = settled(self.calls, results)
-        turn = Turn(self.id, tuple([call.raw for call in self.calls]), found, self.assistant)
+        turn = Turn(self.id, tuple([call.raw for call in self.calls]), found, self.assistant, self.provider)
         self._settlement.settle("committed")
         try:
             append_turn(history, turn, self._revision)
@@ -530,7 +533,8 @@ class Round(Value, Generic[Input]):
             TypeError: the secret isn't bytes.
             ValueError: it is shorter than 16 bytes.
         """
-        saved: dict[str, Any] = saving().save_round(self.id, self.offered, self.assistant, self.calls, secret)
+        head = self.id, self.offered, self.assistant, self.provider
+        saved: dict[str, Any] = saving().save_round(*head, self.calls, secret)
         return saved
 
     def __eq__(self, other: object) -> bool:
@@ -539,10 +543,12 @@ class Round(Value, Generic[Input]):
         if self is other:
             return True
         others: Round[Any] = other  # pyright: ignore[reportUnknownVariableType]  # of whatever input
-        own_head = (self.toolset, self.id, self.offered, self.assistant, len(self.calls))
-        if own_head != (others.toolset, others.id, others.offered, others.assistant, len(others.calls)):
+        if self._head() != others._head():
             return False
         return all(map(saving().is_same_call, self.calls, others.calls))
+
+    def _head(self) -> tuple[Any, ...]:
+        return self.toolset, self.id, self.offered, self.assistant, self.provider, len(self.calls)
 
     def __hash__(self) -> int:
         return hash(self.id)

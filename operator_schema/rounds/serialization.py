@@ -138,6 +138,7 @@ class SavedHead:
     calls: list[Any]
     digest: str
     assistant: Any = None
+    provider: str | None = None
 
 
 DEPTH = MESSAGE_DEPTH + 10
@@ -157,6 +158,7 @@ def save_round(
     round_id: str,
     offered: Sequence[str],
     assistant: Any,
+    provider: str | None,
     calls: Sequence[ToolCall[Any]],
     secret: bytes | None,
 ) -> dict[str, Any]:
@@ -167,6 +169,8 @@ def save_round(
         call["digest"] = digest(call)
     message = _with_texts({"assistant": assistant})
     head = {"format": FORMAT, "round": round_id, "offered": list(offered), **message, "calls": saved}
+    if provider is not None:
+        head["provider"] = provider
     return {**head, "digest": digest(what_is_signed(head))}
 
 

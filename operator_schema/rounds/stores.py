@@ -599,7 +599,7 @@ def _turn(data: Any) -> Turn:
         for call in data["calls"]
     ]
     results = [_result(call, saved) for call, saved in zip(calls, data["results"], strict=True)]
-    return Turn(data["id"], tuple(calls), tuple(results), data["assistant"])
+    return Turn(data["id"], tuple(calls), tuple(results), data["assistant"], data.get("provider"))
 
 
 def _result(call: RawCall, saved: dict[str, Any]) -> ToolResult:

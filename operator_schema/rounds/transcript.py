@@ -40,12 +40,14 @@ class Turn(Value):
         calls: as the model sent them, in order.
         results: one for each call, in the order of the calls.
         assistant: the rest of the model's turn as JSON, as given to `offer.round`.
+        provider: the name of the provider that said it; None where only calls were given.
     """
 
     id: str
     calls: tuple[RawCall, ...]
     results: tuple[ToolResult, ...]
     assistant: Any = None
+    provider: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the turn as JSON values, with the data of all parts.
@@ -56,6 +58,7 @@ class Turn(Value):
         data: dict[str, Any] = {
             "id": self.id,
             "assistant": self.assistant,
+            "provider": self.provider,
             "calls": [forms.save_call(call) for call in self.calls],
             "results": [
                 {"call_id": result.call_id, "name": result.name, **forms.save_result(result)}

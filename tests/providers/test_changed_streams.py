@@ -151,8 +151,9 @@ def test_an_error_inside_a_choice_is_told():
 
 def test_two_encrypted_thoughts_at_one_index_are_two():
     details = [{"type": "reasoning.encrypted", "index": 0, "id": name, "data": name} for name in "ab"]
-    _, answer = closed(openai_chat, [chunk(reasoning_details=[detail]) for detail in details])
-    assert [detail["data"] for detail in answer.message[0]["reasoning_details"]] == ["a", "b"]
+    stream, _ = closed(openai_chat, [chunk(reasoning_details=[detail]) for detail in details])
+    message = stream.response["choices"][0]["message"]
+    assert [detail["data"] for detail in message["reasoning_details"]] == ["a", "b"]
 
 
 def test_an_answer_that_is_done_without_a_word_is_done():

@@ -33,6 +33,7 @@ from operator_schema.providers import (
     bedrock,
     cohere,
     gemini,
+    groq,
     mistral,
     openai_chat,
     openai_compatible,
@@ -586,7 +587,7 @@ def test_a_search_and_a_custom_call_of_openai_are_calls_for_others(search):
     )
     turn = Executor(search).run_sync(search.offer([], also=[run_sql]).round(answer.calls)).commit([])
     assert [call.name for call in turn.calls] == ["search_tools", "run_sql"]
-    said, *results = mistral.turn(turn, offer)
+    said, *results = groq.turn(turn, offer)
     assert [(call["type"], call["id"]) for call in said["tool_calls"]] == [
         ("function", "call_s"),
         ("function", "call_1"),

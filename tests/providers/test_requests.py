@@ -1,5 +1,6 @@
 """Tools on their way to providers."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -403,7 +404,7 @@ RESPONSES: dict[str, Any] = {
     ("provider", "response"),
     [
         (openai_chat, RESPONSES["chat"]),
-        (mistral, RESPONSES["chat"]),
+        (mistral, json.loads(json.dumps(RESPONSES["chat"]).replace('"c1"', '"abcdefg12"'))),
         (openai_compatible("vLLM"), RESPONSES["chat"]),
         (openai_responses, RESPONSES["responses"]),
         (xai, RESPONSES["responses"]),

@@ -260,7 +260,7 @@ def test_calls_can_be_told_without_the_models_own_message():
         '{"q": 1}',
         '{"q":2}',
         "{}",
-        "x",
+        '{"arguments":"x"}',
     ]
     (message,) = anthropic.wire.calls_message([*calls, RawCall("5", "f", "[1]"), RawCall("6", "f", " ")])
     inputs = [block["input"] for block in message["content"]]

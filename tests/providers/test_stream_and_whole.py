@@ -312,7 +312,7 @@ def test_lists_with_an_index_continue_their_items():
     stream = openai_chat.stream([])
     stream.feed(chunk({"parts": [{"index": 1, "text": "a"}, "x"]}))
     stream.feed(chunk({"parts": [{"index": 1, "text": "b"}, "y"]}))
-    assert stream.close().message[0]["parts"] == [{"index": 1, "text": "ab"}, "x", "y"]
+    assert stream.response["choices"][0]["message"]["parts"] == [{"index": 1, "text": "ab"}, "x", "y"]
 
 
 def test_the_result_of_a_tool_that_bedrock_runs_is_kept():

@@ -387,7 +387,7 @@ def test_cohere_may_send_more_than_is_known():
     start = {"type": "content-start", "index": 0, "delta": {"message": {"content": {"type": "thinking"}}}}
     more = {"message": {"content": {"thinking": "hm", "text": None, "type": "thinking"}}}
     stream.feed(sse(start, {"type": "content-delta", "index": 0, "delta": more}, {"type": "debug"}))
-    assert stream.close().message[0]["content"] == [{"type": "thinking", "thinking": "hm"}]
+    assert stream.response["message"]["content"] == [{"type": "thinking", "thinking": "hm"}]
 
 
 def sse(*events):
@@ -592,7 +592,7 @@ def test_the_parts_of_reasoning_are_merged():
         stream.feed(chunk({"reasoning": text, "reasoning_details": [detail]}))
     signed = {"type": "reasoning.text", "index": 0, "signature": "s"}
     stream.feed(chunk({"reasoning_details": [signed, {"type": "other", "index": 1}]}, finish_reason="stop"))
-    (message,) = stream.close().message
+    message = stream.response["choices"][0]["message"]
     assert message["reasoning"] == "ab"
     merged = {"type": "reasoning.text", "index": 0, "text": "ab", "signature": "s"}
     assert message["reasoning_details"] == [merged, {"type": "other", "index": 1}]
@@ -722,7 +722,7 @@ def test_what_anthropic_adds_to_blocks_is_kept():
     stream.feed(sse(*events))
     answer = stream.close()
     assert answer.calls == ()
-    assert answer.message[0]["content"] == [
+    assert stream.response["content"] == [
         {"type": "thinking", "thinking": "hm", "signature": "s"},
         {"type": "text", "text": "", "citations": [{"cited": 1}, {"cited": 2}]},
         {"type": "server_tool_use", "id": "s", "name": "n", "input": {}},
