@@ -347,7 +347,7 @@ class ToolCall(Value, Generic[Input]):
             EncodeError: it doesn't fit, or has no JSON form.
             RoundError: the call has no tool.
         """
-        return self._saying_what_ran(self._completed(output))
+        return self._saying_what_changed(self._completed(output), has_run=True)
 
     def _completed(self, output: object) -> ToolResult:
         written = self.tool.write_output(output)
@@ -392,20 +392,22 @@ class ToolCall(Value, Generic[Input]):
                 text will say so.
             by: who gave it.
         """
-        return self._ended(self._saying_what_ran(result), by)
+        # Only `complete` says that your program has run a call, and a call can fail before its function runs.
+        has_run = by != "host" and not result.is_error
+        return self._ended(self._saying_what_changed(result, has_run=has_run), by)
 
     def _ended(self, result: ToolResult, by: DecidedBy) -> ToolCall[Input]:
         return self.replace(
             state="handled", by=by, reason=None, question=None, _result=result, _error=None, _saved=None
         )
 
-    def _saying_what_ran(self, result: ToolResult) -> ToolResult:
+    def _saying_what_changed(self, result: ToolResult, *, has_run: bool) -> ToolResult:
         """Return a result that says what was changed in the arguments, if anything was."""
         if self._changed is None:
             return result
         from .change_text import with_change  # most calls run as the model sent them
 
-        return with_change(result, self.tool, self._changed)
+        return with_change(result, self.tool, self._changed, has_run=has_run)
 
     def reject(self, reason: str = "", /, by: DecidedBy = "host") -> ToolCall[Input]:
         """Return the call as rejected, for `commit`.

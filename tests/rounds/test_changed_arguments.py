@@ -22,6 +22,7 @@ from operator_schema import (
     Reject,
     RunNormally,
     SchemaLeaf,
+    ToolResult,
     Toolset,
     hook,
     skip,
@@ -29,6 +30,7 @@ from operator_schema import (
     tool_input,
 )
 from operator_schema.content import Image
+from operator_schema.execution.threads import Threads
 from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.testing import playback, record
 from operator_schema.tools.changes import ChangedArguments, changed_by
@@ -178,6 +180,74 @@ def test_nothing_is_said_where_nothing_changed_or_nothing_ran():
     executor.registry.switch("pay", enabled=False)
     assert executor.run_sync(work).calls[0].result.code == "disabled"
     assert executor.run_sync(RawCall("1", "pay", FIRST)).changed is None
+
+
+@tool
+def meet(day: str, how: str = "well") -> str:
+    """Meet."""
+    RAN.append(day)
+    if how == "badly":
+        raise ValueError(day)
+    return f"met on {day}"
+
+
+RAN: list[str] = []
+
+
+def by_executor(**options: Any) -> Any:
+    return lambda call, work: Executor(MEETING, **options).run_sync(work)
+
+
+def without_threads(call: Any, work: Any) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Threads, "run", no_threads)
+        return Executor(MEETING).run_sync(work)
+
+
+async def no_threads(*_: object) -> None:
+    """Start no thread, as where the system gives no more."""
+    message = "can't start new thread"
+    raise RuntimeError(message)
+
+
+def own_result(call: Any) -> Any:
+    return ToolResult(call.id, call.name, "we meet another day")
+
+
+def own_failure(call: Any) -> Any:
+    return call.fail("the office is closed")
+
+
+MEETING = Toolset(meet)
+ENDS = {
+    "an executor runs it": by_executor(),
+    "no thread runs it": without_threads,
+    "the program runs it": lambda call, work: work.with_results([call.complete(meet(call.input.day))]),
+    "the program fails": lambda call, work: work.with_results([own_failure(call)]),
+    "the program failed": lambda call, work: work.with_results([call.with_result(own_failure(call))]),
+    "the program answers": lambda call, work: work.with_results([own_result(call)]),
+    "the program answered": lambda call, work: work.with_results([call.with_result(own_result(call))]),
+    "a person rejects it": lambda call, work: work.reject(call.index, "no"),
+    "a hook answers": by_executor(hooks=lambda _: Complete("fine")),
+    "a hook after it fails": by_executor(hooks=hook.after(meet)(lambda _: 1 / 0)),
+    "a hook after it answers": by_executor(hooks=hook.after(meet)(own_result)),
+}
+
+
+@pytest.mark.parametrize("how", ["well", "badly"])
+@pytest.mark.parametrize("by", ["hook", "person", "host"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_result_says_that_a_call_ran_only_if_it_did(end, by, how):
+    RAN.clear()
+    offered = MEETING.offer().round([RawCall("1", "meet", {"day": "Monday", "how": how})])
+    changed = offered.calls[0].with_input(meet.decode({"day": "Friday", "how": how}), by=by)
+    after = ENDS[end](changed, offered.replace(calls=(changed,)))
+    (result,) = after.commit([]).results
+    says_so, has_run = "before it ran" in result.content, bool(RAN)
+    assert says_so == (has_run and not result.is_error)
+    assert has_run == (end in {"an executor runs it", "the program runs it"} or "after it" in end)
+    assert ("changed day" in result.content) == (end not in {"a person rejects it", "a hook answers"})
+    assert MEETING.restore_round(after.as_dict()).commit([]).results[0].content == result.content
 
 
 def waiting_round() -> Any:
