@@ -67,11 +67,7 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any], *, has_run: boo
         places = _shown(name, changed, schema, hides_texts=by != "A person")
         said.setdefault(by, []).extend(places)
     return " ".join(
-        [
-            f"{who} changed {listed(places, _MOST_NAMES)} {when}."
-            for who, places in said.items()
-            if places
-        ]
+        [f"{who} changed {listed(places, _MOST_NAMES)} {when}." for who, places in said.items() if places]
     )
 
 

@@ -16,6 +16,7 @@ from round_samples import done
 from operator_schema import (
     Complete,
     Defer,
+    EncodeError,
     Executor,
     NeedsInput,
     RawCall,
@@ -324,9 +325,9 @@ def test_arguments_that_cannot_be_written_are_compared_as_the_model_sent_them():
             self.x += seed
 
     (call,) = Toolset(Seeded).offer().round([RawCall("1", "seeded", {"x": 1})]).calls
-    assert call._meant() == {"x": 1}
+    assert call.with_edits(by="person") is call
     (call,) = Toolset(Seeded).offer().round([RawCall("1", "seeded", '{"x": 1}')]).calls
-    assert call._meant() == {}
+    assert call.with_edits(by="person") is call
 
 
 def test_an_input_that_was_edited_in_place_counts_as_changed():
@@ -336,6 +337,66 @@ def test_an_input_that_was_edited_in_place_counts_as_changed():
     (result,) = Executor(TOOLS).run_sync(work.approve("1", input=edited)).commit([]).results
     assert result.content.startswith('A person changed amount to 9, to to "you" before it ran.')
     assert result.changed.before == {"amount": 900, "to": "me"}
+
+
+@dataclass
+class Parcel:
+    weight: int | float
+    to: str = "me"
+    notes: list[Any] = field(default_factory=list)
+    key: UUID = field(default_factory=uuid4)
+
+
+@tool(confirm=True)
+def send(parcel: Parcel, times: int = 1, agreed: Annotated[bool | None, skip] = None) -> str:
+    """Send a parcel."""
+    if times > 1 and agreed is None:
+        raise NeedsInput("So often?", parameter="agreed")
+    SENT.append(json.loads(json.dumps([parcel.weight, parcel.to, parcel.notes, times])))
+    return "sent"
+
+
+SENT: list[Any] = []
+SENDING = Toolset(send)
+PARCEL = {"weight": 9, "notes": [1]}
+EDITS = {
+    "nothing": lambda given: None,
+    "a number": lambda given: setattr(given.parcel, "weight", 900),
+    "a kind of number": lambda given: setattr(given.parcel, "weight", 9.5),
+    "a text": lambda given: setattr(given.parcel, "to", "you"),
+    "a list": lambda given: given.parcel.notes.append({"a": None}),
+    "a part of a list": lambda given: given.parcel.notes.__setitem__(0, True),
+    "the key": lambda given: setattr(given.parcel, "key", uuid4()),
+    "a whole": lambda given: setattr(given, "parcel", Parcel(7)),
+    "all": lambda given: [edit(given) for name, edit in EDITS.items() if name != "all"],
+}
+
+
+@pytest.mark.parametrize("is_restored", [False, True])
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_in_place_is_recorded_whichever_way_a_person_agrees(edit, times, is_restored):
+    SENT.clear()
+    work = SENDING.offer().round([RawCall("1", "send", {"parcel": PARCEL, "times": times})]).confirmed()
+    if times > 1:
+        work = Executor(SENDING).run_sync(work.approve("1"))
+    EDITS[edit](work.deferred[0].input)
+    work = SENDING.restore_round(work.as_dict()) if is_restored else work
+    agreed = work.answer("1", True) if times > 1 else work.approve("1")
+    (result,) = Executor(SENDING).run_sync(agreed).commit([]).results
+    ran = {**PARCEL, "to": "me"} if result.changed is None else result.changed.arguments["parcel"]
+    assert [[ran["weight"], ran["to"], ran["notes"], times]] == SENT
+    assert repr(SENT[0][2][:1]) == repr(ran["notes"][:1])
+    # A key that is made anew each time can't be told from one that somebody edited.
+    assert ("A person changed parcel" in result.content) == (edit not in {"nothing", "the key"})
+
+
+@pytest.mark.parametrize("edit", [{"weight": "heavy"}, {"to": 5}, {"notes": {1}}])
+def test_an_edit_in_place_that_does_not_fit_is_refused(edit):
+    work = SENDING.offer().round([RawCall("1", "send", {"parcel": PARCEL})]).confirmed()
+    vars(work.deferred[0].input.parcel).update(edit)
+    with pytest.raises(EncodeError):
+        work.approve("1")
 
 
 def test_what_a_default_gives_anew_each_time_was_not_changed():
