@@ -561,8 +561,8 @@ def _missing(db: sqlite3.Connection, path: str) -> list[str]:
     if unknown and not missing:
         made = f"a newer version of operator_schema made the store {one_line(path, 200)}"
         message = (
-            f"{made}, with columns that this one doesn't know ({listed(unknown, 5)}): update operator_schema, "
-            "or give the path of another file"
+            f"{made}, with columns that this one doesn't know ({listed(unknown, 5)}): update the package, or "
+            "give the path of another file"
         )
         raise StoreError(message)
     return [] if unknown or not {*missing} <= _ADDED.keys() else missing  # else another program made it
