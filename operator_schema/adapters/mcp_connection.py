@@ -22,6 +22,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 
 from ..lazy import answer_misnamed
+from .mcp_http_answers import make_readable
 from .mcp_streams import answered
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
     """
     with ExitStack() as files:
         if isinstance(source, str):
-            made: Any = streamable_http_client(source)
+            made: Any = over_http(source, certificates())
         elif isinstance(source, StdioServerParameters):
             made = stdio_client(_kept(_lenient(source)), _error_stream(files))
         elif callable(source):
@@ -105,7 +106,8 @@ async def over_http(
         Streams of messages, to read and to write.
     """
     waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
-    client = httpx2.AsyncClient(headers=headers, timeout=waits, verify=trusted())
+    hooks = {"response": [make_readable]}
+    client = httpx2.AsyncClient(headers=headers, timeout=waits, verify=trusted(), event_hooks=hooks)
     async with client as http, streamable_http_client(url, http_client=http, **_LONGER) as streams:
         yield streams
 
@@ -351,7 +353,7 @@ async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
         ServerEndedError: the program ended before it was asked to.
     """
     if isinstance(source, str):
-        async with Client(source) as client:
+        async with Client(over_http(source, certificates())) as client:
             yield client
         return
     program = _Program(source)
