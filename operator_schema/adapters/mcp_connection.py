@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from ..lazy import answer_misnamed
 from .mcp_http_answers import make_readable
-from .mcp_streams import answered
+from .mcp_streams import LONGEST_ANSWER, answered, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -50,8 +50,8 @@ answer_misnamed(__name__)
 _SECONDS_TO_CONNECT = 30.0
 _SECONDS_TO_READ = 300.0
 _HAS_LIMIT = "max_sse_event_size" in signature(streamable_http_client).parameters  # from mcp 2.3 on
-_LONGER: dict[str, Any] = {"max_sse_event_size": 64 * 2**20} if _HAS_LIMIT else {}
-"""Bytes of an answer in a stream of events: as many as a gateway passes on, where the SDK takes 1 MiB."""
+_LONGER: dict[str, Any] = {"max_sse_event_size": LONGEST_ANSWER} if _HAS_LIMIT else {}
+"""Bytes of an answer in a stream of events, where the SDK takes 1 MiB."""
 
 Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], Transport]"
 """The URL of a server, a command that starts one, or a function that makes a transport of the SDK."""
@@ -191,10 +191,12 @@ def _keeping(mark: str, words: Sequence[str]) -> list[str]:
 
 
 def _lenient(server: StdioServerParameters) -> StdioServerParameters:
-    """Return a program whose bytes are replaced if they can't be decoded, unless its parameters say how."""
-    if "encoding_error_handler" in server.model_fields_set:
-        return server
-    return server.model_copy(update={"encoding_error_handler": "replace"})
+    """Return a program whose bytes are replaced if they can't be decoded, and whose answers may be long.
+
+    What its parameters say stays as it is.
+    """
+    given, own = server.model_fields_set, {"encoding_error_handler": "replace", "encoding": whole_lines()}
+    return server.model_copy(update={name: value for name, value in own.items() if name not in given})
 
 
 def _kept(server: StdioServerParameters) -> StdioServerParameters:
