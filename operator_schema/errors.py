@@ -71,6 +71,22 @@ class SchemaError(TypeError):
         head = f"{self.name}: {count_of(len(self.findings), 'complaints')} about the {self.about}"
         return fault_list(head, self.findings, SHOWN_COMPLAINTS)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the error as JSON values, for logs.
+
+        Returns:
+            `error`, `name`, `about`, `findings` (at most 50, each as `Finding.as_dict` gives it), and
+            `omitted`, the number of the others.
+        """
+        shown = self.findings[:SHOWN_COMPLAINTS]
+        return {
+            "error": type(self).__name__,
+            "name": one_line(self.name, _NAME_LENGTH),
+            "about": self.about,
+            "findings": [finding.as_dict() for finding in shown],
+            "omitted": len(self.findings) - len(shown),
+        }
+
 
 class _FindingsError(ValueError):
     """What `DecodeError` and `EncodeError` share."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 from .findings import Finding
 from .introspect.ambiguity_checks import ADD_TAG
 from .introspect.graph_traversal import places_of
-from .introspect.nodes import AnyNode, EnumNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from .introspect.nodes import AnyNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from .introspect.overlaps import overlapping_names
+from .introspect.pydantic_models import guessed_unions
 from .json_values import to_json_text
 from .lazy import answer_misnamed
 from .message_text import listed, quote, received
@@ -564,6 +565,22 @@ def overlapping_members(codec: Codec[Any]) -> Iterator[Finding]:
         for one, other in overlapping_names(place.node, codec.graph.definitions):
             message = f"an object may fit both {one} and {other}, and is refused then"
             yield warning_at(place, "overlapping_members", message, ADD_TAG)
+        if isinstance(place.node, LeafNode):
+            yield from _guessed_members(place)
+
+
+def _guessed_members(place: Place) -> Iterator[Finding]:
+    """Yield the unions inside a model of pydantic in which the same object may fit several members."""
+    for path, union in guessed_unions(place.node):
+        for one, other in overlapping_names(union, {}):
+            message = f"an object may fit both {one} and {other}, and pydantic guesses which is meant"
+            inside = place.replace(path=(*place.path, *path))
+            yield warning_at(inside, "overlapping_members", message, _ADD_DISCRIMINATOR)
+
+
+_ADD_DISCRIMINATOR = (
+    'Give each a tag, such as kind: Literal["first"], and the union Field(discriminator="kind")'
+)
 
 
 def deep(codec: Codec[Any]) -> Iterator[Finding]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
 from typing import get_args
 
@@ -112,3 +113,18 @@ def test_a_report_is_bounded():
 
 def test_one_problem_and_no_path():
     assert str(EncodeError("T", [Finding((), "wrong_type", "no")])) == "T: 1 problem with the value\n- no"
+
+
+@pytest.mark.parametrize("number", [1, 2, 100, 102, 300])
+def test_a_schema_error_is_json_for_logs(number):
+    fields = {f"é{index}": (complex, "a\x1b\n" * index)[index % 2] for index in range(number)}
+    cls = make_dataclass("Many\n", list(fields.items()))
+    with pytest.raises(SchemaError) as caught:
+        Codec(cls)
+    error = caught.value
+    content = error.as_dict()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert content["findings"] == [finding.as_dict() for finding in error.findings[:50]]
+    assert content["omitted"] == len(error.findings) - len(content["findings"])
+    assert [content[key] for key in ("error", "name", "about")] == ["SchemaError", "Many\\u000a", "type"]
+    assert pickle.loads(pickle.dumps(error)).as_dict() == content

@@ -22,7 +22,8 @@ from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 
 from ..lazy import answer_misnamed
-from .mcp_streams import answered
+from .mcp_http_answers import make_readable
+from .mcp_streams import LONGEST_ANSWER, answered, whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -49,8 +50,8 @@ answer_misnamed(__name__)
 _SECONDS_TO_CONNECT = 30.0
 _SECONDS_TO_READ = 300.0
 _HAS_LIMIT = "max_sse_event_size" in signature(streamable_http_client).parameters  # from mcp 2.3 on
-_LONGER: dict[str, Any] = {"max_sse_event_size": 64 * 2**20} if _HAS_LIMIT else {}
-"""Bytes of an answer in a stream of events: as many as a gateway passes on, where the SDK takes 1 MiB."""
+_LONGER: dict[str, Any] = {"max_sse_event_size": LONGEST_ANSWER} if _HAS_LIMIT else {}
+"""Bytes of an answer in a stream of events, where the SDK takes 1 MiB."""
 
 Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], Transport]"
 """The URL of a server, a command that starts one, or a function that makes a transport of the SDK."""
@@ -69,7 +70,7 @@ async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
     """
     with ExitStack() as files:
         if isinstance(source, str):
-            made: Any = streamable_http_client(source)
+            made: Any = over_http(source, certificates())
         elif isinstance(source, StdioServerParameters):
             made = stdio_client(_kept(_lenient(source)), _error_stream(files))
         elif callable(source):
@@ -105,7 +106,8 @@ async def over_http(
         Streams of messages, to read and to write.
     """
     waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
-    client = httpx2.AsyncClient(headers=headers, timeout=waits, verify=trusted())
+    hooks = {"response": [make_readable]}
+    client = httpx2.AsyncClient(headers=headers, timeout=waits, verify=trusted(), event_hooks=hooks)
     async with client as http, streamable_http_client(url, http_client=http, **_LONGER) as streams:
         yield streams
 
@@ -189,10 +191,12 @@ def _keeping(mark: str, words: Sequence[str]) -> list[str]:
 
 
 def _lenient(server: StdioServerParameters) -> StdioServerParameters:
-    """Return a program whose bytes are replaced if they can't be decoded, unless its parameters say how."""
-    if "encoding_error_handler" in server.model_fields_set:
-        return server
-    return server.model_copy(update={"encoding_error_handler": "replace"})
+    """Return a program whose bytes are replaced if they can't be decoded, and whose answers may be long.
+
+    What its parameters say stays as it is.
+    """
+    given, own = server.model_fields_set, {"encoding_error_handler": "replace", "encoding": whole_lines()}
+    return server.model_copy(update={name: value for name, value in own.items() if name not in given})
 
 
 def _kept(server: StdioServerParameters) -> StdioServerParameters:
@@ -351,7 +355,7 @@ async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
         ServerEndedError: the program ended before it was asked to.
     """
     if isinstance(source, str):
-        async with Client(source) as client:
+        async with Client(over_http(source, certificates())) as client:
             yield client
         return
     program = _Program(source)

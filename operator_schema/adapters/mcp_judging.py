@@ -284,7 +284,8 @@ def what_came(error: Exception) -> str | None:
     if not isinstance(error, MCPError):
         return None
     if error.code == PARSE_ERROR and error.message.startswith(_UNREADABLE):
-        return "can't be read"
+        why = error.message.removeprefix(UNREADABLE)
+        return f"can't be read: {one_line(why, _SHOWN)}" if why.startswith("it has ") else "can't be read"
     is_broken = error.code == CONNECTION_CLOSED and error.message.startswith(_BROKEN_OFF)
     return "breaks off" if is_broken else None
 

@@ -1,10 +1,12 @@
-"""Which request waits for an answer that can't be read?"""
+"""Which request waits for an answer that can't be read, or is too long?"""
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections import deque
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from mcp.shared.message import SessionMessage
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
     from mcp_types import RequestId
 
-__all__ = ["UNREADABLE", "Stream", "answered"]
+__all__ = ["LONGEST_ANSWER", "UNREADABLE", "Stream", "answered", "whole_lines"]
 
 UNREADABLE = "Failed to parse JSON response: "
 """What the error of a request begins with whose answer can't be read, as over HTTP in the SDK."""
+
+LONGEST_ANSWER = 64 * 2**20
+"""Bytes of an answer that are read: as many as a server here reads of a request."""
 
 _SEARCHED = 65_536
 """Characters at the beginning of an answer, and at its end, that are searched for what tells its request."""
@@ -231,3 +236,71 @@ def _id_in(given: Any) -> str | None:
     said = _ID.search(shown)
     number = "null" if said is None else said[said.lastindex or 0]
     return None if number == "null" else number.strip('"')
+
+
+# --- answers over standard output ----------------------------------------------------------------
+
+
+@cache
+def whole_lines() -> str:
+    """Return the name of an encoding for the SDK: UTF-8 by whole lines, each of bounded length.
+
+    The SDK joins what came of a line with each new chunk again, which takes quadratic time, and has no limit.
+    """
+    plain = codecs.lookup("utf-8")
+    made = codecs.CodecInfo(plain.encode, plain.decode, incrementaldecoder=_WholeLines, name=_LINES)
+    codecs.register(lambda name: made if name == _LINES else None)
+    return _LINES
+
+
+_LINES = "operator_schema_lines"
+
+
+class _WholeLines(codecs.IncrementalDecoder):
+    """Decode UTF-8 by whole lines; in place of an answer that is too long there is an error that says so."""
+
+    def __init__(self, errors: str = "strict") -> None:
+        super().__init__(errors)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the line that isn't whole yet."""
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def decode(self, input: Any, final: bool = False) -> str:  # noqa: A002, ARG002, FBT001, FBT002  # as codecs call it
+        """Return the lines that are whole by now, each with its end."""
+        *ends, rest = bytes(input).split(b"\n")
+        lines = [self._line(end) for end in ends]
+        self._keep(rest)
+        return "".join(lines)
+
+    def _line(self, end: bytes) -> str:
+        self._keep(end)
+        kept, size = b"".join(self._parts), self._size
+        self.reset()
+        is_whole = size <= LONGEST_ANSWER
+        text = kept.decode(errors=self.errors if is_whole else "replace")
+        return f"{text if is_whole else _too_long(text, size)}\n"
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        self._parts.append(part)
+        if self._size > LONGEST_ANSWER:  # its beginning and its end tell which request it answers
+            whole = b"".join(self._parts)
+            self._parts = [whole[:_SEARCHED], whole[_SEARCHED:][-_SEARCHED:]]
+
+
+def _too_long(kept: str, size: int) -> str:
+    """Return the error in place of an answer; nothing for what a program prints for its developers.
+
+    Args:
+        kept: the beginning and the end of the answer.
+        size: of the whole, in bytes.
+    """
+    if not _is_answer(kept):
+        return ""
+    number = _id_in(kept)
+    message = f"{UNREADABLE}it has {size:,} bytes, and at most {LONGEST_ANSWER:,} are read"
+    asked = int(number) if number is not None and number.isdecimal() else number
+    return json.dumps({"jsonrpc": "2.0", "id": asked, "error": {"code": PARSE_ERROR, "message": message}})

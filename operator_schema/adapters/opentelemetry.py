@@ -294,7 +294,7 @@ class Spans:
     def _describe_round(self, span: Span, before: Round[Any], outcome: Any) -> None:
         """Record a round: how many calls are in which state, and the calls that had no span yet."""
         after: Any = getattr(outcome, "round", outcome)
-        span.set_attribute("operator_schema.round.id", before.id)
+        span.set_attribute("operator_schema.round.id", _text(before.id))
         calls: Iterable[ToolCall[Any]] = getattr(after, "calls", before.calls)
         states = [call.state for call in calls]
         for state in dict.fromkeys(states):
@@ -313,18 +313,19 @@ class Spans:
             if (new.id, new.name) in ran:
                 ran.remove((new.id, new.name))
             elif new.state == "deferred" or old.state == "rejected":
-                names = {"gen_ai.tool.name": _text(new.name), "gen_ai.tool.call.id": _text(new.id)}
+                told = self._told(new.raw, new.result, {}, new.changed)
+                names = {"gen_ai.tool.name": _text(told["name"]), "gen_ai.tool.call.id": _text(told["id"])}
                 span.add_event(f"operator_schema.{new.state}", names)
             elif new.result is not None and (old.state == "pending" or is_first):
-                self._tell_ended(new, new.result)
+                self._tell_ended(new, new.result, is_known=new.name in after.toolset)
 
-    def _tell_ended(self, call: ToolCall[Any], result: ToolResult) -> None:
+    def _tell_ended(self, call: ToolCall[Any], result: ToolResult, *, is_known: bool) -> None:
         raw = call.raw
         span = self._started(raw)
         _tell_waiting(span, call.deferred_at, result)
         if call.has_input:
             span.set_attribute("gen_ai.tool.description", _text(call.tool.description, _DESCRIPTION_LENGTH))
-        elif result.code in {"tool_not_found", "not_available"}:
+        elif not is_known or result.code == "not_available":
             span.update_name("execute_tool")
         self._tell_outcome(span, raw, result, call.details)
         span.end()

@@ -187,14 +187,14 @@ class _Checked(NamedTuple):
         findings: the other findings: about types, modules whose import ended early, definitions of servers
             and files.
         foreign: name of a tool here to its name in a server or file.
-        broken: errors of modules that can't be checked.
+        broken: errors of targets and modules that can't be checked.
     """
 
     subjects: list[_Subject]
     tools: list[Tool[..., Any]]
     findings: list[Finding]
     foreign: dict[str, str]
-    broken: Sequence[BrokenModuleError] = ()
+    broken: Sequence[WrongUse] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -217,23 +217,16 @@ def _checked(parts: Sequence[_Checked]) -> _Checked:
 
 
 def _of_targets(targets: Iterable[str], *, show_traceback: bool) -> _Checked:
-    """Register everything that targets have, and say which modules can't be checked.
-
-    Raises:
-        WrongUse: there is no such target, or it has nothing to check.
-    """
+    """Register everything that targets have, and say which targets and modules can't be checked."""
     parts: list[_Checked] = []
-    wrong: WrongUse | None = None
     for target in targets:
         try:
             parts.append(_of_target(target, show_traceback=show_traceback))
-        except WrongUse as error:  # after what is wrong with the modules of the others
-            wrong = wrong or error
+        except WrongUse as error:  # the others are checked all the same
+            parts.append(_Checked([], [], [], {}, [error]))
     checked = _checked(parts)
     for broken in checked.broken:
         broken.show()
-    if wrong is not None:
-        raise wrong
     return checked
 
 
@@ -292,7 +285,7 @@ def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
     except SchemaError as error:
         return _Checked([], [], list(_of_failed_import(name, error)), {})
     own = tools_in(module)
-    offered = offered_by(module, show_traceback=show_traceback) if name == named.module else None
+    offered = offered_by(name, module, show_traceback=show_traceback) if name == named.module else None
     if offered is None:
         with_own_names(own)
     # A tool may be offered under another name: it has the same function.

@@ -174,15 +174,20 @@ def _offered_tools(
     return list(offered if registry is None else registry), registry  # type: ignore[arg-type]  # a list, if it isn't one
 
 
-def offered_by(module: ModuleType, *, show_traceback: bool) -> list[Tool[..., Any]] | None:
+def offered_by(name: str, module: ModuleType, *, show_traceback: bool) -> list[Tool[..., Any]] | None:
     """Return the tools that a module offers as `__tools__`; None if it has no such name.
+
+    Args:
+        name: by which the module was imported: it may say another one of itself.
+        module: the module.
+        show_traceback: as for `load_module`.
 
     Raises:
         WrongUse: `__tools__` is something else, or the function that makes the tools fails.
     """
     if _OFFERED not in vars(module):
         return None
-    return _offered_tools(ObjectName(module.__name__, _OFFERED), show_traceback=show_traceback)[0]
+    return _offered_tools(ObjectName(name, _OFFERED), show_traceback=show_traceback)[0]
 
 
 def _find_offered(
@@ -372,7 +377,8 @@ def _imported_from(home: str, names: list[str]) -> str:
 
 
 def _not_offered(found: object, target: ObjectName) -> str:
-    name = escape(target.path or _OFFERED)
+    is_named = target.path not in {"", _OFFERED}
+    name = escape(target.path) if is_named else f"{_OFFERED} of {escape(target.module)}"
     kind, hint = kind_of(found), ""
     if isinstance(found, FunctionType):
         hint = "; if it makes tools, annotate what it returns: -> Registry"

@@ -12,16 +12,18 @@ from contextlib import asynccontextmanager, contextmanager, redirect_stdout, sup
 from importlib.machinery import all_suffixes
 from inspect import getmodulename
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from ..errors import SchemaError
 from ..message_text import escape, nearest, one_line
+from ..tools.calls import class_name_of, message_of
+from .output import without_commands
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Iterator
-    from types import ModuleType
 
     from .output import Output
 
@@ -48,6 +50,7 @@ __all__ = [
 
 
 _MESSAGE_LENGTH = 300
+_NAME_LENGTH = 100
 
 
 class WrongUse(click.ClickException):  # it isn't a fault of the program
@@ -56,10 +59,9 @@ class WrongUse(click.ClickException):  # it isn't a fault of the program
     exit_code = 2
 
     def show(self, file: Any = None) -> None:
-        """Write the line to standard error."""
-        lines = [escape(line) for line in self.message.split("\n")]
-        text = "\n".join(lines)
-        click.echo(f"operator-schema: error: {text}", file=file or sys.stderr)
+        """Write the message to standard error; further lines are indented, so none looks like an error."""
+        text = "\n  ".join([escape(line) for line in self.message.split("\n")])
+        click.echo(without_commands(f"operator-schema: error: {text}"), file=file or sys.stderr)
 
 
 class BrokenModuleError(WrongUse):
@@ -67,10 +69,12 @@ class BrokenModuleError(WrongUse):
 
 
 def holds(test: Callable[[], object]) -> bool:
-    """Return whether a test of a program's object is passed; False if its own code raises an exception."""
+    """Return whether a test of a program's object is passed; False if its own code raises anything."""
     try:
         return bool(test())
-    except Exception:  # noqa: BLE001  # the program's own code
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # the program's own code
         return False
 
 
@@ -81,8 +85,27 @@ def attribute_in(module: object, name: str) -> Any:
     """
     try:
         return vars(module).get(name)
-    except Exception:  # noqa: BLE001  # the program's own code
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # the program's own code
         return None
+
+
+def _file_of(module: object) -> str | None:
+    """Return the file of a module; None if it says none, or says something that isn't text."""
+    file = attribute_in(module, "__file__")
+    return file if type(file) is str else None
+
+
+def _folders_of(module: object) -> list[str]:
+    """Return the folders of a package; nothing for any other module, whatever it says."""
+    path = attribute_in(module, "__path__")
+    try:
+        return [] if issubclass(type(path), str) else [one for one in path or () if type(one) is str]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # as above
+        return []
 
 
 @contextmanager
@@ -224,11 +247,21 @@ def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleTyp
         if show_traceback:
             traceback.print_exception(error)
         if isinstance(error, SchemaError):
-            error.add_note(_place(error).strip(" ()"))
+            with suppress(TypeError):  # a program may have put anything in place of the notes
+                error.add_note(_place(error).strip(" ()"))
             raise
         raise _import_failure(name, path, error, show_traceback=show_traceback) from None
     _check_origin(module, name)
+    if not holds(lambda: type(module.__name__) is str and isinstance(vars(module), dict)):
+        is_module = issubclass(type(module), ModuleType)
+        why = f"its __name__ is {kind_of(module.__name__)}" if is_module else _replaced_by(module)
+        message = f"the module {escape(name)} can't be used: {why}"
+        raise BrokenModuleError(message)
     return module
+
+
+def _replaced_by(module: object) -> str:
+    return f"it puts {kind_of(module)} in its own place in sys.modules"
 
 
 def check_is_there(name: str) -> None:
@@ -244,10 +277,13 @@ def check_is_there(name: str) -> None:
 
 def _check_origin(module: ModuleType, name: str) -> None:
     """Check that a module comes from the file that was named, and not from another one of that name."""
-    wanted, found = _files.get(name), attribute_in(module, "__file__")
+    wanted, found = _files.get(name), _file_of(module)
     if wanted is None or (found is not None and _is_same(found, wanted)):
         return
-    place = f"already the module in {escape(found)}" if found else "a module of Python itself"
+    is_of_python = name.partition(".")[0] in sys.stdlib_module_names
+    if found is None and not is_of_python:  # it says that it has no file, or puts something else in its place
+        return
+    place = "a module of Python itself" if found is None else f"already the module in {escape(found)}"
     message = f"{escape(wanted)} can't be imported: {escape(name)} is {place}, so rename the file"
     raise WrongUse(message)
 
@@ -257,11 +293,12 @@ def _is_same(found: str, wanted: str) -> bool:
     return os.path.realpath(found) == os.path.realpath(whole)
 
 
-def modules_of(name: str) -> Iterator[str]:
+def modules_of(name: str, listed: Collection[str] = ()) -> Iterator[str]:
     """List a module and, if it is a package, the modules below it.
 
     Args:
         name: of the module.
+        listed: the folders whose modules aren't listed again: a package may say that it is in its own folder.
 
     Yields:
         Names of modules; private ones and `__main__` are left out below a package.
@@ -271,16 +308,19 @@ def modules_of(name: str) -> Iterator[str]:
         module = load_module(name, show_traceback=False)
     except (SchemaError, WrongUse):  # whoever takes the module gets it, too
         return
-    for entry in pkgutil.iter_modules(attribute_in(module, "__path__") or ()):
+    folders = {os.path.realpath(folder): folder for folder in _folders_of(module) if "\0" not in folder}
+    new = [folder for place, folder in folders.items() if place not in listed]
+    for entry in pkgutil.iter_modules(new):
         if not entry.name.startswith("_"):
-            yield from modules_of(f"{name}.{entry.name}")
+            yield from modules_of(f"{name}.{entry.name}", {*listed, *folders})
 
 
 def _import_failure(name: str, path: str, error: BaseException, *, show_traceback: bool) -> WrongUse:
-    if isinstance(error, ModuleNotFoundError) and error.name is not None:
-        if f"{name}.".startswith(f"{error.name}."):
-            return WrongUse(_not_found(name, error.name, path))
-        reason = f"imports {escape(error.name)}, which is not found{_place(error)}"
+    missing = vars(ImportError)["name"].__get__(error) if isinstance(error, ModuleNotFoundError) else None
+    if type(missing) is str:
+        if f"{name}.".startswith(f"{missing}."):
+            return WrongUse(_not_found(name, missing, path))
+        reason = f"imports {escape(missing)}, which is not found{_place(error)}"
     else:
         reason = f"can't be imported: {reason_of(error, show_traceback=show_traceback)}"
     return BrokenModuleError(f"the module {escape(name)} {reason}")
@@ -305,7 +345,7 @@ _SHORT = 6
 
 def kind_of(value: object) -> str:
     """Return what kind of object something is, with its article."""
-    name = escape(type(value).__name__)
+    name = one_line(class_name_of(value), _NAME_LENGTH)
     return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
 
@@ -316,11 +356,8 @@ def reason_of(error: BaseException, *, show_traceback: bool) -> str:
         error: an exception of the user's code.
         show_traceback: whether the whole traceback is printed anyway.
     """
-    try:
-        text = one_line(str(error), _MESSAGE_LENGTH)
-    except Exception:  # noqa: BLE001  # an exception of the program may fail to say what it is
-        text = ""
-    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    kind, text = one_line(class_name_of(error), _NAME_LENGTH), one_line(message_of(error), _MESSAGE_LENGTH)
+    reason = f"{kind}: {text}" if text else kind
     more = "" if show_traceback else "; --traceback shows all of it"
     return f"{reason}{_place(error)}{more}"
 
@@ -331,8 +368,7 @@ def _not_found(name: str, missing: str, path: str) -> str:
         inside = ".".join(filter(None, [name[len(parent) + 1 :], path]))
         meant = f"{escape(last)} is in the module {escape(parent)}: write {escape(f'{parent}:{inside}')}"
         return f"no module {escape(name)}; {meant}"
-    paths = (attribute_in(sys.modules.get(parent), "__path__") or ()) if parent else None
-    known = _modules_in(sys.path if paths is None else paths)
+    known = _modules_in(_folders_of(sys.modules.get(parent)) if parent else sys.path)
     near = near_name(
         last, known if parent else [name for name in known if name not in sys.stdlib_module_names]
     )
@@ -500,8 +536,8 @@ async def following(
 
 def _files_of(module: ModuleType) -> list[str]:
     """Return the file of a module, and the folder of a package: a new file in it may be a new module."""
-    file = attribute_in(module, "__file__")
-    if type(file) is not str:
+    file = _file_of(module)
+    if file is None:
         return []
     # Asked of all modules several times a second while files are followed: a `Path` takes twice as long.
     # The current folder may be gone, so nobody asks for it without need.

@@ -39,6 +39,7 @@ __all__ = [
     "text_of",
     "to_json",
     "value_of",
+    "without_commands",
 ]
 
 
@@ -97,7 +98,7 @@ class Output:
 
     def json(self, value: Any, indent: int | None = None) -> None:
         """Write a JSON value, on one line unless an indent is given."""
-        text = _without_commands(to_json(value, indent, ascii_only=not _is_unicode(self._encoding)))
+        text = without_commands(to_json(value, indent, ascii_only=not _is_unicode(self._encoding)))
         if self._console is None:
             self._write(text)
             return
@@ -120,7 +121,7 @@ class Output:
     def _write_parts(self, parts: Sequence[tuple[str, str]]) -> None:
         """Write one line made of texts that are safe to print."""
         plain = "".join([text for text, _ in parts])
-        safe = _without_commands(plain)
+        safe = without_commands(plain)
         if self._console is None:
             self._write(safe)
             return
@@ -263,7 +264,7 @@ def _escaped(text: str, others: str = "") -> str:
     return text
 
 
-def _without_commands(text: str) -> str:
+def without_commands(text: str) -> str:
     """Escape the first character of each command for a CI system, as in JSON.
 
     GitHub Actions, Azure Pipelines and TeamCity read commands in everything that a program prints: after `##`

@@ -23,16 +23,16 @@ from ..message_text import excerpt, one_line, quote
 from ..schema.references import describe_reference_fault, resolve
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .node_kinds import ShapedDecoder
-from .nodes import ANY, ArrayNode, Field, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from .nodes import ANY, ArrayNode, Field, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
 from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..findings import ValueCode
     from .nodes import Node
 
-__all__ = ["is_model", "model_leaf", "problems_of", "type_leaf"]
+__all__ = ["guessed_unions", "is_model", "model_leaf", "problems_of", "type_leaf"]
 
 _Schema = dict[str, Any]
 
@@ -203,7 +203,49 @@ def _node_of(cls: Any, schema: Any, root: _Schema, levels: int) -> Node:
         return ArrayNode(_node_of(cls, part.get("items"), root, levels - 1), list, list, None, None)
     if isinstance(named, str) and named in _SCALARS:
         return ScalarNode(named)  # type: ignore[arg-type]  # one of them, as just checked
-    return _shape_of(cls, part, root, levels) or ANY
+    shape = _shape_of(cls, part, root, levels)
+    return ANY if shape is None else shape.replace(name=part.get("title", shape.name))
+
+
+def guessed_unions(node: Node) -> Iterator[tuple[tuple[str, ...], Node]]:
+    """Yield the unions inside a model among whose members pydantic chooses by itself, each with its path.
+
+    Where a discriminator or a function chooses, the schema says `oneOf`.
+
+    Args:
+        node: any; only a model of pydantic has such unions.
+    """
+    model = node.leaf.placeholder if isinstance(node, LeafNode) else None
+    if not isinstance(model, _Model):
+        return
+    root = dict(model.schema)
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), root)]
+    seen: set[str] = set()
+    while waiting:
+        path, part = waiting.pop()
+        if not is_object(part):
+            continue
+        members = [each for each in part.get("anyOf", ()) if "oneOf" not in each]
+        if members:
+            yield path, _node_of(model.cls, {"anyOf": members}, root, _LEVELS)
+        reference = part.get("$ref")
+        if reference is not None and reference not in seen:
+            seen.add(reference)
+            waiting.append((path, resolve(root, reference)))
+        waiting += reversed([((*path, *steps), inner) for steps, inner in _inside(part)])
+
+
+def _inside(part: _Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the parts of a part of a schema, each with the steps that lead to its values."""
+    for key, inner in part.get("properties", {}).items():
+        yield (key,), inner
+    for keyword in ("items", "additionalProperties"):
+        yield ("*",), part.get(keyword)
+    for inner in (*part.get("prefixItems", ()), *part.get("patternProperties", {}).values()):
+        yield ("*",), inner
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for inner in part.get(keyword, ()):
+            yield (), inner
 
 
 def _choice(values: Sequence[Any]) -> Node:

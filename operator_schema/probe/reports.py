@@ -333,16 +333,16 @@ def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[str]
         known.setdefault((each.finding.tool or "server", each.finding.code), []).append(each)
     called = [plan.tool for plan in report.plan if plan.is_called]
     cases = dict.fromkeys([*known, *[(tool, code) for tool in called for code in CHECKS]])
-    suite = ET.Element("testsuite", name=f"probe {report.target}", tests=str(len(cases)))
+    suite = ET.Element("testsuite", name=escape(f"probe {report.target}"), tests=str(len(cases)))
     failures = 0
     for tool, name in cases:
-        case = ET.SubElement(suite, "testcase", classname=_xml(tool), name=name)
+        case = ET.SubElement(suite, "testcase", classname=escape(tool), name=name)
         of_case = known.get((tool, name), [])
         worst = [each for each in of_case if each.finding.severity in failing]
-        text = _xml("\n\n".join("\n".join([*each.lines(), each.repeat]) for each in of_case))
+        text = "\n\n".join([_text(each) for each in of_case])
         if worst:
             failures += 1
-            failure = ET.SubElement(case, "failure", message=_xml(worst[0].lines()[0]))
+            failure = ET.SubElement(case, "failure", message=escape(worst[0].lines()[0]))
             failure.text = text
         elif of_case:
             ET.SubElement(case, "system-out").text = text
@@ -388,6 +388,6 @@ _LEVEL_MEANINGS: Final[dict[Severity, str]] = {
 }
 
 
-def _xml(text: str) -> str:
-    """Return a text without the characters that XML 1.0 doesn't have."""
-    return "\n".join(escape(line) for line in text.split("\n"))
+def _text(found: Found) -> str:
+    """Return a fault as lines that XML 1.0 can hold: nothing in a name begins a new one."""
+    return "\n".join(map(escape, [*found.lines(), *found.repeat.split("\n")]))

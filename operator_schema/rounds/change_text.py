@@ -30,17 +30,20 @@ _NAME_LENGTH = 60
 _VALUE_LENGTH = 60
 
 
-def with_change(result: ToolResult, tool: Tool[..., Any], changed: ChangedArguments | None) -> ToolResult:
-    """Return the result of a call that ran with other arguments, which says so; others unchanged.
+def with_change(
+    result: ToolResult, tool: Tool[..., Any], changed: ChangedArguments, *, has_run: bool
+) -> ToolResult:
+    """Return the result of a call whose arguments were changed, which says so; others unchanged.
 
     Args:
         result: of the call. One that says so already stays as it is.
         tool: the called tool.
-        changed: the arguments with which it ran; None if they are those of the model.
+        changed: its arguments, and who changed them.
+        has_run: whether it certainly ran with them.
     """
-    if changed is None or result.changed is not None or result.code in _NOT_RUN:
+    if result.changed is not None or result.code in _NOT_RUN:
         return result
-    text, parts = change_text(changed, tool), own_parts(result)
+    text, parts = change_text(changed, tool, has_run=has_run), own_parts(result)
     return result.replace(
         content=f"{text}\n{result.content}" if result.content else text,
         parts=(Text(text), *parts) if parts else (),
@@ -50,12 +53,13 @@ def with_change(result: ToolResult, tool: Tool[..., Any], changed: ChangedArgume
     )
 
 
-def change_text(changed: ChangedArguments, tool: Tool[..., Any]) -> str:
-    """Write one line for the model: who changed which arguments, and to what.
+def change_text(changed: ChangedArguments, tool: Tool[..., Any], *, has_run: bool) -> str:
+    """Write one line for the model: who changed which arguments, and to what, and that it ran if it did.
 
     It is bounded. A value that the schema of the tool marks as secret (`writeOnly`, or the format `password`)
     isn't shown, and neither is a text that the program filled in, since it may be a key of its own.
     """
+    when = "before it ran" if has_run else "in this call"
     said: dict[str, list[str]] = {}
     schema = tool.input_schema()
     for name in changed.names:
@@ -63,11 +67,7 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any]) -> str:
         places = _shown(name, changed, schema, hides_texts=by != "A person")
         said.setdefault(by, []).extend(places)
     return " ".join(
-        [
-            f"{who} changed {listed(places, _MOST_NAMES)} before it ran."
-            for who, places in said.items()
-            if places
-        ]
+        [f"{who} changed {listed(places, _MOST_NAMES)} {when}." for who, places in said.items() if places]
     )
 
 

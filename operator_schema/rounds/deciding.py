@@ -375,12 +375,12 @@ def agreed(call: ToolCall[Any], given: object | None) -> ToolCall[Any]:
         given: another input, or None.
 
     Raises:
-        DecodeError: the input doesn't fit.
+        DecodeError: the input doesn't fit, or the one that the call has was edited in place and doesn't.
         EncodeError: it can't be written as JSON.
         ToolError: it is that of another tool.
     """
     is_approved = call.approved if call.reason == INTERRUPTED else True
-    decided = call if given is None else call.with_input(given, by="person")
+    decided = call.with_edits(by="person") if given is None else call.with_input(given, by="person")
     after = decided.as_pending().replace(approved=is_approved)
     _log_agreement(after, _PERSON, "Approve")
     return after
@@ -460,7 +460,8 @@ def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCal
     """Return a deferred call as pending again, with the answer to its question.
 
     Raises:
-        DecodeError: the answer doesn't fit.
+        DecodeError: the answer doesn't fit, or the input was edited in place and doesn't.
+        EncodeError: the input was edited in place, and can't be written as JSON.
     """
     codecs = [answer_codec(call.tool, question.parameter)]
     if question._answer_type is not None:  # noqa: SLF001  # a value of this room
@@ -481,7 +482,7 @@ def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCal
     answers = (*kept, (question.parameter, own))
     _write(INFO, call, _PERSON, "Answer", "")
     _write(DEBUG, call, _PERSON, "Answer", excerpt(own, _TEXT_LENGTH))
-    return call.as_pending().replace(approved=True, _answers=answers)
+    return call.with_edits(by="person").as_pending().replace(approved=True, _answers=answers)
 
 
 def _as_read(codec: Any, answer: Any, given: Any) -> Any:

@@ -245,11 +245,11 @@ class Round(Value, Generic[Input]):
 
         Args:
             call: its id, its position in the turn, or the call itself.
-            input: another input to run it with, or None.
+            input: another input to run it with, or None. An edit of `call.input` in place counts as one.
             arguments: the same as JSON, such as from a form, in place of `input`, or None.
 
         Raises:
-            DecodeError: the arguments don't fit.
+            DecodeError: the arguments don't fit, or `call.input` was edited in place and doesn't.
             EncodeError: the input can't be written as JSON.
             RoundError: no such call is deferred, several share the id, or it has a question.
             ToolError: the input is that of another tool.
@@ -276,7 +276,8 @@ class Round(Value, Generic[Input]):
             answer: a JSON value.
 
         Raises:
-            DecodeError: the answer doesn't fit.
+            DecodeError: the answer doesn't fit, or `call.input` was edited in place and doesn't.
+            EncodeError: `call.input` was edited in place, and can't be written as JSON any more.
             RoundError: no such call is deferred, several share the id, or it has no question.
         """
         waiting = self._find(call, "deferred")

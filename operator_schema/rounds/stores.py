@@ -16,7 +16,7 @@ from ..files import PATIENCE, has_tables, transaction, unusable_database
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
-from ..message_text import checked_path, checked_text, one_line, quote, received, writable_text
+from ..message_text import checked_path, checked_text, listed, one_line, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, exception_text
 from .errors import RoundError, StoreError
 from .input_copies import digest_with, own_json
@@ -42,6 +42,20 @@ _TABLES = """
     CREATE TABLE IF NOT EXISTS items (
         position INTEGER PRIMARY KEY, transcript TEXT NOT NULL, turn TEXT UNIQUE, item TEXT NOT NULL
     );
+"""
+
+_COLUMNS = ("id", "revision", "since", "round", "before", "begun")
+"""Those of the table of rounds."""
+
+_ADDED = {
+    "begun": """
+    ALTER TABLE rounds ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
+    UPDATE rounds SET begun = 1 WHERE since IS NOT NULL;
+"""
+}
+"""A column that files of older versions lack, to how it is added.
+
+Of a round that a process had taken, nobody knows whether its calls had begun.
 """
 
 _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH)
@@ -77,9 +91,12 @@ class SqliteStore:
         secret: a key of your own, as for `round.as_dict`. Somebody who can write to the file, but doesn't
             know the secret, can't change what was decided.
 
+    A file that an older version of this package made gets the columns that it lacks, and keeps all that it
+    holds.
+
     Raises:
-        StoreError: the file can't be opened, or isn't a database of SQLite. Every method that uses the file
-            raises it if SQLite fails.
+        StoreError: the file can't be opened, isn't a database of SQLite, or a newer version of this package
+            made it. Every method that uses the file raises it if SQLite fails.
         TypeError: the path isn't one, or the secret isn't bytes.
         ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
     """
@@ -92,10 +109,11 @@ class SqliteStore:
             message = "a store is a file that several processes can open, not a database in memory"
             raise ValueError(message)
         with self._transaction(writes=False) as db:
-            is_there = has_tables(db, "rounds", "items")
+            is_there = has_tables(db, "rounds", "items") and not _missing(db, self._path)
         if not is_there:
-            with self._transaction() as db:
-                for statement in _TABLES.split(";")[:-1]:
+            with self._transaction() as db:  # it looks again: another process may do the same
+                added = [_ADDED[name] for name in _missing(db, self._path)]
+                for statement in ";".join([*added, _TABLES]).split(";"):
                     db.execute(statement)
 
     def transcript(self, name: str) -> StoredTranscript:
@@ -529,6 +547,25 @@ def _check_toolset(given: object) -> None:
     found = [remedy for name, remedy in ways.items() if hasattr(given, name)]  # registry, executor, list
     what = f"a round is made with a toolset that has its tools, not with {received(given)}"
     raise TypeError(": ".join([what, *found[:1]]))
+
+
+def _missing(db: sqlite3.Connection, path: str) -> list[str]:
+    """Return the columns that the table of rounds lacks because an older version made it.
+
+    Raises:
+        StoreError: a newer version made it.
+    """
+    found = [name for _, name, *_ in db.execute("PRAGMA table_info(rounds)")]
+    missing = [name for name in _COLUMNS if name not in found]
+    unknown = [one_line(name, 100) for name in found if name not in _COLUMNS]
+    if unknown and not missing:
+        made = f"a newer version of operator_schema made the store {one_line(path, 200)}"
+        message = (
+            f"{made}, with columns that this one doesn't know ({listed(unknown, 5)}): update the package, or "
+            "give the path of another file"
+        )
+        raise StoreError(message)
+    return [] if unknown or not {*missing} <= _ADDED.keys() else missing  # else another program made it
 
 
 _LARGEST_INTEGER = 2**63 - 1

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from time import time
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from ..errors import DecodeError
+from ..errors import DecodeError, EncodeError
 from ..findings import shown_call
 from ..immutable import Value
-from ..json_values import copy_json, is_object
+from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..message_text import checked_text, count_of, excerpt, listed, one_line, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode
 from ..tools.failures import ClassSet, Failures
@@ -316,26 +316,58 @@ class ToolCall(Value, Generic[Input]):
         from ..tools.changes import changed_by  # most calls run as the model sent them
 
         own = checked_input(self.tool, given)
-        before = self._meant() if self._changed is None else self._changed.arguments
+        try:
+            before = self._before_edits()
+        except Exception:  # noqa: BLE001  # an `InitVar`, or a class's own code: what was sent has to do
+            sent = arguments_to_decode(self.raw)
+            before = sent if is_object(sent) else {}
         changed = changed_by(self._changed, before, self.tool.encode_input(own), by, hook)
         return self.replace(_input=own, _changed=changed)
 
-    def _meant(self) -> dict[str, Any]:
-        """Return what the model's arguments mean, as JSON: somebody may have edited the input in place.
+    def with_edits(self, *, by: ChangedBy) -> ToolCall[Input]:
+        """Return the call with what somebody edited in place in its input as a change; for this package.
+
+        An input that can't be written as JSON, or not be made anew, stays as it is: nobody can compare it.
+
+        Args:
+            by: who edited it.
+
+        Raises:
+            DecodeError: the input doesn't fit the types or the limits of the tool any more.
+            EncodeError: it can't be written as JSON any more.
+        """
+        try:
+            before = self._before_edits()
+        except Exception:  # noqa: BLE001  # as above
+            return self
+        is_same = to_json_text(before) == to_json_text(self._written())
+        return self if is_same else self.with_input(self.input, by=by)
+
+    def _before_edits(self) -> dict[str, Any]:
+        """Return the arguments of the model, or after the last change: somebody may have edited the input.
 
         What a default gives anew each time is as in the input.
+
+        Raises:
+            Exception: the arguments don't give an input any more, or not one that can be written.
         """
-        sent = arguments_to_decode(self.raw)
+        if self._changed is not None:
+            return self._changed.arguments
+        first, now = self._made_anew(), self._written()
+        if now is None or to_json_text(first) == to_json_text(now):
+            return first
+        before: dict[str, Any] = _with_what_is_new(first, self._made_anew(), now)
+        return before
+
+    def _made_anew(self) -> dict[str, Any]:
+        return self.tool.encode_input(self.tool.decode(arguments_to_decode(self.raw)))
+
+    def _written(self) -> dict[str, Any] | None:
+        """Return the input as arguments; None if an edit made it one that can't be written."""
         try:
-            now = self.arguments
-            first = self.tool.encode_input(self.tool.decode(sent))
-            if first == now:
-                return now
-            second = self.tool.encode_input(self.tool.decode(sent))
-        except Exception:  # noqa: BLE001  # an `InitVar`, or a class's own code: what was sent has to do
-            return sent if is_object(sent) else {}
-        lasting = {name: value for name, value in first.items() if second.get(name) == value}
-        return lasting | {name: now[name] for name in now if name in first and name not in lasting}
+            return self.arguments
+        except EncodeError:
+            return None
 
     def complete(self, output: object, /) -> ToolResult:
         """Return the result of a call that your program has run.
@@ -347,7 +379,7 @@ class ToolCall(Value, Generic[Input]):
             EncodeError: it doesn't fit, or has no JSON form.
             RoundError: the call has no tool.
         """
-        return self._saying_what_ran(self._completed(output))
+        return self._saying_what_changed(self._completed(output), has_run=True)
 
     def _completed(self, output: object) -> ToolResult:
         written = self.tool.write_output(output)
@@ -392,20 +424,22 @@ class ToolCall(Value, Generic[Input]):
                 text will say so.
             by: who gave it.
         """
-        return self._ended(self._saying_what_ran(result), by)
+        # Only `complete` says that your program has run a call, and a call can fail before its function runs.
+        has_run = by != "host" and not result.is_error
+        return self._ended(self._saying_what_changed(result, has_run=has_run), by)
 
     def _ended(self, result: ToolResult, by: DecidedBy) -> ToolCall[Input]:
         return self.replace(
             state="handled", by=by, reason=None, question=None, _result=result, _error=None, _saved=None
         )
 
-    def _saying_what_ran(self, result: ToolResult) -> ToolResult:
+    def _saying_what_changed(self, result: ToolResult, *, has_run: bool) -> ToolResult:
         """Return a result that says what was changed in the arguments, if anything was."""
         if self._changed is None:
             return result
         from .change_text import with_change  # most calls run as the model sent them
 
-        return with_change(result, self.tool, self._changed)
+        return with_change(result, self.tool, self._changed, has_run=has_run)
 
     def reject(self, reason: str = "", /, by: DecidedBy = "host") -> ToolCall[Input]:
         """Return the call as rejected, for `commit`.
@@ -478,6 +512,19 @@ class ToolCall(Value, Generic[Input]):
             shown.append(excerpt(self._result.content))
             shown += [f"code={self._result.code!r}"] if self._result.is_error else []
         return f"ToolCall({', '.join(shown)})"
+
+
+def _with_what_is_new(first: Any, second: Any, now: Any) -> Any:
+    """Return a JSON value in which the parts that differ each time it is made are as they are now."""
+    if is_object(first) and is_object(second) and is_object(now):
+        return {
+            key: _with_what_is_new(value, second.get(key), now.get(key, value))
+            for key, value in first.items()
+        }
+    if is_array(first) and is_array(second) and is_array(now) and len(first) == len(second):
+        counterparts = [*now, *first[len(now) :]]
+        return [_with_what_is_new(*parts) for parts in zip(first, second, counterparts, strict=False)]
+    return first if to_json_text(first) == to_json_text(second) else now
 
 
 _NOT_COMPARED = frozenset({"_error", "deferred_at", "_notes", "_changed"})

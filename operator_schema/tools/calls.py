@@ -216,8 +216,8 @@ class ToolResult(Value):
             shares nothing with `value`: you may change it.
         value: what the function returned, the object itself; None if there is no result. Pickling a
             result leaves it out.
-        changed: the arguments with which the call ran, if hooks or people changed those of the model, and who
-            changed them; the content begins with a sentence that says so. None if nobody did.
+        changed: the arguments of the call after hooks or people changed those of the model, and who changed
+            them; the content begins with a sentence that says so. None if nobody did.
     """
 
     call_id: str

@@ -39,10 +39,10 @@ class ArgumentChange:
 
 @dataclass(frozen=True)
 class ChangedArguments:
-    """The arguments with which a call ran, if they aren't those of the model.
+    """The arguments of a call after somebody changed those of the model: if it ran, it ran with these.
 
     Attributes:
-        arguments: with which it ran, as JSON values, with defaults.
+        arguments: after the changes, as JSON values, with defaults.
         before: what the model's own arguments meant, in the same form.
         changes: who changed them and when, in order.
     """

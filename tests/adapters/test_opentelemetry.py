@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
 import json
 import re
 import subprocess
@@ -450,6 +451,38 @@ def test_a_round_has_a_span_and_so_has_each_call_that_ended(traced):
     assert len(events(ids["b"], "operator_schema.problem")) == 1
     assert len(events(ids["d"], "operator_schema.repair")) == 1
     assert ids["e"].name == "execute_tool"
+
+
+HIDDEN = "hunter2-7f3a"
+LONG = "x" * 100_000
+AS_SENT = [HIDDEN, f"{HIDDEN} {LONG}", LONG, "\ud800", "plain", ""]
+
+
+@tool(confirm=True)
+def log_in(token: str) -> str:
+    """Log in."""
+    return token
+
+
+@pytest.mark.parametrize("name", ["log_in", *AS_SENT])
+@pytest.mark.parametrize("door", ["round", "rejected", "call"])
+def test_nothing_that_a_model_named_a_call_is_recorded_as_it_was_sent(traced, name, door):
+    hooks = spans(traced.tracer, redact=["token"], record_arguments=True)
+    executor = Executor([log_in, add], hooks=hooks)
+    for call_id, is_cut_off in itertools.product(AS_SENT, [False, True]):
+        sent = RawCall(call_id, name, {"token": HIDDEN}, is_cut_off)
+        if door == "call":
+            executor.run_sync(sent)
+            continue
+        work = executor.registry.toolset.offer().round([sent, call("add", {"numbers": [1]}, "2")]).confirmed()
+        executor.run_sync(work.reject_open("no") if door == "rejected" else work)
+    for span in traced.all:
+        of_events = [value for event in span.events for value in (event.name, *event.attributes.values())]
+        for text in map(str, (span.name, *span.attributes.values(), *of_events)):
+            assert HIDDEN not in text
+            assert len(text) <= 2_000
+            text.encode()
+        assert span.name in {"execute_round", "execute_tool", "execute_tool log_in", "execute_tool add"}
 
 
 def test_a_call_that_is_approved_after_a_restart_knows_how_long_it_waited(traced, monkeypatch):

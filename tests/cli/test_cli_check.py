@@ -110,9 +110,12 @@ NO_TOOLS = "there are no tools in empty_registry:no_tools: add some, as in Regis
 
 
 @pytest.mark.parametrize(("target", "what"), [("empty", NO_TYPES), ("empty_registry:no_tools", NO_TOOLS)])
-def test_where_nothing_can_be_checked_nothing_is_green(run, target, what):
+def test_where_nothing_can_be_checked_nothing_is_green_and_the_others_are_checked(run, target, what):
     for options in ([], ["--fail-on", "never"], ["--json"]):
-        assert run("check", *options, "shared", target) == (2, "", f"operator-schema: error: {what}\n")
+        assert run("check", *options, target) == (2, "", f"operator-schema: error: {what}\n")
+        _, alone, _ = run("check", *options, "shared")
+        for targets in ([target, "shared"], ["shared", target]):
+            assert run("check", *options, *targets) == (2, alone, f"operator-schema: error: {what}\n")
 
 
 @pytest.mark.parametrize("command", ["check", "tools"])
@@ -146,9 +149,9 @@ def test_several_modules_are_one_report(run):
     assert out.splitlines()[-1] == "3 types: 2 errors, 0 warnings, 0 notes"
 
 
-def test_check_checks_nothing_when_a_module_is_not_found(run):
-    status, out, err = run("check", "shared", "nowhere_at_all")
-    assert (status, out) == (2, "")
+def test_a_module_that_is_not_found_hides_none_of_the_others(run):
+    status, out, err = run("check", "nowhere_at_all", "shared")
+    assert (status, out) == (2, run("check", "shared")[1])
     assert err == "operator-schema: error: no module nowhere_at_all in this folder or on the path\n"
 
 
@@ -519,7 +522,9 @@ def test_a_server_that_ends_is_said_to_have_ended(tmp_path):
     words = [*warm_processes.command(serves=True), "check", command]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    said = "can't be used: the program ended with exit status 1; its standard error ends with:\nno database\n"
+    said = (
+        "can't be used: the program ended with exit status 1; its standard error ends with:\n  no database\n"
+    )
     assert done.stderr.endswith(said)
 
 

@@ -163,7 +163,7 @@ def test_accepted_changes_dont_count(desk, tmp_path):
     (tmp_path / "accepted.toml").write_text("[[accept]]\n")
     status, _, err = desk("diff", "--accepted", "accepted.toml", "desk.json", "compare_desk")
     assert status == 2
-    assert "accepted.toml: 3 problems with the entries\n- accept[0]." in err
+    assert "accepted.toml: 3 problems with the entries\n  - accept[0]." in err
 
 
 def git(*words):

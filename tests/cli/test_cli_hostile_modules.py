@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -11,6 +12,7 @@ from operator_schema.cli import main
 ERRORS = ["RuntimeError", "SystemExit", "Skipped", "KeyError", "RecursionError", "AttributeError", "Mute"]
 PREAMBLE = '''
 from dataclasses import dataclass
+import operator_schema
 from operator_schema import tool
 
 class Skipped(BaseException):
@@ -70,7 +72,11 @@ def check(tmp_path, monkeypatch, capsys):
         return status, *capsys.readouterr()
 
     yield run
-    for name in [name for name in sys.modules if name.partition(".")[0] in {"hostile", "good", "package"}]:
+    for name in [
+        name
+        for name in sys.modules
+        if name.partition(".")[0] in {"good", "package"} or name.startswith("hostile")
+    ]:
         del sys.modules[name]
 
 
@@ -133,10 +139,101 @@ def test_a_module_below_a_package_hides_none_of_the_others(check, tmp_path):
     assert "checked other" in out
 
 
-def test_a_module_without_tools_does_not_hide_what_is_wrong_with_another(check):
+def test_a_module_without_tools_hides_none_of_the_others(check):
     status, out, err = check("fail()", "Skipped", "check", "-v", "hostile.py", "shutil", "good.py")
-    assert (status, out) == (2, "")
+    assert status == 2
+    assert "checked other" in out
     assert [line.partition(": ")[2][:30] for line in err.splitlines()] == [
         "error: the module hostile can'",
         "error: there are no dataclasse",
     ]
+
+
+FORGED = "operator-schema: error: forged\n::error::forged\n##[error]forged"
+VALUES = {
+    "None": "None",
+    "a number": "5",
+    "bytes": "b'x'",
+    "text": "'hostile.py'",
+    "empty text": "''",
+    "lines": f"'x\\n' + {FORGED!r}",
+    "text of its own": "type('Text', (str,), {'__str__': fail, '__repr__': fail, '__format__': fail})('x')",
+    "list": "[5, None, b'x', 'x\\0', 'y\\n']",
+    "table": "{'x': 5}",
+    "function": "fail",
+    "class": f"type('Name\\n' + {FORGED!r}, (), {{}})",
+    "object": f"type('Name\\n' + {FORGED!r}, (), {{}})()",
+    "object that raises": "type('A', (), dict.fromkeys(['__getattribute__', '__iter__'], fail))()",
+    "module": "__import__('types').ModuleType('Name\\n')",
+    "other module": "__import__('math')",
+    "simple": "__import__('types').SimpleNamespace(x=1)",
+}
+NAMES = [
+    *("__all__", "__builtins__", "__cached__", "__class__", "__dict__", "__dir__", "__doc__", "__file__"),
+    *("__getattr__", "__loader__", "__name__", "__package__", "__path__", "__prompts__", "__resources__"),
+    *("__spec__", "__tools__", "__version__", "x"),
+]
+RAISED = {
+    "a class with lines": f"raise type('Name\\n' + {FORGED!r}, (Exception,), {{}})('x')",
+    "a text with lines": f"raise RuntimeError({FORGED!r})",
+    "a group": f"raise ExceptionGroup({FORGED!r}, [ValueError({FORGED!r})])",
+    "a missing module": f"raise ModuleNotFoundError('x', name={FORGED!r})",
+    "a missing number": "raise ModuleNotFoundError('x', name=5)",
+    "a missing object": "raise ModuleNotFoundError('x', name=type('A', (), {'__format__': fail})())",
+    "a failing name": "raise type('E', (ModuleNotFoundError,), {'name': property(fail)})('x')",
+    "a failing class": "raise type('M', (type,), {'__name__': property(fail)})('E', (Exception,), {})('x')",
+    "a note": "error = ValueError('x'); error.__notes__ = 5; raise error",
+    "a note on a schema": "error = operator_schema.SchemaError('x', []); error.__notes__ = 5; raise error",
+    "findings": "raise operator_schema.SchemaError(5, 5)",
+    "a file with lines": f"exec(compile('fail()', 'x\\n' + {FORGED!r}, 'exec'))",
+    "a syntax": f"raise SyntaxError('x', ({FORGED!r}, 5, 5, {FORGED!r}))",
+}
+CODES = {
+    **{f"{name} = {kind}": f"{name} = {value}" for name in NAMES for kind, value in VALUES.items()},
+    **{
+        f"sys.modules = {kind}": f"import sys\nsys.modules[__name__] = {value}"
+        for kind, value in VALUES.items()
+    },
+    **{f"raise {kind}": code for kind, code in RAISED.items()},
+    "types": f"A = dataclass(type('A\\n' + {FORGED!r}, (), {{'__annotations__': {{'x': int}}}}))",
+    "removed": "import sys\ndel sys.modules[__name__]",
+}
+
+
+LARGE = 330
+"""At least so many modules are looked at."""
+
+
+@pytest.mark.slow("imports and checks hundreds of modules")
+@pytest.mark.parametrize("ending", ["", ".py"])
+def test_whatever_a_module_sets_or_raises_only_it_is_named(check, tmp_path, monkeypatch, ending):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    modules = {f"hostile_{number}": code for number, code in enumerate(CODES.values())}
+    assert len(modules) >= LARGE
+    for name, code in modules.items():
+        text = PREAMBLE.replace("{error}", "RuntimeError") + GOOD.format(name=f"tool_of_{name}") + code
+        (tmp_path / f"{name}.py").write_text(text)
+    names = [name + ending for name in modules]
+    status, out, err = check("", "RuntimeError", "check", "-v", "--level", "error", *names, "good.py")
+    assert status == 2
+    assert "checked other (tool, 1 parameter" in out
+    named = [next(iter(re.findall(r"\bhostile_\d+\b", line)), "") for line in err.splitlines()]
+    assert sorted(named) == sorted({*named} - {""})
+    for line in err.splitlines():
+        assert line.startswith("operator-schema: error: ")
+        assert len(line) < 1_000
+    for line in (*out.splitlines(), *err.splitlines()):
+        assert not line.lstrip().startswith(("::", "forged", "operator-schema: error: forged"))
+        assert "##[" not in line
+        assert line.isprintable()
+    assert "a module of Python itself" not in err
+    for name, code in modules.items():
+        is_elsewhere = code.startswith(("__all__", "__name__", "import sys"))
+        assert name in named or f"checked tool_of_{name} " in out or is_elsewhere, code
+
+
+def test_a_module_that_says_it_is_a_package_in_its_own_folder_is_listed_once(check):
+    status, out, err = check("__path__ = ['.', 'gone', '.']", "RuntimeError", "check", "-v", "hostile")
+    assert (status, err) == (0, "")
+    assert out.count("checked beside ") == 1
+    assert "checked other " in out

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from itertools import permutations
+from typing import Annotated, Any, Literal, Union
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from libraries import library
 
 from operator_schema import Codec, DecodeError, SchemaError, json_schema, tool
+from operator_schema.lint import lint_type
 
 pydantic = library("pydantic")
 
@@ -154,3 +159,90 @@ def test_the_problems_of_a_model_say_what_it_expects(value, reported) -> None:
     assert 'expects: array of (object {kind: "order", lines?: array of object, note?: string | null' in str(
         caught.value
     )
+
+
+# --- unions inside a model -----------------------------------------------------------------------
+
+
+class Keep(BaseModel):
+    kind: Literal["keep"] = "keep"
+
+
+class Drop(BaseModel):
+    kind: Literal["drop"] = "drop"
+
+
+VALUES = {int: 1, bool: True, str: "a", "keep": "keep", "drop": "drop", list: [1]}
+"""What a field takes, a Literal by its text, to a value of it."""
+
+AROUND = {
+    "alone": lambda union: union,
+    "or null": lambda union: union | None,
+    "list": lambda union: list[union],
+    "map": lambda union: dict[str, union],
+    "pair": lambda union: tuple[int, union],
+}
+
+
+@st.composite
+def members(draw: st.DrawFn, number: int) -> Any:
+    """Draw a model with up to three fields, each maybe with a default."""
+    kinds = draw(st.dictionaries(st.sampled_from("abk"), st.sampled_from(list(VALUES)), min_size=1))
+    fields = {
+        key: (Literal[kind] if isinstance(kind, str) else kind, VALUES[kind] if draw(st.booleans()) else ...)
+        for key, kind in kinds.items()
+    }
+    return pydantic.create_model(f"Member{number}", **fields)
+
+
+@pytest.mark.slow("makes models of pydantic")
+@given(data=st.data())
+def test_check_names_each_union_inside_a_model_whose_order_decides(data: st.DataObject) -> None:
+    several = [data.draw(members(number)) for number in range(data.draw(st.integers(2, 3)))]
+    around = AROUND[data.draw(st.sampled_from(list(AROUND)))]
+    fits = {key: st.sampled_from(list(VALUES.values())) for key in "abk"}
+    value = data.draw(st.fixed_dictionaries({}, optional=fits))
+    chosen = {_read_by_pydantic(Union[tuple(order)], value) for order in permutations(several)}
+    is_guessed = len({model for model in chosen if value.keys() <= model.model_fields.keys()}) > 1
+    inner = pydantic.create_model("Inner", field=(around(Union[tuple(several)]), ...))
+    outer = pydantic.create_model("Outer", inner=(list[inner], ...))
+    found = [each for each in lint_type(Codec(outer)) if each.code == "overlapping_members"]
+    assert all(each.path[:3] == ("inner", "*", "field") for each in found)
+    assert found or not is_guessed
+
+
+def _read_by_pydantic(union: Any, value: Any) -> Any:
+    try:
+        return type(pydantic.TypeAdapter(union).validate_json(json.dumps(value)))
+    except ValueError:
+        return BaseModel
+
+
+class Step(BaseModel):
+    """Unions that a discriminator or a function decides, or in which nothing has to be guessed."""
+
+    tagged: Annotated[Keep | Drop, Field(discriminator="kind")]
+    tagged_or_null: Annotated[Keep | Drop, Field(discriminator="kind")] | None = None
+    by_function: (
+        Annotated[
+            Annotated[Keep, pydantic.Tag("a")] | Annotated[Drop, pydantic.Tag("b")],
+            pydantic.Discriminator(lambda _: "a"),
+        ]
+        | None
+    ) = None
+    by_tags: list[Cat | Lizard]
+    plain: Keep | int | str | None = None
+    again: Step | None = None
+
+
+def test_check_says_nothing_where_a_discriminator_or_a_function_chooses() -> None:
+    assert not [each for each in lint_type(Codec(Step)) if each.code == "overlapping_members"]
+    assert not [each for each in lint_type(Codec(Home)) if each.code == "overlapping_members"]
+
+
+def test_check_says_which_members_pydantic_guesses_and_what_to_write() -> None:
+    model = pydantic.create_model("Plan", steps=(list[Keep | Drop], ...), step=(Step, ...))
+    (found,) = [each for each in lint_type(Codec(model)) if each.code == "overlapping_members"]
+    assert (found.path, found.severity) == (("steps", "*"), "warning")
+    assert found.message == "an object may fit both Drop and Keep, and pydantic guesses which is meant"
+    assert 'Field(discriminator="kind")' in found.remedy

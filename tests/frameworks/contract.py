@@ -439,9 +439,6 @@ def test_hooks_of_an_executor_hold(driver, is_async, tested, hooks, said, paths,
     assert wiped == paths
 
 
-CHANGED = "The program changed word before it ran."
-
-
 @pytest.mark.parametrize("kind", ["a text", "an object", "a list", "nothing", "a failure", "its own"])
 def test_the_model_reads_what_was_changed(driver, is_async, kind):
     if kind == "its own" and driver.native is None:
@@ -462,7 +459,8 @@ def test_the_model_reads_what_was_changed(driver, is_async, kind):
 
     executor = Executor([say], hooks=lambda call: RunNormally(call.tool.decode({"word": "new"})))
     (answer,) = driver.talk(executor, [Call("say", {"word": "old"})], is_async)
-    assert CHANGED in answer.text.replace('\\"', '"')
+    told = f"The program changed word {'in this call' if kind == 'a failure' else 'before it ran'}."
+    assert told in answer.text.replace('\\"', '"')
     rest = {"nothing": "", "a failure": "say failed: ValueError", "its own": "all"}.get(kind, "done")
     assert rest in answer.text
 

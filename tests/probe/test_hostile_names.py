@@ -7,6 +7,8 @@ import json
 import re
 import shlex
 import sys
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
@@ -14,8 +16,13 @@ from hypothesis import strategies as st
 
 pytest.importorskip("mcp")
 
+from operator_schema import Finding
 from operator_schema.cli import main
 from operator_schema.cli.output import Output
+from operator_schema.message_text import escape
+from operator_schema.probe.calls import Call
+from operator_schema.probe.checks import CHECKS
+from operator_schema.probe.reports import LEVELS, Found, Plan, ProbeReport, Step, as_html, as_junit
 
 SERVER = r"""
 import json, sys
@@ -105,3 +112,86 @@ def test_what_is_json_stays_json():
     value = {"a\x1b\n": ["\u2028", "\x9b"]}
     Output(stream).json(value, 2)
     assert json.loads(stream.getvalue()) == value
+
+
+# --- the reports for other programs ----------------------------------------------------------------
+
+MARKS = "\x00\x0b\n\r\x85\u2028\ufffe\uffff\ud800\udfff\U0001fffe"
+REPORTED = st.text(st.characters() | st.sampled_from(MARKS)) | st.sampled_from(
+    [
+        "]]>",
+        "<![CDATA[",
+        "&#0;",
+        "<!--",
+        "</testcase>",
+        '" name="x',
+        "x\nfix: forged",
+        "</title><script>",
+        "\x00",
+    ]
+)
+
+
+@st.composite
+def founds(draw: st.DrawFn) -> Found:
+    texts = REPORTED.filter(bool)
+    path = tuple(draw(st.lists(texts | st.integers(0, 9), max_size=2)))
+    finding = Finding(path, draw(st.sampled_from(list(CHECKS))), draw(texts), tool=draw(st.none() | texts))
+    finding = finding.replace(remedy=draw(st.none() | texts), severity=draw(st.sampled_from(LEVELS)))
+    call = Call(draw(texts), {draw(texts): draw(texts)}, "valid", "")
+    return Found(finding, draw(st.sampled_from([(), (Step(call),)])), True, draw(REPORTED))
+
+
+@pytest.mark.slow("writes and parses a report and a page for each example")
+@given(found=st.lists(founds(), max_size=3), target=REPORTED, called=st.lists(REPORTED, max_size=2))
+def test_reports_can_be_read_whatever_a_server_says(found, target, called):
+    plans = [Plan(name, True, "", {}, None) for name in called]
+    report = ProbeReport(target, found, plans, 1, 0, [], True, 0)
+    suite = ET.fromstring(as_junit(report, found, ["error"]).encode())  # noqa: S314  # our own
+    assert suite.get("name") == escape(f"probe {target}")
+    cases = {(case.get("classname"), case.get("name")): "".join(case.itertext()) for case in suite}
+    named = {(each.finding.tool or "server", each.finding.code) for each in found}
+    named |= {(name, check) for name in called for check in CHECKS}
+    assert cases.keys() == {(escape(tool), check) for tool, check in named}
+    assert int(suite.get("tests", "")) == len(named)
+    for each in found:
+        lines = cases[escape(each.finding.tool or "server"), each.finding.code].split("\n")
+        assert {escape(line) for line in each.lines()} <= set(lines)
+        assert sum(line.startswith("fix: ") for line in each.lines()) == (each.finding.remedy is not None)
+    assert all(line.isprintable() for text in cases.values() for line in text.split("\n"))
+
+    page = as_html(report, found)
+    assert all(line.isprintable() for line in page.split("\n"))
+    read = ReadPage(page)
+    assert read.open == []
+    assert read.texts[:2] == ["\n".join(map(escape, target.split("\n")))] * 2 or not target.strip()
+    assert {"script", "img"}.isdisjoint(read.tags)
+    cells = "\n".join(read.texts)
+    assert all(
+        "\n".join(map(escape, (each.finding.tool or "").split("\n"))).strip() in cells for each in found
+    )
+
+
+class ReadPage(HTMLParser):
+    """The tags of a page, its texts, and the tags that it doesn't close."""
+
+    ALONE = frozenset({"meta"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, _attributes: object) -> None:
+        self.tags.add(tag)
+        self.open += [] if tag in self.ALONE else [tag]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and "style" not in self.open:
+            self.texts.append(data)

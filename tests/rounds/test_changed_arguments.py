@@ -16,12 +16,14 @@ from round_samples import done
 from operator_schema import (
     Complete,
     Defer,
+    EncodeError,
     Executor,
     NeedsInput,
     RawCall,
     Reject,
     RunNormally,
     SchemaLeaf,
+    ToolResult,
     Toolset,
     hook,
     skip,
@@ -29,6 +31,7 @@ from operator_schema import (
     tool_input,
 )
 from operator_schema.content import Image
+from operator_schema.execution.threads import Threads
 from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.testing import playback, record
 from operator_schema.tools.changes import ChangedArguments, changed_by
@@ -180,6 +183,74 @@ def test_nothing_is_said_where_nothing_changed_or_nothing_ran():
     assert executor.run_sync(RawCall("1", "pay", FIRST)).changed is None
 
 
+@tool
+def meet(day: str, how: str = "well") -> str:
+    """Meet."""
+    RAN.append(day)
+    if how == "badly":
+        raise ValueError(day)
+    return f"met on {day}"
+
+
+RAN: list[str] = []
+
+
+def by_executor(**options: Any) -> Any:
+    return lambda call, work: Executor(MEETING, **options).run_sync(work)
+
+
+def without_threads(call: Any, work: Any) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Threads, "run", no_threads)
+        return Executor(MEETING).run_sync(work)
+
+
+async def no_threads(*_: object) -> None:
+    """Start no thread, as where the system gives no more."""
+    message = "can't start new thread"
+    raise RuntimeError(message)
+
+
+def own_result(call: Any) -> Any:
+    return ToolResult(call.id, call.name, "we meet another day")
+
+
+def own_failure(call: Any) -> Any:
+    return call.fail("the office is closed")
+
+
+MEETING = Toolset(meet)
+ENDS = {
+    "an executor runs it": by_executor(),
+    "no thread runs it": without_threads,
+    "the program runs it": lambda call, work: work.with_results([call.complete(meet(call.input.day))]),
+    "the program fails": lambda call, work: work.with_results([own_failure(call)]),
+    "the program failed": lambda call, work: work.with_results([call.with_result(own_failure(call))]),
+    "the program answers": lambda call, work: work.with_results([own_result(call)]),
+    "the program answered": lambda call, work: work.with_results([call.with_result(own_result(call))]),
+    "a person rejects it": lambda call, work: work.reject(call.index, "no"),
+    "a hook answers": by_executor(hooks=lambda _: Complete("fine")),
+    "a hook after it fails": by_executor(hooks=hook.after(meet)(lambda _: 1 / 0)),
+    "a hook after it answers": by_executor(hooks=hook.after(meet)(own_result)),
+}
+
+
+@pytest.mark.parametrize("how", ["well", "badly"])
+@pytest.mark.parametrize("by", ["hook", "person", "host"])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_result_says_that_a_call_ran_only_if_it_did(end, by, how):
+    RAN.clear()
+    offered = MEETING.offer().round([RawCall("1", "meet", {"day": "Monday", "how": how})])
+    changed = offered.calls[0].with_input(meet.decode({"day": "Friday", "how": how}), by=by)
+    after = ENDS[end](changed, offered.replace(calls=(changed,)))
+    (result,) = after.commit([]).results
+    says_so, has_run = "before it ran" in result.content, bool(RAN)
+    assert says_so == (has_run and not result.is_error)
+    assert has_run == (end in {"an executor runs it", "the program runs it"} or "after it" in end)
+    assert ("changed day" in result.content) == (end not in {"a person rejects it", "a hook answers"})
+    assert MEETING.restore_round(after.as_dict()).commit([]).results[0].content == result.content
+
+
 def waiting_round() -> Any:
     return TOOLS.offer().round([RawCall("1", "pay", FIRST)])
 
@@ -254,9 +325,9 @@ def test_arguments_that_cannot_be_written_are_compared_as_the_model_sent_them():
             self.x += seed
 
     (call,) = Toolset(Seeded).offer().round([RawCall("1", "seeded", {"x": 1})]).calls
-    assert call._meant() == {"x": 1}
+    assert call.with_edits(by="person") is call
     (call,) = Toolset(Seeded).offer().round([RawCall("1", "seeded", '{"x": 1}')]).calls
-    assert call._meant() == {}
+    assert call.with_edits(by="person") is call
 
 
 def test_an_input_that_was_edited_in_place_counts_as_changed():
@@ -266,6 +337,66 @@ def test_an_input_that_was_edited_in_place_counts_as_changed():
     (result,) = Executor(TOOLS).run_sync(work.approve("1", input=edited)).commit([]).results
     assert result.content.startswith('A person changed amount to 9, to to "you" before it ran.')
     assert result.changed.before == {"amount": 900, "to": "me"}
+
+
+@dataclass
+class Parcel:
+    weight: int | float
+    to: str = "me"
+    notes: list[Any] = field(default_factory=list)
+    key: UUID = field(default_factory=uuid4)
+
+
+@tool(confirm=True)
+def send(parcel: Parcel, times: int = 1, agreed: Annotated[bool | None, skip] = None) -> str:
+    """Send a parcel."""
+    if times > 1 and agreed is None:
+        raise NeedsInput("So often?", parameter="agreed")
+    SENT.append(json.loads(json.dumps([parcel.weight, parcel.to, parcel.notes, times])))
+    return "sent"
+
+
+SENT: list[Any] = []
+SENDING = Toolset(send)
+PARCEL = {"weight": 9, "notes": [1]}
+EDITS = {
+    "nothing": lambda given: None,
+    "a number": lambda given: setattr(given.parcel, "weight", 900),
+    "a kind of number": lambda given: setattr(given.parcel, "weight", 9.5),
+    "a text": lambda given: setattr(given.parcel, "to", "you"),
+    "a list": lambda given: given.parcel.notes.append({"a": None}),
+    "a part of a list": lambda given: given.parcel.notes.__setitem__(0, True),
+    "the key": lambda given: setattr(given.parcel, "key", uuid4()),
+    "a whole": lambda given: setattr(given, "parcel", Parcel(7)),
+    "all": lambda given: [edit(given) for name, edit in EDITS.items() if name != "all"],
+}
+
+
+@pytest.mark.parametrize("is_restored", [False, True])
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_in_place_is_recorded_whichever_way_a_person_agrees(edit, times, is_restored):
+    SENT.clear()
+    work = SENDING.offer().round([RawCall("1", "send", {"parcel": PARCEL, "times": times})]).confirmed()
+    if times > 1:
+        work = Executor(SENDING).run_sync(work.approve("1"))
+    EDITS[edit](work.deferred[0].input)
+    work = SENDING.restore_round(work.as_dict()) if is_restored else work
+    agreed = work.answer("1", True) if times > 1 else work.approve("1")
+    (result,) = Executor(SENDING).run_sync(agreed).commit([]).results
+    ran = {**PARCEL, "to": "me"} if result.changed is None else result.changed.arguments["parcel"]
+    assert [[ran["weight"], ran["to"], ran["notes"], times]] == SENT
+    assert repr(SENT[0][2][:1]) == repr(ran["notes"][:1])
+    # A key that is made anew each time can't be told from one that somebody edited.
+    assert ("A person changed parcel" in result.content) == (edit not in {"nothing", "the key"})
+
+
+@pytest.mark.parametrize("edit", [{"weight": "heavy"}, {"to": 5}, {"notes": {1}}])
+def test_an_edit_in_place_that_does_not_fit_is_refused(edit):
+    work = SENDING.offer().round([RawCall("1", "send", {"parcel": PARCEL})]).confirmed()
+    vars(work.deferred[0].input.parcel).update(edit)
+    with pytest.raises(EncodeError):
+        work.approve("1")
 
 
 def test_what_a_default_gives_anew_each_time_was_not_changed():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from string import whitespace
 from threading import Thread
 
@@ -22,6 +24,7 @@ from operator_schema import Executor, RawCall, Registry
 from operator_schema.adapters import mcp_connection as connection
 from operator_schema.adapters.mcp.gateway import Gateway
 from operator_schema.adapters.mcp_client import tools_from
+from operator_schema.adapters.mcp_http_answers import without_surrogates_in
 
 MODES = ["legacy", MODERN]
 COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -338,7 +341,7 @@ def answering_by_http(answer, kind):
 
     Args:
         answer: of the request, as a text.
-        kind: `json`, or `sse` for a stream of events.
+        kind: `json`, `gzip` for JSON that is compressed, or `sse` for a stream of events.
     """
     answers = {**first("legacy"), "tools/call": answer}
     page = {"tools": [{"name": "count", "inputSchema": {"type": "object"}}]}
@@ -358,6 +361,9 @@ def answering_by_http(answer, kind):
             text, is_stream = made(message), kind == "sse" and message["method"] == "tools/call"
             body = (f"event: message\ndata: {text}\n\n" if is_stream else text).encode()
             self.send_response(200)
+            if kind == "gzip":
+                body = gzip.compress(body)
+                self.send_header("Content-Encoding", "gzip")
             self.send_header("Content-Type", "text/event-stream" if is_stream else "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -413,3 +419,54 @@ def test_a_long_answer_over_http_arrives(kind):
     assert (session == breaks_off) is has_limit
     assert (gateway == breaks_off) is (has_limit and not connection._LONGER)
     assert gateway == breaks_off or (len(gateway[0]) > 100_000 and not gateway[1])
+
+
+@pytest.mark.slow("asks servers over HTTP in three ways")
+@pytest.mark.parametrize("kind", ["json", "gzip", "sse"])
+def test_a_lone_surrogate_in_an_answer_over_http_is_replaced_and_its_text_arrives(kind):
+    shown = f"cut {SURROGATE} \\\\{SURROGATE} \\ud83d\\udca9 {SURROGATE}\\n"
+
+    def answer(message):
+        return answer_to(message, {"content": [{"type": "text", "text": "SHOWN"}]}).replace("SHOWN", shown)
+
+    async def main(url):
+        async with Gateway(url) as gateway, Client(gateway.server(), mode="legacy", cache=None) as client:
+            yield await client.call_tool("count", {})
+        async with connection.connected(url) as client:
+            yield await client.call_tool("count", {})
+        async with Client(connection.transport_of(url), mode="legacy") as client:
+            yield await client.call_tool("count", {})
+
+    async def all_of(url):
+        return [found.content[0].text async for found in main(url)]
+
+    with answering_by_http(answer, kind) as url:
+        assert anyio.run(all_of, url) == 3 * ["cut \ufffd \\\ufffd \U0001f4a9 \ufffd\n"]
+
+
+PARTS = [
+    "a",
+    "\\\\",
+    "\\n",
+    "\\ud83d",
+    "\\uDCA9",
+    "\\uDBFF\\udfff",
+    "\\u00e9",
+    "\\ufffd",
+    '\\"',
+    "ud83d",
+    "D8",
+]
+
+
+@given(parts=st.lists(st.sampled_from(PARTS)), cuts=st.lists(st.integers(0, 60)))
+def test_lone_surrogates_are_replaced_wherever_an_answer_is_cut_into_chunks(parts, cuts):
+    text = f'"{"".join(parts)}"'
+    places = sorted({0, len(text), *[cut for cut in cuts if cut <= len(text)]})
+    made, held = b"", b""
+    for start, end in pairwise(places):
+        more, held = without_surrogates_in(held + text[start:end].encode())
+        made += more
+    assert held == b""  # nothing waits for more behind a whole text
+    read = json.loads(text).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    assert json.loads(made) == read
