@@ -132,4 +132,6 @@ OLLAMA_KEPT = Dialect(
 """Source: `ToolFunction` in https://github.com/ollama/ollama/blob/main/api/types.go"""
 
 
-ollama = Provider("Ollama", OllamaWire(), NameRule(), takes_unions=False, always=OLLAMA_KEPT)
+ollama = Provider(
+    *("Ollama", OllamaWire(), NameRule()), takes_unions=False, always=OLLAMA_KEPT, calls_in_text=True
+)

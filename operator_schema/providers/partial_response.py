@@ -12,7 +12,7 @@ from ..json_values import copy_json, is_array, is_object, to_json_text
 from .answer import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ..codec.codec import Codec
     from ..codec.partial import ArgumentStream, Partial
@@ -24,6 +24,7 @@ __all__ = [
     "GrowingInput",
     "GrowingList",
     "GrowingObject",
+    "HeldText",
     "NumberedList",
     "StreamedCall",
     "StreamedCalls",
@@ -443,6 +444,60 @@ class GrowingText:
         return len(self._pieces), "".join(self._pieces[number:])
 
 
+class HeldText(GrowingText):
+    """A text that may turn out to be calls: it isn't shown before that is decided.
+
+    Args:
+        may_become_calls: whether a text with this beginning may.
+
+    Attributes:
+        is_held: whether it isn't decided yet.
+    """
+
+    __slots__ = ("_is_shown", "_may_become_calls", "_next_look", "_waiting", "is_held")
+
+    def __init__(self, may_become_calls: Callable[[str], bool]) -> None:
+        super().__init__(between="\n")
+        self.is_held = True
+        self._is_shown = False
+        self._may_become_calls = may_become_calls
+        self._next_look = 0
+        self._waiting: list[str] = []
+
+    def add(self, text: Any, part: Any = None) -> None:
+        """Take the next piece; what can't be a call any more is shown."""
+        super().add(text, part)
+        if not self.is_held:
+            return
+        self._waiting += self.new
+        self.new.clear()
+        if len(self) >= self._next_look:
+            # A long text is looked at a few times only, so that all of it takes linear time.
+            self._next_look = max(len(self) + 1, len(self) * 5 // 4 - _SHORT)
+            if not self._may_become_calls(super().text):
+                self.release()
+
+    @property
+    def text(self) -> str:
+        """All that is shown."""
+        return super().text if self._is_shown else ""
+
+    def release(self) -> None:
+        """Show it: it is a text."""
+        if self.is_held:
+            self.is_held, self._is_shown = False, True
+            self.new[:0] = self._waiting
+
+    def drop(self) -> None:
+        """Never show it: it is calls."""
+        self.is_held = False
+        self._waiting.clear()
+
+
+_SHORT = 50
+"""Characters of a text that is looked at after each piece."""
+
+
 class StreamedCall:
     """One call while it arrives. Each reading shows the content so far.
 
@@ -526,22 +581,25 @@ class StreamedCalls:
         codecs: of the arguments of tools, by their own names.
         own_keys: name of a property on the wire to its own, where these differ.
         grown: the calls that grew since this was last emptied.
+        held: the same as `said` where it may turn out to be calls; otherwise None.
         said: what the model says beside the calls, as `Answer.text` has it.
     """
 
-    __slots__ = ("own_names", "codecs", "own_keys", "grown", "said", "_calls", "_thoughts")
+    __slots__ = ("own_names", "codecs", "own_keys", "grown", "held", "said", "_calls", "_thoughts")
 
     def __init__(
         self,
         own_names: Mapping[str, str],
         codecs: Mapping[str, Codec[Any]],
         own_keys: Mapping[str, str],
+        held: HeldText | None = None,
     ) -> None:
         self.own_names = own_names
         self.codecs = codecs
         self.own_keys = own_keys
         self.grown: dict[StreamedCall, None] = {}
-        self.said = GrowingText(between="\n")
+        self.held = held
+        self.said = GrowingText(between="\n") if held is None else held
         self._thoughts: dict[int, GrowingText] = {}
         self._calls: list[StreamedCall] = []
 
@@ -554,10 +612,17 @@ class StreamedCalls:
         if not isinstance(call_id, (str, type(None))):
             message = "expected an id"
             raise TypeError(message)
+        if self.held is not None:
+            self.held.release()
         call = StreamedCall(self, call_id or None, "")
         call.grow(text, name)
         self._calls.append(call)
         return call
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the text isn't shown yet, because it may turn out to be calls."""
+        return self.held is not None and self.held.is_held
 
     def text_key(self, wire_name: Any) -> str:
         """Return the parameter that takes the text of a custom call; `input` where none is known."""

@@ -22,7 +22,7 @@ from .answer import (
     what_is_wrong,
     without_container,
 )
-from .partial_response import StreamedCalls
+from .partial_response import HeldText, StreamedCalls
 from .tool_forms import (
     Offered,
     checked_strict,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias, Unpack
 
+    from ..codec.codec import Codec
     from ..rounds import Offer, Registry, Toolset, Turn
     from ..schema.style import Dialect
     from ..tools import RawCall, Tool, ToolResult
@@ -67,6 +68,8 @@ class Provider(Value):
         always: its dialect in any mode; None for all of JSON Schema, in the style.
         rules: its further checks, in any mode.
         features: what else it takes in a request, for the options of `request`.
+        calls_in_text: whether an answer without calls, whose whole text is calls of offered tools, makes
+            these calls: some servers don't read what the model wrote.
     """
 
     name: str
@@ -77,6 +80,7 @@ class Provider(Value):
     always: Dialect | None = None
     rules: Rules = Rules()  # it is immutable
     features: Features = Features()  # as above
+    calls_in_text: bool = False
 
     def request(
         self, offer: Tools, /, history: Iterable[Any] | None = None, **options: Unpack[RequestOptions]
@@ -229,11 +233,16 @@ class Provider(Value):
             ResponseError: it is an error of the provider, or isn't in the expected form.
             TypeError: something in the offer isn't a tool.
         """
-        return self._answers(response, offered_now(offer))
+        return self._answers(response, offered_now(offer), [])
 
-    def _answers(self, response: Any, offered: Offered) -> tuple[Answer, ...]:
+    def _answers(self, response: Any, offered: Offered, ids: list[str]) -> tuple[Answer, ...]:
         found = self._read(response)
         own, keys = self._own_names(offered), own_keys(self, offered.tools)
+        if self.calls_in_text:
+            from .text_calls import with_calls_in_text
+
+            codecs = self._callable(offered)
+            found = [with_calls_in_text(answer, self.wire, self.name, codecs, keys, ids) for answer in found]
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
         if self.features.custom and [
@@ -244,6 +253,13 @@ class Provider(Value):
             found = [with_own_forms(answer, offered.tools) for answer in found]
         nullable = self._with_null_for_left_out(offered)
         return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
+
+    def _callable(self, offered: Offered) -> dict[str, Codec[Any]]:
+        """Return the tools that the model may call: names on the wire to the codecs of their arguments."""
+        if offered.choice.mode == "none":
+            return {}
+        names = self._wire_names(offered)
+        return {names[tool.name]: tool.codec for tool in offered.tools}
 
     def _read(self, response: Any) -> list[Answer]:
         """Read a response, with the names that are on the wire."""
@@ -296,10 +312,16 @@ class Provider(Value):
             from .special_calls import own_search
 
             own_names[SEARCH] = own_search(offered.tools) or SEARCH
-        calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools))
+        held = None
+        if self.calls_in_text and (names := self._callable(offered)):
+            from .written_calls import may_become_calls
+
+            held = HeldText(lambda text: may_become_calls(text, names))
+        calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools), held)
+        ids: list[str] = []  # the calls in a text keep theirs, however often the response is read
 
         def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
-            return self._answers(response, offered)
+            return self._answers(response, offered, ids)
 
         return Stream(self.name, self.wire.merger(calls), calls, read)
 

@@ -238,6 +238,10 @@ class Wire(Value):
         """Return the message or items in which the model made these calls."""
         return [self.call(call) for call in calls]
 
+    def with_calls(self, messages: Sequence[Any], calls: Sequence[RawCall]) -> list[dict[str, Any]]:  # noqa: ARG002  # most keep nothing of them
+        """Return the model's messages with calls in place of the text in which they were found."""
+        return self.calls_message(calls)
+
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls in a message or an item of this form; one of another form has none.
 

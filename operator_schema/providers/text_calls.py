@@ -1,0 +1,90 @@
+"""Answers whose text is calls, because their server didn't read what the model wrote."""
+
+from __future__ import annotations
+
+from os import urandom
+from typing import TYPE_CHECKING, Any
+
+from .. import tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..codec.codec import Codec
+    from .answer import Answer
+    from .wire_format import Wire
+
+__all__ = ["with_calls_in_text"]
+
+_FINISHED = frozenset({"end", "calls", "other"})
+"""Why an answer ends that may be calls; one that was cut off isn't read, as its end is missing."""
+
+_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ID_LENGTH = 9
+"""Templates of Mistral refuse any other length.
+
+Source: https://github.com/mistralai/mistral-common, `InvalidFunctionCallException`
+"""
+
+_logged: set[str] = set()
+"""Names of the providers whose servers left a call in the text."""
+
+
+def with_calls_in_text(
+    answer: Answer,
+    wire: Wire,
+    provider: str,
+    offered: Mapping[str, Codec[Any]],
+    own_keys: Mapping[str, str],
+    ids: list[str],
+) -> Answer:
+    """Return an answer whose whole text is calls of offered tools as one that makes these calls.
+
+    Its message has the calls, too, as if the server had read them: so a template writes them as its model
+    does, and each result belongs to a call.
+
+    Args:
+        answer: with the names that are on the wire.
+        wire: its wire form.
+        provider: its name.
+        offered: names on the wire of the tools that the model may call, to the codecs of their arguments.
+        own_keys: names of properties on the wire to their own, where these differ.
+        ids: of the calls that were found before in the same response; more are added.
+    """
+    if answer.calls or answer.stop not in _FINISHED or not offered:
+        return answer
+    from .written_calls import calls_in_text
+
+    found = calls_in_text(answer.text, offered, own_keys)
+    if not found:
+        return answer
+    ids += [_new_id() for _ in found[len(ids) :]]
+    calls = [
+        tools.RawCall(call_id, name, arguments, is_from_text=True)
+        for call_id, (name, arguments) in zip(ids, found, strict=False)
+    ]
+    _log(provider)
+    message = wire.with_calls(answer.message, calls)
+    return answer.replace(calls=tuple(calls), text="", stop="calls", _message=tuple(message))
+
+
+def _new_id() -> str:
+    """Return a random id that every template takes."""
+    number = int.from_bytes(urandom(_ID_LENGTH), "big")
+    letters: list[str] = []
+    for _ in range(_ID_LENGTH):
+        number, place = divmod(number, len(_LETTERS))
+        letters.append(_LETTERS[place])
+    return "".join(letters)
+
+
+def _log(provider: str) -> None:
+    """Log once for each provider that its server doesn't read calls."""
+    if provider in _logged:
+        return
+    _logged.add(provider)
+    tools.write_log(
+        tools.WARNING,
+        "%s: a call came as text, and is read as a call: the server doesn't know how its model writes calls",
+        provider,
+    )
