@@ -233,16 +233,19 @@ class Provider(Value):
             ResponseError: it is an error of the provider, or isn't in the expected form.
             TypeError: something in the offer isn't a tool.
         """
-        return self._answers(response, offered_now(offer), [])
+        return self._answers(response, offered_now(offer), {})
 
-    def _answers(self, response: Any, offered: Offered, ids: list[str]) -> tuple[Answer, ...]:
+    def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
         found = self._read(response)
         own, keys = self._own_names(offered), own_keys(self, offered.tools)
-        if self.calls_in_text:
+        if self.calls_in_text and any(not answer.calls and answer.text for answer in found):
             from .text_calls import with_calls_in_text
 
             codecs = self._callable(offered)
-            found = [with_calls_in_text(answer, self.wire, self.name, codecs, keys, ids) for answer in found]
+            found = [
+                with_calls_in_text(answer, self.wire, self.name, codecs, keys, ids.setdefault(place, []))
+                for place, answer in enumerate(found)
+            ]
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
         if self.features.custom and [
@@ -318,7 +321,7 @@ class Provider(Value):
 
             held = HeldText(lambda text: may_become_calls(text, names))
         calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools), held)
-        ids: list[str] = []  # the calls in a text keep theirs, however often the response is read
+        ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
 
         def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
             return self._answers(response, offered, ids)

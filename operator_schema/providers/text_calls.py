@@ -49,7 +49,7 @@ def with_calls_in_text(
         provider: its name.
         offered: names on the wire of the tools that the model may call, to the codecs of their arguments.
         own_keys: names of properties on the wire to their own, where these differ.
-        ids: of the calls that were found before in the same response; more are added.
+        ids: of the calls that were found in the same answer when it was read before; more are added.
     """
     if answer.calls or answer.stop not in _FINISHED or not offered:
         return answer

@@ -1,16 +1,20 @@
 """Calls that a server left in the text are calls, and prose that shows one stays prose."""
 
 import json
+import logging
 from random import Random
 
 import pytest
+from patience import assert_linear
 from prose_texts import TEXTS
 from splitting import pieces
+from test_provider_laws import response_of
 from written_forms import FORMS, texts
 
-from operator_schema import Toolset, tool
-from operator_schema.providers import ollama, openai_compatible
+from operator_schema import Executor, RawCall, Toolset, providers, tool
+from operator_schema.providers import NameRule, Rules, ollama, openai_compatible, provider_names
 from operator_schema.providers.written_calls import may_become_calls
+from operator_schema.tools import document_tool
 
 PROVIDERS = {"chat": openai_compatible("llama.cpp"), "ollama": ollama}
 
@@ -194,3 +198,234 @@ def test_a_text_is_shown_as_soon_as_it_cant_be_a_call(text, held):
     _, shown = streamed("chat", text, TALKED_OF)
     first = next(place for place, piece in enumerate(shown) if piece)
     assert first <= held
+
+
+# --- what becomes of such a call -----------------------------------------------------------------
+
+CALL = [("get_weather", {"city": "Oslo"})]
+BLOCK = '```json\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n```'
+ASKED = {name: getattr(providers, name).replace(calls_in_text=True) for name in provider_names()}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_hosted_providers_read_calls_in_the_text_only_if_asked(name):
+    provider = ASKED[name]
+    message = provider.wire.text_message("assistant", BLOCK)
+    if provider.wire.HISTORY == "input":
+        message |= {"type": "message", "content": [{"type": "output_text", "text": BLOCK}]}
+    response = response_of(provider, message)
+    usual = getattr(providers, name)
+    assert usual.calls_in_text == (name == "ollama")
+    assert usual.replace(calls_in_text=False).answer(response, OFFER).text == BLOCK
+    answer = provider.answer(response, OFFER)
+    assert (said(answer.calls), answer.text, answer.stop) == (CALL, "", "calls")
+    assert sum(map(provider.wire.calls_in, answer.message)) == 1
+
+
+@pytest.mark.parametrize("taker", ASKED)
+@pytest.mark.parametrize("giver", PROVIDERS)
+def test_the_history_has_the_call_for_every_provider(giver, taker):
+    answer = PROVIDERS[giver].answer(whole(giver, BLOCK), OFFER)
+    history = ["How is Oslo?"]
+    turn = Executor(TOOLS).run_sync(OFFER.round(answer)).commit(history)
+    provider = getattr(providers, taker)
+    _, *sent = provider.request(OFFER, history)[provider.wire.HISTORY]
+    calls = [message for message in sent if provider.wire.calls_in(message)]
+    assert sent == provider.turn(turn, OFFER)
+    assert len(calls) == 1
+    assert "```" not in json.dumps(sent)
+    if not taker.startswith("gemini"):
+        assert json.dumps(sent).count(answer.calls[0].id) == 2
+
+
+def test_the_rest_of_the_message_stays():
+    response = whole("chat", BLOCK)
+    response["choices"][0]["message"] |= {"reasoning_content": "Hm.", "refusal": None}
+    (message,) = PROVIDERS["chat"].answer(response, OFFER).message
+    (call,) = message.pop("tool_calls")
+    assert message == {"role": "assistant", "content": None, "reasoning_content": "Hm.", "refusal": None}
+    assert call["function"] == {"name": "get_weather", "arguments": '{"city":"Oslo"}'}
+
+
+def test_a_call_has_one_id_that_every_template_takes():
+    ids = [PROVIDERS["chat"].answer(whole("chat", BLOCK), OFFER).calls[0].id for _ in range(300)]
+    assert len(set(ids)) == 300
+    assert all(len(one) == 9 and one.isascii() and one.isalnum() for one in ids)
+    stream, _ = streamed("chat", [FORMS["a list"]([*CALL, *CALL])])
+    answer = stream.close()
+    (message,) = answer.message
+    assert [call.id for call in stream.calls] == [call.id for call in answer.calls]
+    assert [call["id"] for call in message["tool_calls"]] == [call.id for call in answer.calls]
+    assert stream.answers() == stream.answers()
+
+
+def test_each_choice_of_a_response_has_its_own_calls():
+    response = whole("chat", BLOCK)
+    response["choices"] += whole("chat", "It rains.")["choices"] + whole("chat", BLOCK)["choices"]
+    answers = PROVIDERS["chat"].answers(response, OFFER)
+    assert [said(answer.calls) for answer in answers] == [CALL, [], CALL]
+    assert answers[1].text == "It rains."
+    assert answers[0].calls[0].id != answers[2].calls[0].id
+
+
+def test_the_mark_is_kept_in_rounds_and_transcripts():
+    answer = PROVIDERS["chat"].answer(whole("chat", BLOCK), OFFER)
+    plan = TOOLS.restore_round(json.loads(json.dumps(OFFER.round(answer).as_dict())))
+    assert plan.calls[0].raw.is_from_text
+    turn = Executor(TOOLS).run_sync(plan).commit([])
+    assert turn.calls[0].is_from_text
+    assert turn.as_dict()["calls"][0]["is_from_text"] is True
+    assert eval(repr(answer.calls[0]), {"RawCall": RawCall}) == answer.calls[0]  # noqa: S307  # its own
+    assert "is_from_text" not in OFFER.round([RawCall("1", "now")]).as_dict()["calls"][0]
+    with pytest.raises(TypeError, match="is_from_text must be True or False, not integer 1"):
+        RawCall("1", "now", is_from_text=1)
+
+
+def test_the_log_says_it_once_for_each_provider(caplog):
+    first, second = openai_compatible("a server"), openai_compatible("another server")
+    with caplog.at_level(logging.INFO, logger="operator_schema"):
+        for provider in (first, second, first):
+            provider.answer(whole("chat", BLOCK), OFFER)
+            provider.answer(whole("chat", "It rains."), OFFER)
+    told = [record.getMessage() for record in caplog.records]
+    assert [message.partition(": ")[0] for message in told] == ["a server", "another server"]
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+
+
+@tool(confirm=True)
+def pay(amount: int) -> str:
+    """Pay."""
+    raise AssertionError(amount)
+
+
+def test_a_tool_that_a_person_has_to_agree_to_still_asks():
+    offer = Toolset(pay).offer()
+    answer = PROVIDERS["chat"].answer(whole("chat", FORMS["Gemma"]([("pay", {"amount": 5})])), offer)
+    plan = Executor(Toolset(pay)).run_sync(offer.round(answer))
+    assert not plan.is_complete
+    assert [call.state for call in plan.calls] == ["deferred"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"name": "get_weather", "arguments": {"town": "Oslo"}}', "city: missing"),
+        ('{"name": "get_weather", "arguments": {"city": "Oslo", "days": "many"}}', "days: expected integer"),
+        ('{"name": "get_weather", "arguments": "{\\"city\\": "}', "not valid JSON"),
+        ("<tool_call>get_weather</tool_call>", "city: missing"),
+        ('<function=get_weather>{"city": "Oslo",}</function>', "not valid JSON"),
+    ],
+)
+def test_wrong_arguments_are_still_a_call_which_the_model_can_correct(text, says):
+    answer = PROVIDERS["chat"].answer(whole("chat", text), OFFER)
+    (result,) = Executor(TOOLS).run_sync(answer.calls)
+    assert result.code == "invalid_params"
+    assert says in result.content
+
+
+@tool
+def describe(type: str, shape: dict[str, str] | None = None) -> str:  # noqa: A002  # what is tested
+    """Describe a type."""
+    return f"{type} {shape}"
+
+
+def test_arguments_that_look_like_a_schema_are_arguments_if_the_tool_takes_them():
+    def calls(arguments):
+        text = json.dumps({"name": "describe", "arguments": arguments})
+        return said(openai_compatible("vLLM").calls(whole("chat", text), [describe]))
+
+    for arguments in (
+        {"type": "object"},
+        {"type": "a", "shape": {"type": "object"}},
+        {"shape": {"type": "string"}},
+    ):
+        assert calls(arguments) == [("describe", arguments)]
+    assert calls({"type": "object", "properties": {"type": {"type": "string"}}}) == []
+    assert calls({"type": {"type": "string"}}) == []
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter"])
+def test_an_answer_that_was_stopped_is_text(reason):
+    response = whole("chat", BLOCK)
+    response["choices"][0]["finish_reason"] = reason
+    answer = PROVIDERS["chat"].answer(response, OFFER)
+    assert (answer.calls, answer.text) == ((), BLOCK)
+
+
+def test_calls_that_the_server_read_count_alone():
+    native = {"id": "c", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+    response = whole("chat", BLOCK)
+    response["choices"][0]["message"]["tool_calls"] = [native]
+    answer = PROVIDERS["chat"].answer(response, OFFER)
+    assert (said(answer.calls), answer.text, answer.calls[0].is_from_text) == ([("now", {})], BLOCK, False)
+    stream = PROVIDERS["chat"].stream(OFFER)
+    assert stream.feed({"choices": [{"index": 0, "delta": {"content": BLOCK}}]}).text == ""
+    assert (
+        stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [{**native, "index": 0}]}}]}).text
+        == BLOCK
+    )
+    assert stream.close().text == BLOCK
+
+
+def test_a_stream_that_breaks_off_shows_its_text_or_a_call_that_never_runs():
+    stream = PROVIDERS["chat"].stream(OFFER)
+    stream.feed({"choices": [{"index": 0, "delta": {"content": BLOCK[:40]}}]})
+    answer = stream.close()
+    assert (stream.new_text, answer.text, answer.stop) == (BLOCK[:40], BLOCK[:40], "interrupted")
+    stream = PROVIDERS["chat"].stream(OFFER)
+    stream.feed({"choices": [{"index": 0, "delta": {"content": BLOCK}}]})
+    answer = stream.close()
+    assert (answer.text, answer.stop, [call.is_cut_off for call in answer.calls]) == (
+        "",
+        "interrupted",
+        [True],
+    )
+
+
+def test_names_and_keys_on_the_wire_become_the_tools_own():
+    keys = NameRule(20, "_")
+    short = openai_compatible("short", names=NameRule(longest=20, others="_"), rules=Rules(keys=keys))
+
+    def found(arguments):
+        return str(arguments)
+
+    properties = {"filter[id]": {"type": "string"}, "most": {"type": "integer"}}
+    by_filter = document_tool(
+        found, {"type": "object", "properties": properties}, name="find_what_fits_by_filter"
+    )
+    function = short.request([by_filter])["tools"][0]["function"]
+    filter_key, most = function["parameters"]["properties"]
+    calls = [(function["name"], {filter_key: "7", most: 3})]
+    for form in ("an object", "Qwen3-Coder"):
+        text = FORMS[form](calls)
+        answer = short.answer(whole("chat", text), [by_filter])
+        assert said(answer.calls) == [("find_what_fits_by_filter", {"filter[id]": "7", "most": 3})]
+        stream = short.stream([by_filter])
+        for event in events("chat", text):
+            stream.feed(event)
+        assert said(stream.close().calls) == said(stream.calls) == said(answer.calls)
+
+
+def test_calls_in_text_is_a_switch():
+    with pytest.raises(TypeError, match="calls_in_text must be True or False, not integer 0"):
+        openai_compatible("x", calls_in_text=0)
+    off = openai_compatible("x", calls_in_text=False)
+    assert off.answer(whole("chat", BLOCK), OFFER).text == BLOCK
+    assert off.stream(OFFER).feed({"choices": [{"index": 0, "delta": {"content": "{"}}]}).text == "{"
+
+
+@pytest.mark.slow("measures growth")
+@pytest.mark.parametrize(
+    "piece", ["a", "{", '", "', "\n", "get_weather(", "<tool_call>", "<arg_key>", "```", "x(a=1)\n"]
+)
+@pytest.mark.parametrize(
+    "start", ["", '{"name": "search", "arguments": {"query": "', "<tool_call>", "search("]
+)
+def test_a_stream_that_may_be_calls_is_read_in_linear_time(start, piece):
+    def read(count):
+        stream = PROVIDERS["chat"].stream(TALKED_OF)
+        for text in (start, *[piece] * count):
+            stream.feed({"choices": [{"index": 0, "delta": {"content": text}}]})
+        stream.close()
+
+    assert_linear(read, 400, slack=4)
