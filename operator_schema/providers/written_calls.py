@@ -61,9 +61,6 @@ Source: https://docs.vllm.ai/en/latest/features/tool_calling.html and the chat t
 _AROUND = re.compile(rf"(?:[\s;,]+|{_TOKEN})*")
 _NEXT_TOKEN = re.compile(_TOKEN)
 
-_FUNCTION = re.compile(
-    rf"<function=({_NAME})[\s>,:=(\[]*(\{{.*?)(?:</?function>|(?=<function=)|\Z)", re.DOTALL
-)
 _ELEMENT = re.compile(rf'<{_SCOPE}(?:function=|(?:invoke|function) name=)"?({_NAME})"?{_SPACE}>\s*')
 _PARAMETER = re.compile(
     rf'<{_SCOPE}parameter(?:=| name=)"?([^\s">]++)"?[^>]*>\n?(.*?)\n?</{_SCOPE}parameter>\s*', re.DOTALL
@@ -73,6 +70,7 @@ _KEYED = re.compile(rf"({_NAME})\s*(?=<arg_key>|</tool_call>)")
 _KEY_AND_VALUE = re.compile(r"<arg_key>([^<]*)</arg_key>\s*<arg_value>(.*?)</arg_value>\s*", re.DOTALL)
 
 _HEAD = re.compile(
+    rf"<function=({_NAME})[\s>,:=(\[]*(?=\{{)|"
     rf"({_NAME}?)(?::\d{{1,9}})?{_SPACE}<\|tool_call_argument_begin\|>\s*"
     rf"|(?:function)?<\uff5ctool[▁_]sep\uff5c>({_NAME}){_SPACE}(?:```json)?\s*(?=\{{)"
     rf"|(?!function<)({_NAME})<\uff5ctool[▁_]sep\uff5c>\s*"
@@ -81,7 +79,10 @@ _HEAD = re.compile(
     rf"(?:<\|channel\|>(?:commentary|analysis))?{_SPACE}(?:<\|constrain\|>)?(?:json|code)?"
     rf"{_SPACE}<\|message\|>\s*"
 )
-"""A name before the JSON text of its arguments, as Kimi, DeepSeek, Mistral and gpt-oss write it."""
+"""A name before the JSON text of its arguments, as Llama, Kimi, DeepSeek, Mistral and gpt-oss write it."""
+_END = re.compile(r"[\s)\]]*</?function>")
+_BROKEN_END = re.compile(rf"{_TOKEN}|</?function>|<function=")
+_PYTHON = re.compile(r"[A-Za-z_\[{]")
 _BARE = re.compile(rf"({_NAME})\s*(?=\{{)")
 """The same where the server has left out the special tokens."""
 
@@ -159,8 +160,13 @@ def written_calls(text: str) -> list[RawCall]:
     return [RawCall(None, call.name.rpartition(".")[2], call.arguments) for call in calls]
 
 
-def _read(text: str) -> tuple[list[_Written], int]:
-    """Return the calls with which a text begins, and the place where something else follows."""
+def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
+    """Return the calls with which a text begins, and the place where something else follows.
+
+    Args:
+        text: of the answer.
+        is_whole: whether it has its end; if not, arguments that can't be read may lack theirs.
+    """
     found: list[_Written] = []
     if len(text) > _MAX_TEXT:
         return found, 0
@@ -171,7 +177,7 @@ def _read(text: str) -> tuple[list[_Written], int]:
     at = _end_of(_AROUND, text, 0)
     try:
         while at < len(text):
-            calls, end = _calls_at(text, at)
+            calls, end = _calls_at(text, at, is_whole=is_whole)
             found += calls
             at = _end_of(_AROUND, text, end)
     except _NoCallError:
@@ -184,16 +190,16 @@ def _end_of(form: re.Pattern[str], text: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _calls_at(text: str, at: int) -> tuple[list[_Written], int]:
+def _calls_at(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int]:
     """Read the calls at a place of a text, and where they end.
 
     Raises:
         _NoCallError: there is something else.
     """
-    for read in (_json, _function, _element, _keyed, _after_head):
+    for read in (_json, _element, _keyed):
         if (found := read(text, at)) is not None:
             return found
-    return _python(text, at)
+    return _after_head(text, at, is_whole=is_whole) or _python(text, at)
 
 
 def _json(text: str, at: int) -> tuple[list[_Written], int] | None:
@@ -253,13 +259,6 @@ def _are_arguments(value: Any) -> bool:
     return value is None or is_object(value) or (isinstance(value, str) and value.lstrip().startswith("{"))
 
 
-def _function(text: str, at: int) -> tuple[list[_Written], int] | None:
-    found = _FUNCTION.match(text, at)
-    if found is None:
-        return None
-    return [_Written(found.group(1), found.group(2).rstrip(" \t\r\n)]"))], found.end()
-
-
 def _element(text: str, at: int) -> tuple[list[_Written], int] | None:
     """Read `<function=NAME><parameter=KEY>…</parameter></function>`, or `<invoke name="NAME">`."""
     begin = _ELEMENT.match(text, at)
@@ -290,7 +289,7 @@ def _texts(form: re.Pattern[str], text: str, at: int) -> tuple[dict[str, str], i
     return values, at
 
 
-def _after_head(text: str, at: int) -> tuple[list[_Written], int] | None:
+def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int] | None:
     """Read a name and the JSON text of its arguments; after a special token, repair may have to read it."""
     marked = _HEAD.match(text, at)
     begin = marked or _BARE.match(text, at)
@@ -298,22 +297,20 @@ def _after_head(text: str, at: int) -> tuple[list[_Written], int] | None:
         return None
     name = next(name for name in begin.groups() if name is not None)
     found = _json_value(text, begin.end()) if text.startswith("{", begin.end()) else None
-    if found is None and marked is None:
+    if found is not None:
+        return [_Written(name, text[begin.end() : found[1]])], _end_of(_END, text, found[1])
+    if marked is None or not is_whole:
         return None
-    end = _segment_end(text, begin.end()) if found is None else found[1]
-    return [_Written(name, text[begin.end() : end].strip())], end
-
-
-def _segment_end(text: str, at: int) -> int:
-    """Return where the next token begins, or the text ends."""
-    found = _NEXT_TOKEN.search(text, at)
-    return len(text) if found is None else found.start()
+    broken = _BROKEN_END.search(text, begin.end())
+    end = len(text) if broken is None else broken.start()
+    return [_Written(name, text[begin.end() : end].rstrip(" \t\r\n)]"))], _end_of(_END, text, end)
 
 
 def _python(text: str, at: int) -> tuple[list[_Written], int]:
     """Read calls as Python code, whose arguments are literals with names."""
-    end = _segment_end(text, at)
-    if end - at > _MAX_PYTHON:
+    following = _NEXT_TOKEN.search(text, at)
+    end = len(text) if following is None else following.start()
+    if end - at > _MAX_PYTHON or _PYTHON.match(text, at) is None:
         raise _NoCallError
     code = text[at:end].strip()
     try:
@@ -426,12 +423,14 @@ def may_become_calls(begin: str, offered: Collection[str]) -> bool:
         begin: of the text.
         offered: names of the tools.
     """
-    calls, end = _read(begin)
+    calls, end = _read(begin, is_whole=False)
     return all(_known(call.name, offered) is not None for call in calls) and _may_go_on(begin[end:], offered)
 
 
 def _may_go_on(rest: str, offered: Collection[str]) -> bool:
     """Return whether what follows in a text may become a call, or something that stands around calls."""
+    if (head := _HEAD.match(rest)) is not None:
+        return _known(next(name for name in head.groups() if name is not None), offered) is not None
     if not rest or _is_beginning(rest):
         return True
     rest = rest.removeprefix("[").removeprefix("print(").lstrip()
