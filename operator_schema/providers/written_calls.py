@@ -11,7 +11,7 @@ from ..codec.json_text import RefusedTextError, check_depth
 from ..immutable import Value
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
-from ..json_values import distinct_keys, is_array, is_object, type_of
+from ..json_values import distinct_keys, is_array, is_object, to_json_text, type_of
 from ..tools import RawCall
 from .answer import read_json
 
@@ -48,9 +48,9 @@ _LANGUAGES = (
 
 _TOKEN = (
     rf"</?{_SCOPE}"
-    r"(?i:tools|tool[_-]?calls?|tool[_-]use|functions?[_-]?calls?)>"
-    r"|<[|\uff5c]/?[\w▁]{1,60}[|\uff5c]>"
-    r"|\[/?TOOL_CALLS\]|\[(?:END_)?TOOL_REQUEST(?:_END)?\]"
+    r"(?i:tools?|tool[_-]?calls?|tool[_-]use|functions?[_-]?calls?)>"
+    r"|<[|\uff5c]/?[\w▁]{1,60}[|\uff5c]?>|<tool_call\|>|<(?:start|end)_function_call>|<(?:end_of_)?turn\|?>"
+    r"|\[/?(?i:tool_calls?)\]|\[(?:END_)?TOOL_REQUEST(?:_END)?\]"
     r"|functools(?=\[)|</s>"
     rf"|```(?:{'|'.join(_LANGUAGES)})?(?=[\s{{\[<]|\Z)"
 )
@@ -71,6 +71,7 @@ _KEY_AND_VALUE = re.compile(r"<arg_key>([^<]*)</arg_key>\s*<arg_value>(.*?)</arg
 
 _HEAD = re.compile(
     rf"<function=({_NAME})[\s>,:=(\[]*(?=\{{)|"
+    rf"\[Calling tool:? ?({_NAME})\(\s*(?=\{{)|"
     rf"({_NAME}?)(?::\d{{1,9}})?{_SPACE}<\|tool_call_argument_begin\|>\s*"
     rf"|(?:function)?<\uff5ctool[▁_]sep\uff5c>({_NAME}){_SPACE}(?:```json)?\s*(?=\{{)"
     rf"|(?!function<)({_NAME})<\uff5ctool[▁_]sep\uff5c>\s*"
@@ -80,8 +81,12 @@ _HEAD = re.compile(
     rf"{_SPACE}<\|message\|>\s*"
 )
 """A name before the JSON text of its arguments, as Llama, Kimi, DeepSeek, Mistral and gpt-oss write it."""
-_END = re.compile(r"[\s)\]]*</?function>")
+_END = re.compile(r"[\s)\]]*</?function>|\)\]")
 _BROKEN_END = re.compile(rf"{_TOKEN}|</?function>|<function=")
+_GEMMA = re.compile(rf"call:({_NAME})\s*(?=\{{)")
+_GEMMA_QUOTE = r"<\|\"\|>|<escape>"
+_GEMMA_MARK = re.compile(rf"{_GEMMA_QUOTE}|[{{}}\[\]]")
+_GEMMA_KEY = re.compile(r"([{,]\s*)([^\s{}\[\],:\"]+)\s*:")
 _PYTHON = re.compile(r"[A-Za-z_\[{]")
 _BARE = re.compile(rf"({_NAME})\s*(?=\{{)")
 """The same where the server has left out the special tokens."""
@@ -98,7 +103,7 @@ _SCOPES = ("functions.", "default_api.", "tools.")
 
 # How a text begins that may become calls, for streams.
 _TAGS = (
-    *("tools", "tool_use", "tool-use"),
+    *("tool", "tools", "tool_use", "tool-use"),
     *[
         f"{kind}{between}{call}"
         for kind in ("tool", "function", "functions")
@@ -108,7 +113,7 @@ _TAGS = (
 )
 _OPENINGS = (
     *("<|", "<\uff5c", "function<\uff5ctool", "functools[", "to=", "commentary to=", "analysis to="),
-    *("assistant<|channel|>", "<arg_key>"),
+    *("assistant<|channel|>", "<arg_key>", "[Calling tool"),
     *[
         f"<{prefix}{element}"
         for prefix in _PREFIXES
@@ -119,7 +124,9 @@ _OPENINGS = (
 _BEGINNINGS = (
     *_OPENINGS,
     *("[TOOL_CALLS]", "[/TOOL_CALLS]", "[TOOL_REQUEST]", "[END_TOOL_REQUEST]", "[TOOL_REQUEST_END]"),
-    *("</s>", "print("),
+    *("[tool_calls]", "[/tool_calls]", "[tool_call]", "[/tool_call]"),
+    *("</s>", "print(", "call:", "<tool_call|>", "<turn|>", "<end_of_turn>"),
+    *("<start_function_call>", "<end_function_call>"),
     *[f"```{language}" for language in _LANGUAGES],
     *[f"<{slash}{prefix}{tag}>".lower() for slash in ("", "/") for prefix in _PREFIXES for tag in _TAGS],
 )
@@ -196,7 +203,7 @@ def _calls_at(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], in
     Raises:
         _NoCallError: there is something else.
     """
-    for read in (_json, _element, _keyed):
+    for read in (_json, _element, _keyed, _gemma):
         if (found := read(text, at)) is not None:
             return found
     return _after_head(text, at, is_whole=is_whole) or _python(text, at)
@@ -287,6 +294,37 @@ def _texts(form: re.Pattern[str], text: str, at: int) -> tuple[dict[str, str], i
             raise _NoCallError
         values[key], at = value, found.end()
     return values, at
+
+
+def _gemma(text: str, at: int) -> tuple[list[_Written], int] | None:
+    """Read `call:NAME{KEY:<|"|>…<|"|>,KEY:1}`: JSON with keys that aren't quoted, and quotes of its own.
+
+    Source: https://ai.google.dev/gemma/docs/capabilities/function-calling
+    """
+    begin = _GEMMA.match(text, at)
+    end = None if begin is None else _gemma_end(text, begin.end())
+    if begin is None or end is None:
+        return None
+    parts = re.split(_GEMMA_QUOTE, text[begin.end() : end])
+    written = [
+        to_json_text(part) if place % 2 else _GEMMA_KEY.sub(r'\1"\2":', part)
+        for place, part in enumerate(parts)
+    ]
+    arguments = read_json("".join(written))
+    return None if arguments is None else ([_Written(begin.group(1), arguments)], end)
+
+
+def _gemma_end(text: str, at: int) -> int | None:
+    """Return where the object of Gemma ends that begins at a place; None if it doesn't end."""
+    depth, is_in_text = 0, False
+    for mark in _GEMMA_MARK.finditer(text, at):
+        if len(mark.group()) > 1:
+            is_in_text = not is_in_text
+        elif not is_in_text:
+            depth += 1 if mark.group() in "{[" else -1
+            if depth == 0:
+                return mark.end()
+    return None
 
 
 def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int] | None:
@@ -429,11 +467,12 @@ def may_become_calls(begin: str, offered: Collection[str]) -> bool:
 
 def _may_go_on(rest: str, offered: Collection[str]) -> bool:
     """Return whether what follows in a text may become a call, or something that stands around calls."""
+    rest = rest.lstrip(") ]\t\r\n")  # what may stand before the end of a call
     if (head := _HEAD.match(rest)) is not None:
         return _known(next(name for name in head.groups() if name is not None), offered) is not None
     if not rest or _is_beginning(rest):
         return True
-    rest = rest.removeprefix("[").removeprefix("print(").lstrip()
+    rest = rest.removeprefix("call:").removeprefix("[").removeprefix("print(").lstrip()
     if not rest or rest.startswith("{"):
         return not rest or _may_be_object(rest, offered)
     names = _written_names(offered)

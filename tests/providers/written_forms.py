@@ -59,6 +59,18 @@ def glm(name, values):
     return f"<tool_call>{name}\n{inner}</tool_call>"
 
 
+def gemma_value(value):
+    if isinstance(value, str):
+        return f'<|"|>{value}<|"|>'
+    if isinstance(value, list):
+        return f"[{','.join(map(gemma_value, value))}]"
+    return dumped(value)
+
+
+def gemma(name, values):
+    return f"call:{name}{{{','.join(f'{key}:{gemma_value(value)}' for key, value in values.items())}}}"
+
+
 def between(begin, write, end):
     return lambda calls: begin + write(calls) + end
 
@@ -193,6 +205,16 @@ WITH_TOKENS = {
     "LFM": between("<|tool_call_start|>", IN_PYTHON["a list of calls"], "<|tool_call_end|>"),
     "Olmo": between("<function_calls>\n", IN_PYTHON["lines of calls"], "\n</function_calls>"),
     "LM Studio": each_between("[TOOL_REQUEST]\n", JSON, "\n[END_TOOL_REQUEST]"),
+    "Gemma 4": each_between("<|tool_call>", one_by_one(gemma), "<tool_call|>"),
+    "FunctionGemma": lambda calls: "".join(
+        [
+            f"<start_function_call>{gemma(*call)}<end_function_call>".replace('<|"|>', "<escape>")
+            for call in calls
+        ]
+    ),
+    "Ollama's other tag": each_between("[tool_call]\n", JSON, "\n[/tool_call]"),
+    "a tool tag": each_between("<tool>", JSON, "</tool>"),
+    "Qwen on MLX": one_by_one(lambda name, values: f"[Calling tool: {name}({dumped(values)})]"),
     "Gemma": between("```tool_code\n", IN_PYTHON["lines of calls"], "\n```"),
 }
 FORMS = {**IN_JSON, **IN_PYTHON, **WITH_TOKENS}
