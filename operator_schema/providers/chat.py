@@ -89,10 +89,13 @@ class ChatLikeWire(Wire):
         named = {} if call_id.startswith(UNNAMED) else {"id": call_id}
         return {**named, "type": "function", "function": function}
 
-    def with_calls(self, messages: Sequence[Any], calls: Sequence[RawCall]) -> list[dict[str, Any]]:
+    def with_calls(
+        self, messages: Sequence[Any], text: str, calls: Sequence[RawCall]
+    ) -> list[dict[str, Any]]:
         """Return the model's message with calls in place of its text; the rest of it stays."""
         kept = {key: value for key, value in messages[0].items() if key != "content"}
-        return [{**kept, **self.calls_message(calls)[0]}]
+        said = {"content": text} if text else {}
+        return [{**kept, **self.calls_message(calls)[0], **said}]
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls in a message."""

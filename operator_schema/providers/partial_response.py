@@ -447,6 +447,8 @@ class GrowingText:
 class HeldText(GrowingText):
     """A text that may turn out to be calls: it isn't shown before that is decided.
 
+    What a model thinks first is shown at once.
+
     Args:
         may_become_calls: whether a text with this beginning may.
 
@@ -454,39 +456,51 @@ class HeldText(GrowingText):
         is_held: whether it isn't decided yet.
     """
 
-    __slots__ = ("_is_shown", "_may_become_calls", "_next_look", "_waiting", "is_held")
+    __slots__ = ("_is_thought", "_length_held", "_may_become_calls", "_next_look", "_waiting", "is_held")
 
     def __init__(self, may_become_calls: Callable[[str], bool]) -> None:
         super().__init__(between="\n")
         self.is_held = True
-        self._is_shown = False
+        self._is_thought: bool | None = None
         self._may_become_calls = may_become_calls
-        self._next_look = 0
-        self._waiting: list[str] = []
+        self._waiting: list[tuple[str, Any]] = []
+        self._length_held = self._next_look = 0
 
     def add(self, text: Any, part: Any = None) -> None:
         """Take the next piece; what can't be a call any more is shown."""
-        super().add(text, part)
         if not self.is_held:
+            super().add(text, part)
             return
-        self._waiting += self.new
-        self.new.clear()
-        if len(self) >= self._next_look:
-            # A long text is looked at a few times only, so that all of it takes linear time.
-            self._next_look = max(len(self) + 1, len(self) * 5 // 4 - _SHORT)
-            if not self._may_become_calls(super().text):
-                self.release()
+        self._waiting.append((_checked_text(text), part))
+        self._length_held += len(text)
+        if self._length_held >= self._next_look:
+            self._look("".join([piece for piece, _ in self._waiting]))
 
-    @property
-    def text(self) -> str:
-        """All that is shown."""
-        return super().text if self._is_shown else ""
+    def _look(self, text: str) -> None:
+        """Decide on the text that waits, as far as that is possible."""
+        begin = text.lstrip()
+        if self._is_thought is None:
+            self._is_thought = begin.startswith(_THINKS) or (None if _THINKS.startswith(begin) else False)
+        if self._is_thought:
+            before, end, after = text.partition(_THOUGHT)
+            self._is_thought = not end
+            shown = before + end if end else text[: 1 - len(_THOUGHT)]
+            super().add(shown)
+            self._waiting, self._length_held = [(text[len(shown) :], None)], len(text) - len(shown)
+            text = after
+        if self._is_thought is False:
+            # A long text is looked at a few times only, so that all of it takes linear time.
+            self._next_look = max(len(text) + 1, len(text) * 3 // 2 - _SHORT)
+            if not self._may_become_calls(text):
+                self.release()
 
     def release(self) -> None:
         """Show it: it is a text."""
         if self.is_held:
-            self.is_held, self._is_shown = False, True
-            self.new[:0] = self._waiting
+            self.is_held = False
+            for text, part in self._waiting:
+                super().add(text, part)
+            self._waiting.clear()
 
     def drop(self) -> None:
         """Never show it: it is calls."""
@@ -494,6 +508,7 @@ class HeldText(GrowingText):
         self._waiting.clear()
 
 
+_THINKS, _THOUGHT = "<think>", "</think>"
 _SHORT = 50
 """Characters of a text that is looked at after each piece."""
 

@@ -317,7 +317,7 @@ class Provider(Value):
             own_names[SEARCH] = own_search(offered.tools) or SEARCH
         held = None
         if self.calls_in_text and (names := self._callable(offered)):
-            from .written_calls import may_become_calls
+            from .text_calls import may_become_calls
 
             held = HeldText(lambda text: may_become_calls(text, names))
         calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools), held)

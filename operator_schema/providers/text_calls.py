@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from os import urandom
 from typing import TYPE_CHECKING, Any
 
 from .. import tools
+from .tool_names import SCOPES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from ..codec.codec import Codec
     from .answer import Answer
     from .wire_format import Wire
 
-__all__ = ["with_calls_in_text"]
+__all__ = ["may_become_calls", "with_calls_in_text"]
+
+_FIRST = "{[<`;,)"
+"""Characters with which calls begin that don't begin with a word."""
+_FIRST_WORDS = (
+    *SCOPES,
+    *("print(", "call:", "functools[", "function<", "to=", "commentary to=", "analysis to=", "assistant<"),
+)
+_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+"""What a model thinks before a call, where its server doesn't tell it from the text."""
 
 _FINISHED = frozenset({"end", "calls", "other"})
 """Why an answer ends that may be calls; one that was cut off isn't read, as its end is missing."""
@@ -40,8 +51,8 @@ def with_calls_in_text(
 ) -> Answer:
     """Return an answer whose whole text is calls of offered tools as one that makes these calls.
 
-    Its message has the calls, too, as if the server had read them: so a template writes them as its model
-    does, and each result belongs to a call.
+    What the model thought before them stays its text. Its message has the calls, too, as if the server had
+    read them: so a template writes them as its model does, and each result belongs to a call.
 
     Args:
         answer: with the names that are on the wire.
@@ -53,9 +64,14 @@ def with_calls_in_text(
     """
     if answer.calls or answer.stop not in _FINISHED or not offered:
         return answer
+    thought = _THOUGHT.match(answer.text)
+    said = "" if thought is None else thought.group()
+    written = answer.text[len(said) :]
+    if not _may_begin(written, offered):
+        return answer
     from .written_calls import calls_in_text
 
-    found = calls_in_text(answer.text, offered, own_keys)
+    found = calls_in_text(written, offered, own_keys)
     if not found:
         return answer
     ids += [_new_id() for _ in found[len(ids) :]]
@@ -64,8 +80,25 @@ def with_calls_in_text(
         for call_id, (name, arguments) in zip(ids, found, strict=False)
     ]
     _log(provider)
-    message = wire.with_calls(answer.message, calls)
-    return answer.replace(calls=tuple(calls), text="", stop="calls", _message=tuple(message))
+    message = wire.with_calls(answer.message, said, calls)
+    return answer.replace(calls=tuple(calls), text=said, stop="calls", _message=tuple(message))
+
+
+def may_become_calls(begin: str, offered: Collection[str]) -> bool:
+    """Return whether a text that begins like this may turn out to be calls of offered tools."""
+    if not _may_begin(begin, offered):
+        return False
+    from .written_calls import may_go_on
+
+    return may_go_on(begin, offered)
+
+
+def _may_begin(text: str, offered: Collection[str]) -> bool:
+    """Return whether calls may begin like a text; most texts can be told by their first letter."""
+    begin = text.lstrip()
+    if not begin or begin[0] in _FIRST:
+        return True
+    return any(begin.startswith(word) or word.startswith(begin) for word in (*offered, *_FIRST_WORDS))
 
 
 def _new_id() -> str:

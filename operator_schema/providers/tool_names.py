@@ -13,8 +13,10 @@ from ..message_text import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Features", "HostedTool", "NameRule", "Rules"]
+__all__ = ["SCOPES", "Features", "HostedTool", "NameRule", "Rules"]
 
+SCOPES = ("functions.", "default_api.", "tools.")
+"""What models write before the names of offered tools."""
 
 _DIGEST = 8
 

@@ -238,8 +238,19 @@ class Wire(Value):
         """Return the message or items in which the model made these calls."""
         return [self.call(call) for call in calls]
 
-    def with_calls(self, messages: Sequence[Any], calls: Sequence[RawCall]) -> list[dict[str, Any]]:  # noqa: ARG002  # most keep nothing of them
-        """Return the model's messages with calls in place of the text in which they were found."""
+    def with_calls(
+        self,
+        messages: Sequence[Any],  # noqa: ARG002  # most keep nothing of them
+        text: str,  # noqa: ARG002  # as above
+        calls: Sequence[RawCall],
+    ) -> list[dict[str, Any]]:
+        """Return the model's messages with calls in place of the text in which they were found.
+
+        Args:
+            messages: of the answer.
+            text: what the model said before the calls.
+            calls: that were found.
+        """
         return self.calls_message(calls)
 
     def calls_in(self, message: Mapping[str, Any]) -> int:

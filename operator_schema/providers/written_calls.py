@@ -14,13 +14,14 @@ from ..introspect.nodes import ObjectNode
 from ..json_values import distinct_keys, is_array, is_object, to_json_text, type_of
 from ..tools import RawCall
 from .answer import read_json
+from .tool_names import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from ..codec.codec import Codec
 
-__all__ = ["calls_in_text", "may_become_calls", "written_calls"]
+__all__ = ["calls_in_text", "may_go_on", "written_calls"]
 
 _MAX_TEXT = 2**20
 _MAX_PYTHON = 2**16
@@ -88,6 +89,7 @@ _GEMMA_QUOTE = r"<\|\"\|>|<escape>"
 _GEMMA_MARK = re.compile(rf"{_GEMMA_QUOTE}|[{{}}\[\]]")
 _GEMMA_KEY = re.compile(r"([{,]\s*)([^\s{}\[\],:\"]+)\s*:")
 _PYTHON = re.compile(r"[A-Za-z_\[{]")
+_PYTHON_NAME = re.compile(r"\[?\s*[A-Za-z_]")
 _BARE = re.compile(rf"({_NAME})\s*(?=\{{)")
 """The same where the server has left out the special tokens."""
 
@@ -97,9 +99,6 @@ _BESIDE = frozenset({"id", "type", "index", "call_id", "tool_call_id", "status"}
 """What a call may have beside its name and its arguments."""
 _TYPES = frozenset({"function", "function_call", "tool_call", "tool_use"})
 _WRAPPERS = ("function", "function_call", "tool_call")
-
-_SCOPES = ("functions.", "default_api.", "tools.")
-"""What models write before the names of offered tools."""
 
 # How a text begins that may become calls, for streams.
 _TAGS = (
@@ -206,7 +205,8 @@ def _calls_at(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], in
     for read in (_json, _element, _keyed, _gemma):
         if (found := read(text, at)) is not None:
             return found
-    return _after_head(text, at, is_whole=is_whole) or _python(text, at)
+    begin = _PYTHON if is_whole else _PYTHON_NAME  # what isn't whole may still become JSON
+    return _after_head(text, at, is_whole=is_whole) or _python(text, at, begin)
 
 
 def _json(text: str, at: int) -> tuple[list[_Written], int] | None:
@@ -344,11 +344,13 @@ def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], 
     return [_Written(name, text[begin.end() : end].rstrip(" \t\r\n)]"))], _end_of(_END, text, end)
 
 
-def _python(text: str, at: int) -> tuple[list[_Written], int]:
+def _python(text: str, at: int, begin: re.Pattern[str]) -> tuple[list[_Written], int]:
     """Read calls as Python code, whose arguments are literals with names."""
+    if begin.match(text, at) is None:
+        raise _NoCallError
     following = _NEXT_TOKEN.search(text, at)
     end = len(text) if following is None else following.start()
-    if end - at > _MAX_PYTHON or _PYTHON.match(text, at) is None:
+    if end - at > _MAX_PYTHON:
         raise _NoCallError
     code = text[at:end].strip()
     try:
@@ -454,7 +456,7 @@ def calls_in_text(
         return []
 
 
-def may_become_calls(begin: str, offered: Collection[str]) -> bool:
+def may_go_on(begin: str, offered: Collection[str]) -> bool:
     """Return whether a text that begins like this may turn out to be calls of offered tools.
 
     Args:
@@ -462,10 +464,10 @@ def may_become_calls(begin: str, offered: Collection[str]) -> bool:
         offered: names of the tools.
     """
     calls, end = _read(begin, is_whole=False)
-    return all(_known(call.name, offered) is not None for call in calls) and _may_go_on(begin[end:], offered)
+    return all(_known(call.name, offered) is not None for call in calls) and _may_follow(begin[end:], offered)
 
 
-def _may_go_on(rest: str, offered: Collection[str]) -> bool:
+def _may_follow(rest: str, offered: Collection[str]) -> bool:
     """Return whether what follows in a text may become a call, or something that stands around calls."""
     rest = rest.lstrip(") ]\t\r\n")  # what may stand before the end of a call
     if (head := _HEAD.match(rest)) is not None:
@@ -491,7 +493,7 @@ def _is_beginning(text: str) -> bool:
 
 
 def _written_names(offered: Collection[str]) -> list[str]:
-    return [scope + name for scope in ("", *_SCOPES) for name in offered]
+    return [scope + name for scope in ("", *SCOPES) for name in offered]
 
 
 def _may_be_object(rest: str, offered: Collection[str]) -> bool:
@@ -535,7 +537,7 @@ def _offered_call(
 
 def _known(name: str, offered: Collection[str]) -> str | None:
     """Return the name of an offered tool as it is written, maybe after `functions.` and the like."""
-    names = [name, *[name.removeprefix(scope) for scope in _SCOPES]]
+    names = [name, *[name.removeprefix(scope) for scope in SCOPES]]
     return next((found for found in names if found in offered), None)
 
 

@@ -13,7 +13,7 @@ from written_forms import FORMS, texts
 
 from operator_schema import Executor, RawCall, Toolset, providers, tool
 from operator_schema.providers import NameRule, Rules, ollama, openai_compatible, provider_names
-from operator_schema.providers.written_calls import may_become_calls
+from operator_schema.providers.text_calls import may_become_calls
 from operator_schema.tools import document_tool
 
 PROVIDERS = {"chat": openai_compatible("llama.cpp"), "ollama": ollama}
@@ -146,6 +146,24 @@ def test_a_call_of_a_tool_that_is_not_offered_is_text(name):
         assert (answer.calls, answer.text, answer.stop) == ((), text, "end")
         stream, shown = streamed("chat", text, offer)
         assert "".join(shown) == stream.text == stream.close().text == text
+
+
+@pytest.mark.parametrize("form", PROVIDERS)
+def test_a_thought_before_the_calls_is_shown_and_stays_the_text(form):
+    thought = "\n<think>\nThe user asks for <tool_call>, {} and Oslo. \U0001f600</think>"
+    text = f"{thought}\n\n{FORMS['Hermes and Qwen'](CALL)}"
+    answer = PROVIDERS[form].answer(whole(form, text), OFFER)
+    assert (said(answer.calls), answer.text, answer.stop) == (CALL, thought, "calls")
+    assert [message["content"] for message in answer.message] == [thought]
+    for place in range(len(text)):
+        stream, shown = streamed(form, [text[:place], text[place:]])
+        assert "".join(shown) == stream.text == stream.close().text == thought
+        assert said(stream.close().calls) == CALL
+    _, shown = streamed(form, text)
+    assert [len(shown[place]) for place in range(20, 30)] == [1] * 10
+    stream, shown = streamed(form, pieces(f"{thought} It rains.", Random(1)))  # noqa: S311  # not a secret
+    assert "".join(shown) == stream.close().text == f"{thought} It rains."
+    assert PROVIDERS[form].answer(whole(form, f"<think>{BLOCK}"), OFFER).calls == ()
 
 
 @tool
