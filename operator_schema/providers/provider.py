@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias, Unpack
 
-    from ..codec.codec import Codec
     from ..rounds import Offer, Registry, Toolset, Turn
     from ..schema.style import Dialect
     from ..tools import RawCall, Tool, ToolResult
@@ -241,9 +240,9 @@ class Provider(Value):
         if self.calls_in_text and any(not answer.calls and answer.text for answer in found):
             from .text_calls import with_calls_in_text
 
-            codecs = self._callable(offered)
+            callable_ = _callable(offered, own)
             found = [
-                with_calls_in_text(answer, self.wire, self.name, codecs, keys, ids.setdefault(place, []))
+                with_calls_in_text(answer, self.wire, self.name, callable_, keys, ids.setdefault(place, []))
                 for place, answer in enumerate(found)
             ]
         if own or keys:
@@ -256,13 +255,6 @@ class Provider(Value):
             found = [with_own_forms(answer, offered.tools) for answer in found]
         nullable = self._with_null_for_left_out(offered)
         return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
-
-    def _callable(self, offered: Offered) -> dict[str, Codec[Any]]:
-        """Return the tools that the model may call: names on the wire to the codecs of their arguments."""
-        if offered.choice.mode == "none":
-            return {}
-        names = self._wire_names(offered)
-        return {names[tool.name]: tool.codec for tool in offered.tools}
 
     def _read(self, response: Any) -> list[Answer]:
         """Read a response, with the names that are on the wire."""
@@ -316,7 +308,7 @@ class Provider(Value):
 
             own_names[SEARCH] = own_search(offered.tools) or SEARCH
         held = None
-        if self.calls_in_text and (names := self._callable(offered)):
+        if self.calls_in_text and (names := _callable(offered, own_names)):
             from .text_calls import may_become_calls
 
             held = HeldText(lambda text: may_become_calls(text, names))
@@ -420,6 +412,19 @@ class Provider(Value):
 
     def __repr__(self) -> str:
         return f"<Provider {self.name}>"
+
+
+def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
+    """Return the tools that the model may call, by their names on the wire.
+
+    Args:
+        offered: in the request.
+        own_names: names on the wire to the tools' own, where these differ.
+    """
+    if offered.choice.mode == "none":
+        return {}
+    wire_names = {own: wire for wire, own in own_names.items()}
+    return {wire_names.get(tool.name, tool.name): tool for tool in offered.tools}
 
 
 _NOTHING = Offered((), Wanted("none"))

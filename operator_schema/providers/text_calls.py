@@ -12,7 +12,7 @@ from .tool_names import SCOPES
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from ..codec.codec import Codec
+    from ..tools import Tool
     from .answer import Answer
     from .wire_format import Wire
 
@@ -45,7 +45,7 @@ def with_calls_in_text(
     answer: Answer,
     wire: Wire,
     provider: str,
-    offered: Mapping[str, Codec[Any]],
+    offered: Mapping[str, Tool[..., Any]],
     own_keys: Mapping[str, str],
     ids: list[str],
 ) -> Answer:
@@ -58,7 +58,7 @@ def with_calls_in_text(
         answer: with the names that are on the wire.
         wire: its wire form.
         provider: its name.
-        offered: names on the wire of the tools that the model may call, to the codecs of their arguments.
+        offered: the tools that the model may call, by their names on the wire.
         own_keys: names of properties on the wire to their own, where these differ.
         ids: of the calls that were found in the same answer when it was read before; more are added.
     """

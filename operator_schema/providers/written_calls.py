@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from ..codec.codec import Codec
+    from ..tools import Tool
 
 __all__ = ["calls_in_text", "may_go_on", "written_calls"]
 
@@ -437,13 +438,13 @@ def _text(key: ast.expr | None) -> str:
 
 
 def calls_in_text(
-    text: str, offered: Mapping[str, Codec[Any]], own_keys: Mapping[str, str]
+    text: str, offered: Mapping[str, Tool[..., Any]], own_keys: Mapping[str, str]
 ) -> list[tuple[str, Any]]:
     """Return the names and arguments of the calls in an answer whose whole text is calls of offered tools.
 
     Args:
         text: of the answer.
-        offered: names of the offered tools, to the codecs of their arguments.
+        offered: tools by their names on the wire.
         own_keys: names of properties on the wire to their own, where these differ.
 
     Returns:
@@ -516,7 +517,7 @@ def _may_be_object(rest: str, offered: Collection[str]) -> bool:
 
 
 def _offered_call(
-    call: _Written, offered: Mapping[str, Codec[Any]], own_keys: Mapping[str, str]
+    call: _Written, offered: Mapping[str, Tool[..., Any]], own_keys: Mapping[str, str]
 ) -> tuple[str, Any]:
     """Return name and arguments of a call of an offered tool.
 
@@ -526,7 +527,7 @@ def _offered_call(
     name = _known(call.name, offered)
     if name is None:
         raise _NoCallError
-    of_own = _types_of(offered[name])
+    of_own = _types_of(offered[name].codec)
     types = {**of_own, **{wire: of_own[own] for wire, own in own_keys.items() if own in of_own}}
     if call.are_texts:
         return name, {key: _typed(value, types.get(key, ())) for key, value in call.arguments.items()}

@@ -5,11 +5,13 @@ import logging
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from patience import assert_linear
 from prose_texts import TEXTS
 from splitting import pieces
 from test_provider_laws import response_of
-from written_forms import FORMS, texts
+from written_forms import FORMS, WRAPPERS, texts
 
 from operator_schema import Executor, RawCall, Toolset, providers, tool
 from operator_schema.providers import NameRule, Rules, ollama, openai_compatible, provider_names
@@ -41,11 +43,16 @@ TOOLS = Toolset(get_weather, get_weather_of, now)
 OFFER = TOOLS.offer()
 
 
+def parsed(arguments):
+    """Return arguments as JSON; text that isn't stays text."""
+    try:
+        return json.loads(arguments or "{}") if type(arguments) is str else arguments
+    except ValueError:
+        return arguments
+
+
 def said(calls):
-    return [
-        (call.name, json.loads(call.arguments) if type(call.arguments) is str else call.arguments)
-        for call in calls
-    ]
+    return [(call.name, parsed(call.arguments)) for call in calls]
 
 
 def whole(form, text, **more):
@@ -192,6 +199,56 @@ def test_what_is_shown_of_a_stream_is_its_text(form, text):
     draw = Random(text)  # noqa: S311  # not a secret
     stream, shown = streamed(form, pieces(text, draw), TALKED_OF)
     assert "".join(shown) == stream.text == stream.close().text
+
+
+BITS = [
+    *("<tool_call>", "</tool_call>", "```json\n", "```", "\n", "[TOOL_CALLS]", "<|python_tag|>", ";", ","),
+    *(
+        "<function=",
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "'",
+        "(",
+        ")",
+        "<think>",
+        "</think>",
+        "print(",
+        "now",
+        "\\",
+        "#",
+    ),
+    *("get_weather", "to=", "<arg_key>", "[ARGS]", "<\uff5ctool▁sep\uff5c>", "It rains.", "call:"),
+]
+
+
+@st.composite
+def mixtures(draw):
+    """Draw a text of calls in several forms, whole or not, and of parts of forms."""
+    forms = st.builds(
+        lambda write, seed: write(drawn_calls(seed, 1)), st.sampled_from([*FORMS.values()]), st.randoms()
+    )
+    wrapped = st.builds(lambda wrap, text: wrap(text), st.sampled_from([*WRAPPERS.values()]), forms)
+    parts = draw(st.lists(forms | wrapped | st.sampled_from([*BITS, *TEXTS]), min_size=1, max_size=3))
+    text = draw(st.sampled_from(["", "\n", " "])).join(parts)
+    cut = draw(st.integers(0, len(text)))
+    return draw(st.sampled_from([text, text, text[:cut], text[cut:]]))
+
+
+@settings(deadline=None, max_examples=settings().max_examples)
+@given(mixtures(), st.sampled_from([*PROVIDERS]), st.integers(1, 9))
+def test_a_stream_shows_and_says_what_the_whole_answer_says_however_calls_are_mixed(text, form, size):
+    answer = PROVIDERS[form].answer(whole(form, text), OFFER)
+    stream, shown = streamed(form, [text[place : place + size] for place in range(0, len(text), size)])
+    assert "".join(shown) == stream.text == stream.close().text == answer.text
+    assert said(stream.close().calls) == said(answer.calls)
+    if answer.calls:
+        begin = len(answer.text)
+        names = [one.name for one in OFFER.tools]
+        assert all(may_become_calls(text[begin:place], names) for place in range(begin, len(text) + 1))
+        assert [name for name, _ in said(answer.calls) if name not in names] == []
 
 
 @pytest.mark.parametrize(
