@@ -470,6 +470,8 @@ _FORMS = {
     "stop_reason": "Anthropic",
     "stopReason": "Bedrock Converse",
     "output": "OpenAI Responses",
+    "finish_reason": "Cohere",
+    "done": "Ollama",
 }
 """Keys that only one provider's answers have at the top."""
 

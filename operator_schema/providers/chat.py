@@ -110,6 +110,14 @@ class ChatLikeWire(Wire):
                 found["function"]["arguments"] = arguments_text(call)
         return messages
 
+    def with_calls(
+        self, messages: Sequence[Any], text: str, calls: Sequence[RawCall]
+    ) -> list[dict[str, Any]]:
+        """Return the model's message with calls in place of its text; the rest of it stays."""
+        kept = {key: value for key, value in messages[0].items() if key != "content"}
+        said = {"content": text} if text else {}
+        return [{**kept, **self.calls_message(calls)[0], **said}]
+
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls in a message."""
         return len(message.get("tool_calls") or ()) + bool(message.get("function_call"))
@@ -601,6 +609,7 @@ def openai_compatible(
     needs_reasoning: bool = False,
     rules: Rules = Rules(),  # noqa: B008  # as above
     features: Features = Features(),  # noqa: B008  # as above
+    calls_in_text: bool = True,
 ) -> Provider:
     """Make a provider that takes OpenAI's Chat Completions, such as vLLM, llama.cpp or OpenRouter.
 
@@ -616,6 +625,8 @@ def openai_compatible(
             models of DeepSeek and Kimi do: turns of other providers get a stand-in.
         rules: the provider's rules in any mode.
         features: what else it takes in a request, such as `Features(parallel=True)`.
+        calls_in_text: whether an answer without calls, whose whole text is calls of offered tools, makes
+            these calls: a server that doesn't know how its model writes them leaves them there.
 
     Raises:
         TypeError: the name isn't a string, or something in the table is of another kind.
@@ -634,12 +645,18 @@ def openai_compatible(
         "needs_reasoning": needs_reasoning,
         "rules": rules,
         "features": features,
+        "calls_in_text": calls_in_text,
     }
     check_table(table)
     wire = ChatWire(required, sent_keys, takes_images, features.custom, needs_reasoning)
     checked = checked_text("the name of a provider", name)
     return Provider(
-        *(checked, wire, names), takes_unions=takes_unions, dialect=dialect, rules=rules, features=features
+        *(checked, wire, names),
+        takes_unions=takes_unions,
+        dialect=dialect,
+        rules=rules,
+        features=features,
+        calls_in_text=calls_in_text,
     )
 
 

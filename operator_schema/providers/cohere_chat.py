@@ -47,6 +47,8 @@ class CohereWire(ChatLikeWire):
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
+        if "done" in response:
+            response["finish_reason"]  # Ollama's answers have the other key, and are alike
         message = object_of(response["message"])
         raw = response.get("finish_reason")
         said = [text_of(message.get("tool_plan")), text_of(message.get("content"))]

@@ -40,7 +40,7 @@ def check_table(table: Mapping[str, Any]) -> None:
     _check_kind("features", table["features"], Features)
     _check_features(table["features"])
     _check_one("required", table["required"], "str")
-    for flag in ("takes_unions", "takes_images", "needs_reasoning"):
+    for flag in ("takes_unions", "takes_images", "needs_reasoning", "calls_in_text"):
         _check_one(flag, table[flag], "bool")
     if table["sent_keys"] is not None:
         _check_one("sent_keys", table["sent_keys"], "frozenset[str]")

@@ -39,6 +39,8 @@ class OllamaWire(ChatLikeWire):
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
+        if "finish_reason" in response:
+            response["done"]  # Cohere's answers have the other key, and are alike
         message = object_of(response["message"])
         calls = calls_of(message)
         text = text_of(message.get("content"))
@@ -140,4 +142,5 @@ ollama = Provider(
     takes_unions=False,
     always=OLLAMA_KEPT,
     rules=Rules(ids=IdRule(needed=False)),
+    calls_in_text=True,
 )

@@ -12,7 +12,7 @@ from ..json_values import copy_json, is_array, is_object, to_json_text
 from .answer import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from ..codec.codec import Codec
     from ..codec.partial import ArgumentStream, Partial
@@ -24,6 +24,7 @@ __all__ = [
     "GrowingInput",
     "GrowingList",
     "GrowingObject",
+    "HeldText",
     "NumberedList",
     "StreamedCall",
     "StreamedCalls",
@@ -455,6 +456,75 @@ class GrowingText:
         return len(self._pieces), "".join(self._pieces[number:])
 
 
+class HeldText(GrowingText):
+    """A text that may turn out to be calls: it isn't shown before that is decided.
+
+    What a model thinks first is shown at once.
+
+    Args:
+        may_become_calls: whether a text with this beginning may.
+
+    Attributes:
+        is_held: whether it isn't decided yet.
+    """
+
+    __slots__ = ("_is_thought", "_length_held", "_may_become_calls", "_next_look", "_waiting", "is_held")
+
+    def __init__(self, may_become_calls: Callable[[str], bool]) -> None:
+        super().__init__(between="\n")
+        self.is_held = True
+        self._is_thought: bool | None = None
+        self._may_become_calls = may_become_calls
+        self._waiting: list[tuple[str, Any]] = []
+        self._length_held = self._next_look = 0
+
+    def add(self, text: Any, part: Any = None) -> None:
+        """Take the next piece; what can't be a call any more is shown."""
+        if not self.is_held:
+            super().add(text, part)
+            return
+        self._waiting.append((_checked_text(text), part))
+        self._length_held += len(text)
+        if self._length_held >= self._next_look:
+            self._look("".join([piece for piece, _ in self._waiting]))
+
+    def _look(self, text: str) -> None:
+        """Decide on the text that waits, as far as that is possible."""
+        begin = text.lstrip()
+        if self._is_thought is None:
+            self._is_thought = begin.startswith(_THINKS) or (None if _THINKS.startswith(begin) else False)
+        if self._is_thought:
+            before, end, after = text.partition(_THOUGHT)
+            self._is_thought = not end
+            shown = before + end if end else text[: 1 - len(_THOUGHT)]
+            super().add(shown)
+            self._waiting, self._length_held = [(text[len(shown) :], None)], len(text) - len(shown)
+            text = after
+        if self._is_thought is False:
+            # A long text is looked at a few times only, so that all of it takes linear time.
+            self._next_look = max(len(text) + 1, len(text) * 3 // 2 - _SHORT)
+            if not self._may_become_calls(text):
+                self.release()
+
+    def release(self) -> None:
+        """Show it: it is a text."""
+        if self.is_held:
+            self.is_held = False
+            for text, part in self._waiting:
+                super().add(text, part)
+            self._waiting.clear()
+
+    def drop(self) -> None:
+        """Never show it: it is calls."""
+        self.is_held = False
+        self._waiting.clear()
+
+
+_THINKS, _THOUGHT = "<think>", "</think>"
+_SHORT = 50
+"""Characters of a text that is looked at after each piece."""
+
+
 class StreamedCall:
     """One call while it arrives. Each reading shows the content so far.
 
@@ -538,22 +608,25 @@ class StreamedCalls:
         codecs: of the arguments of tools, by their own names.
         own_keys: name of a property on the wire to its own, where these differ.
         grown: the calls that grew since this was last emptied.
+        held: the same as `said` where it may turn out to be calls; otherwise None.
         said: what the model says beside the calls, as `Answer.text` has it.
     """
 
-    __slots__ = ("own_names", "codecs", "own_keys", "grown", "said", "_calls", "_thoughts")
+    __slots__ = ("own_names", "codecs", "own_keys", "grown", "held", "said", "_calls", "_thoughts")
 
     def __init__(
         self,
         own_names: Mapping[str, str],
         codecs: Mapping[str, Codec[Any]],
         own_keys: Mapping[str, str],
+        held: HeldText | None = None,
     ) -> None:
         self.own_names = own_names
         self.codecs = codecs
         self.own_keys = own_keys
         self.grown: dict[StreamedCall, None] = {}
-        self.said = GrowingText(between="\n")
+        self.held = held
+        self.said = GrowingText(between="\n") if held is None else held
         self._thoughts: dict[int, GrowingText] = {}
         self._calls: list[StreamedCall] = []
 
@@ -566,10 +639,17 @@ class StreamedCalls:
         if not isinstance(call_id, (str, type(None))):
             message = "expected an id"
             raise TypeError(message)
+        if self.held is not None:
+            self.held.release()
         call = StreamedCall(self, call_id or None, "")
         call.grow(text, name)
         self._calls.append(call)
         return call
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the text isn't shown yet, because it may turn out to be calls."""
+        return self.held is not None and self.held.is_held
 
     def text_key(self, wire_name: Any) -> str:
         """Return the parameter that takes the text of a custom call; `input` where none is known."""

@@ -22,7 +22,7 @@ from .answer import (
     what_is_wrong,
     without_container,
 )
-from .partial_response import StreamedCalls
+from .partial_response import HeldText, StreamedCalls
 from .tool_forms import (
     Offered,
     checked_strict,
@@ -67,6 +67,8 @@ class Provider(Value):
         always: its dialect in any mode; None for all of JSON Schema, in the style.
         rules: its further checks, in any mode.
         features: what else it takes in a request, for the options of `request`.
+        calls_in_text: whether an answer without calls, whose whole text is calls of offered tools, makes
+            these calls: some servers don't read what the model wrote.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Provider(Value):
     always: Dialect | None = None
     rules: Rules = Rules()  # it is immutable
     features: Features = Features()  # as above
+    calls_in_text: bool = False
 
     def request(
         self, offer: Tools, /, history: Iterable[Any] | None = None, **options: Unpack[RequestOptions]
@@ -230,11 +233,19 @@ class Provider(Value):
             ResponseError: it is an error of the provider, or isn't in the expected form.
             TypeError: something in the offer isn't a tool.
         """
-        return self._answers(response, offered_now(offer))
+        return self._answers(response, offered_now(offer), {})
 
-    def _answers(self, response: Any, offered: Offered) -> tuple[Answer, ...]:
+    def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
         found = self._read(response)
         own, keys = self._own_names(offered), own_keys(self, offered.tools)
+        if self.calls_in_text and any(not answer.calls and answer.text for answer in found):
+            from .text_calls import with_calls_in_text
+
+            callable_ = _callable(offered, own)
+            found = [
+                with_calls_in_text(answer, self.wire, self.name, callable_, keys, ids.setdefault(place, []))
+                for place, answer in enumerate(found)
+            ]
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
         if self.features.custom and [
@@ -303,10 +314,16 @@ class Provider(Value):
             from .special_calls import own_search
 
             own_names[SEARCH] = own_search(offered.tools) or SEARCH
-        calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools))
+        held = None
+        if self.calls_in_text and (names := _callable(offered, own_names)):
+            from .text_calls import may_become_calls
+
+            held = HeldText(lambda text: may_become_calls(text, names))
+        calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools), held)
+        ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
 
         def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
-            return self._answers(response, offered)
+            return self._answers(response, offered, ids)
 
         return Stream(self.name, self.wire.merger(calls), calls, read)
 
@@ -430,6 +447,19 @@ class Provider(Value):
 
     def __repr__(self) -> str:
         return f"<Provider {self.name}>"
+
+
+def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
+    """Return the tools that the model may call, by their names on the wire.
+
+    Args:
+        offered: in the request.
+        own_names: names on the wire to the tools' own, where these differ.
+    """
+    if offered.choice.mode == "none":
+        return {}
+    wire_names = {own: wire for wire, own in own_names.items()}
+    return {wire_names.get(tool.name, tool.name): tool for tool in offered.tools}
 
 
 _NOTHING = Offered((), Wanted("none"))

@@ -13,7 +13,7 @@ from ..immutable import Value
 from ..json_values import copy_json, is_object, repeated_key
 from ..message_text import excerpt
 from .answer import FIRST_EVENTS, Answer, ResponseError, json_of, message_of, parsed, what_came
-from .wire_format import failed_calls
+from .wire_format import arguments_text, failed_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -407,6 +407,8 @@ class Stream:
                 self._take_text(piece)
             else:
                 self._take(json_of(piece), piece)
+            if self._calls.is_held and self._merger.is_complete:
+                self._settle(self._whole()[0])
         except ResponseError as error:
             self._error = error.message
             raise
@@ -424,6 +426,7 @@ class Stream:
             try:
                 self._take_rest()
                 self._answers = self._whole()
+                self._settle(self._answers[0])
             except ResponseError as error:
                 self._error = error.message
                 raise
@@ -440,6 +443,18 @@ class Stream:
             ResponseError: something was wrong with the stream.
         """
         return self.answers()[0]
+
+    def _settle(self, answer: Answer) -> None:
+        """Show the text that was held back, or the calls that it is."""
+        held = self._calls.held
+        if held is None or not held.is_held:
+            return
+        if not any(call.is_from_text for call in answer.calls):
+            held.release()
+            return
+        held.drop()
+        for call in answer.calls:
+            self._calls.begin(call.id, call.name, arguments_text(call))
 
     def _check(self) -> None:
         if self._error is not None:

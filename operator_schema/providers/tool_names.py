@@ -13,8 +13,10 @@ from ..message_text import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Features", "HostedTool", "IdRule", "NameRule", "Rules"]
+__all__ = ["SCOPES", "Features", "HostedTool", "IdRule", "NameRule", "Rules"]
 
+SCOPES = ("functions.", "default_api.", "tools.")
+"""What models write before the names of offered tools."""
 
 _DIGEST = 8
 

@@ -261,6 +261,21 @@ class Wire(Value):
     def complete(self, body: dict[str, Any]) -> None:
         """Add to a request what its history asks for."""
 
+    def with_calls(
+        self,
+        messages: Sequence[Any],  # noqa: ARG002  # most keep nothing of them
+        text: str,  # noqa: ARG002  # as above
+        calls: Sequence[RawCall],
+    ) -> list[dict[str, Any]]:
+        """Return the model's messages with calls in place of the text in which they were found.
+
+        Args:
+            messages: of the answer.
+            text: what the model said before the calls.
+            calls: that were found.
+        """
+        return self.calls_message(calls)
+
     def calls_in(self, message: Mapping[str, Any]) -> int:
         """Count the calls in a message or an item of this form; one of another form has none.
 

@@ -1,131 +1,397 @@
-"""Calls that a model wrote as text, in a form that its provider couldn't read or refused."""
+"""Calls that a model wrote as text: what its provider couldn't read or refused, or left in the answer."""
 
 from __future__ import annotations
 
 import ast
 import re
+from json import JSONDecoder
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import is_array, is_object
+from ..codec.json_text import RefusedTextError, check_depth
+from ..immutable import Value
+from ..introspect.node_kinds import json_types_of
+from ..introspect.nodes import ObjectNode
+from ..json_values import distinct_keys, is_array, is_object, to_json_text, type_of
 from ..tools import RawCall
-from .answer import parsed
+from .answer import read_json
+from .tool_names import SCOPES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Mapping
 
-__all__ = ["written_calls"]
+    from ..codec.codec import Codec
+    from ..tools import Tool
+
+__all__ = ["calls_in_text", "may_go_on", "written_calls"]
 
 _MAX_TEXT = 2**20
 _MAX_PYTHON = 2**16
 """Characters: Python's parser takes some two hundred bytes for each."""
 
-_FENCE = re.compile(r"```[a-z_]*\n(.*)```", re.DOTALL)
-_TAG = re.compile(r"<(tool_call|tool-use|tool_use|function_call)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_FUNCTION = re.compile(r"<function=([\w.-]+)[\s>,:=(\[]*(\{.*?)(?:</?function>|(?=<function=)|\Z)", re.DOTALL)
-_MOONSHOT = re.compile(
-    r"<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*"
-    r"<\|tool_call_argument_begin\|>(.*?)(?:<\|tool_call_end\|>|\Z)",
-    re.DOTALL,
-)
-_MOONSHOT_SECTION = re.compile(r"<\|tool_calls_section_(?:begin|end)\|>")
 _PREFIX = re.compile(r"[A-Z][a-z]+ [a-z ]*call: ")
+_NAME = r"[\w.-]{1,200}"
+_SPACE = r"\s{0,9}"
+"""A few spaces: two parts of an expression that both take any number would try each way to share them."""
+_PREFIXES = ("", "minimax:", "seed:", "steptml:", "antml:", "longcat_", "\uff5cDSML\uff5c")
+"""What models write before the names of tags."""
+_SCOPE = f"(?:{'|'.join(_PREFIXES)})"
+_LANGUAGES = (
+    "json",
+    "xml",
+    "text",
+    "plaintext",
+    "tool",
+    "tool_call",
+    "tool_calls",
+    "tool_code",
+    "function_call",
+)
+"""Of code blocks: what says `python` shows code."""
+
+_TOKEN = (
+    rf"</?{_SCOPE}"
+    r"(?i:tools?|tool[_-]?calls?|tool[_-]use|functions?[_-]?calls?)>"
+    r"|<[|\uff5c]/?[\w▁]{1,60}[|\uff5c]?>|<tool_call\|>|<(?:start|end)_function_call>|<(?:end_of_)?turn\|?>"
+    r"|\[/?(?i:tool_calls?)\]|\[(?:END_)?TOOL_REQUEST(?:_END)?\]"
+    r"|functools(?=\[)|</s>"
+    rf"|```(?:{'|'.join(_LANGUAGES)})?(?=[\s{{\[<]|\Z)"
+)
+"""What stands around calls: tags, special tokens of models, and the fences of code blocks.
+
+Source: https://docs.vllm.ai/en/latest/features/tool_calling.html and the chat templates of the models.
+"""
+_AROUND = re.compile(rf"(?:[\s;,]+|{_TOKEN})*")
+_NEXT_TOKEN = re.compile(_TOKEN)
+
+_ELEMENT = re.compile(rf'<{_SCOPE}(?:function=|(?:invoke|function) name=)"?({_NAME})"?{_SPACE}>\s*')
+_PARAMETER = re.compile(
+    rf'<{_SCOPE}parameter(?:=| name=)"?([^\s">]++)"?[^>]*>\n?(.*?)\n?</{_SCOPE}parameter>\s*', re.DOTALL
+)
+_ELEMENT_END = re.compile(rf"</{_SCOPE}(?:function|invoke)>")
+_KEYED = re.compile(rf"({_NAME})\s*(?=<arg_key>|</tool_call>)")
+_KEY_AND_VALUE = re.compile(r"<arg_key>([^<]*)</arg_key>\s*<arg_value>(.*?)</arg_value>\s*", re.DOTALL)
+
+_HEAD = re.compile(
+    rf"<function=({_NAME})[\s>,:=(\[]*(?=\{{)|"
+    rf"\[Calling tool:? ?({_NAME})\(\s*(?=\{{)|"
+    rf"({_NAME}?)(?::\d{{1,9}})?{_SPACE}<\|tool_call_argument_begin\|>\s*"
+    rf"|(?:function)?<\uff5ctool[▁_]sep\uff5c>({_NAME}){_SPACE}(?:```json)?\s*(?=\{{)"
+    rf"|(?!function<)({_NAME})<\uff5ctool[▁_]sep\uff5c>\s*"
+    rf"|({_NAME})(?:\[CALL_ID\]\w{{1,99}})?\[ARGS\]\s*"
+    rf"|(?:assistant<\|channel\|>)?(?:(?:commentary|analysis) )?to=({_NAME})"
+    rf"(?:<\|channel\|>(?:commentary|analysis))?{_SPACE}(?:<\|constrain\|>)?(?:json|code)?"
+    rf"{_SPACE}<\|message\|>\s*"
+)
+"""A name before the JSON text of its arguments, as Llama, Kimi, DeepSeek, Mistral and gpt-oss write it."""
+_END = re.compile(r"[\s)\]]*</?function>|\)\]")
+_BROKEN_END = re.compile(rf"{_TOKEN}|</?function>|<function=")
+_GEMMA = re.compile(rf"call:({_NAME})\s*(?=\{{)")
+_GEMMA_QUOTE = r"<\|\"\|>|<escape>"
+_GEMMA_MARK = re.compile(rf"{_GEMMA_QUOTE}|[{{}}\[\]]")
+_GEMMA_KEY = re.compile(r"([{,]\s*)([^\s{}\[\],:\"]+)\s*:")
+_PYTHON = re.compile(r"[A-Za-z_\[{]")
+_PYTHON_NAME = re.compile(r"\[?\s*[A-Za-z_]")
+_BARE = re.compile(rf"({_NAME})\s*(?=\{{)")
+"""The same where the server has left out the special tokens."""
+
+_NAMES = ("name", "tool_name", "function_name", "tool", "function")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
+_BESIDE = frozenset({"id", "type", "index", "call_id", "tool_call_id", "status"})
+"""What a call may have beside its name and its arguments."""
+_TYPES = frozenset({"function", "function_call", "tool_call", "tool_use"})
+_WRAPPERS = ("function", "function_call", "tool_call")
+
+# How a text begins that may become calls, for streams.
+_TAGS = (
+    *("tool", "tools", "tool_use", "tool-use"),
+    *[
+        f"{kind}{between}{call}"
+        for kind in ("tool", "function", "functions")
+        for between in ("", "_", "-")
+        for call in ("call", "calls")
+    ],
+)
+_OPENINGS = (
+    *("<|", "<\uff5c", "function<\uff5ctool", "functools[", "to=", "commentary to=", "analysis to="),
+    *("assistant<|channel|>", "<arg_key>", "[Calling tool"),
+    *[
+        f"<{prefix}{element}"
+        for prefix in _PREFIXES
+        for element in ("function=", "function name=", "invoke name=")
+    ],
+)
+"""After these, calls follow in any case."""
+_BEGINNINGS = (
+    *_OPENINGS,
+    *("[TOOL_CALLS]", "[/TOOL_CALLS]", "[TOOL_REQUEST]", "[END_TOOL_REQUEST]", "[TOOL_REQUEST_END]"),
+    *("[tool_calls]", "[/tool_calls]", "[tool_call]", "[/tool_call]"),
+    *("</s>", "print(", "call:", "<tool_call|>", "<turn|>", "<end_of_turn>"),
+    *("<start_function_call>", "<end_function_call>"),
+    *[f"```{language}" for language in _LANGUAGES],
+    *[f"<{slash}{prefix}{tag}>".lower() for slash in ("", "/") for prefix in _PREFIXES for tag in _TAGS],
+)
+_FIRST_KEY = re.compile(r"""\{\s*["'](\w*)(?:(["'])(?:\s*:\s*(?:["']([^"']*)(["'])?)?)?)?""")
+_FIRST_KEYS = frozenset({*_NAMES, *_ARGUMENTS, *_BESIDE, *_WRAPPERS, "tool_calls"})
+_AFTER_NAME = re.compile(r"(?::\d{0,9})?\s*(?:[({\[<]|\Z)")
 
 
 class _NoCallError(Exception):
     """A part of a text isn't a call."""
 
 
+class _Written(Value):
+    """A call as it is written.
+
+    Attributes:
+        name: of the tool.
+        arguments: as JSON value or text.
+        are_texts: whether each argument is a text, whatever its type is.
+    """
+
+    name: str
+    arguments: Any
+    are_texts: bool = False
+
+
 def written_calls(text: str) -> list[RawCall]:
     """Return the calls in a text that has only calls; none if it says anything else.
 
-    Known are: JSON, also in a code block or between `<tool_call>` tags; `<function=NAME>{…}</function>` of
-    Llama; `<|tool_call_begin|>` of Kimi; `print(default_api.NAME(key=1))` of Gemini.
+    Known are: JSON, alone or in a list; calls in Python; `<function=NAME>{…}</function>` of Llama, and the
+    elements of Qwen3-Coder, MiniMax and GLM; names before JSON, as Kimi, DeepSeek, Mistral and gpt-oss write
+    them. All of these may be in code blocks, or between the tags and special tokens of models.
     """
+    inner = _PREFIX.sub("", text.strip(), count=1)
+    calls, end = _read(inner)
+    if end < len(inner):
+        return []
+    return [RawCall(None, call.name.rpartition(".")[2], call.arguments) for call in calls]
+
+
+def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
+    """Return the calls with which a text begins, and the place where something else follows.
+
+    Args:
+        text: of the answer.
+        is_whole: whether it has its end; if not, arguments that can't be read may lack theirs.
+    """
+    found: list[_Written] = []
     if len(text) > _MAX_TEXT:
-        return []
-    inner = _PREFIX.sub("", text.strip(), count=1).strip()
-    fence = _FENCE.fullmatch(inner)
-    inner = fence.group(1).strip() if fence else inner
+        return found, 0
     try:
-        for read in (_json_calls, _tagged, _functions, _moonshot, _python):
-            if found := read(inner):
-                return found
+        check_depth(text)
+    except RefusedTextError:
+        return found, 0
+    at = _end_of(_AROUND, text, 0)
+    try:
+        while at < len(text):
+            calls, end = _calls_at(text, at, is_whole=is_whole)
+            found += calls
+            at = _end_of(_AROUND, text, end)
     except _NoCallError:
-        return []
-    return []
+        pass
+    return found, at
 
 
-def _json_calls(text: str) -> list[RawCall]:
+def _end_of(form: re.Pattern[str], text: str, at: int) -> int:
+    found = form.match(text, at)
+    return at if found is None else found.end()
+
+
+def _calls_at(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int]:
+    """Read the calls at a place of a text, and where they end.
+
+    Raises:
+        _NoCallError: there is something else.
+    """
+    for read in (_json, _element, _keyed, _gemma):
+        if (found := read(text, at)) is not None:
+            return found
+    begin = _PYTHON if is_whole else _PYTHON_NAME  # what isn't whole may still become JSON
+    return _after_head(text, at, is_whole=is_whole) or _python(text, at, begin)
+
+
+def _json(text: str, at: int) -> tuple[list[_Written], int] | None:
     """Read a call as a JSON object, or a list of calls."""
-    value = parsed(text)
-    if is_object(value) and is_array(value.get("tool_calls")):
-        value = value["tool_calls"]
-    return [_json_call(one) for one in (value if is_array(value) else [value]) if value is not None]
+    if text[at] not in "{[" or (found := _json_value(text, at)) is None:
+        return None
+    value, end = found
+    return _value_calls(value), end
 
 
-def _json_call(value: Any) -> RawCall:
-    said = value.get("function", value) if is_object(value) else value
-    name = said.get("name") if is_object(said) else None
-    if not name or not isinstance(name, str):
-        raise _NoCallError
-    arguments: Any = next((said[key] for key in _ARGUMENTS if key in said), None)
-    return RawCall(None, name, arguments)
-
-
-def _tagged(text: str) -> list[RawCall]:
-    inner = _alone(_TAG, text)
-    calls = [_json_calls(found.group(2)) for found in inner]
-    if not all(calls):
-        raise _NoCallError
-    return [call for some in calls for call in some]
-
-
-def _functions(text: str) -> list[RawCall]:
-    return [
-        RawCall(None, found.group(1), found.group(2).rstrip(" \t\r\n)]")) for found in _alone(_FUNCTION, text)
-    ]
-
-
-def _moonshot(text: str) -> list[RawCall]:
-    inner = _MOONSHOT_SECTION.sub("", text).strip()
-    return [RawCall(None, found.group(1), found.group(2).strip()) for found in _alone(_MOONSHOT, inner)]
-
-
-def _alone(form: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """Return the places of a form in a text; none if there is anything between them."""
-    found = list(form.finditer(text))
-    ends = [0, *[one.end() for one in found]]
-    begins = [*[one.start() for one in found], len(text)]
-    between = [text[end:begin].strip() for end, begin in zip(ends, begins, strict=True)]
-    return found if found and not any(between) else []
-
-
-def _python(text: str) -> list[RawCall]:
-    """Read calls as Python code, whose arguments are literals with names."""
-    if len(text) > _MAX_PYTHON:
-        return []
+def _json_value(text: str, at: int) -> tuple[Any, int] | None:
     try:
-        body = ast.parse(text).body
-        return [call for statement in body for call in _python_calls(statement)]
+        return JSONDecoder(object_pairs_hook=distinct_keys, parse_constant=_refuse).raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _value_calls(value: Any) -> list[_Written]:
+    """Read the calls in a JSON value."""
+    if is_object(value) and value.keys() == {"tool_calls"}:
+        value = value["tool_calls"]
+    return [_value_call(one) for one in (value if is_array(value) else [value])]
+
+
+def _value_call(value: Any) -> _Written:
+    """Read a call as a JSON object that has a name, arguments, and hardly anything else.
+
+    Raises:
+        _NoCallError: it is something else, such as data that has a name, or the definition of a tool.
+    """
+    if not is_object(value):
+        raise _NoCallError
+    for key in _WRAPPERS:
+        if is_object(value.get(key)) and _is_beside(value, {key}):
+            return _value_call(value[key])
+    names = [key for key in _NAMES if key in value]
+    held = [key for key in _ARGUMENTS if key in value]
+    if len(names) != 1 or len(held) != 1 or not _is_beside(value, {names[0], held[0]}):
+        raise _NoCallError
+    name, arguments = value[names[0]], value[held[0]]
+    if not isinstance(name, str) or not name or not _are_arguments(arguments):
+        raise _NoCallError
+    return _Written(name, arguments)
+
+
+def _is_beside(value: Mapping[str, Any], keys: Collection[str]) -> bool:
+    """Return whether an object has nothing beside these keys but what a call may have there."""
+    kind = value.get("type", "function")
+    return value.keys() - keys <= _BESIDE and isinstance(kind, str) and kind in _TYPES
+
+
+def _are_arguments(value: Any) -> bool:
+    return value is None or is_object(value) or (isinstance(value, str) and value.lstrip().startswith("{"))
+
+
+def _element(text: str, at: int) -> tuple[list[_Written], int] | None:
+    """Read `<function=NAME><parameter=KEY>…</parameter></function>`, or `<invoke name="NAME">`."""
+    begin = _ELEMENT.match(text, at)
+    if begin is None:
+        return None
+    values, end = _texts(_PARAMETER, text, begin.end())
+    closed = _ELEMENT_END.match(text, end)
+    return None if closed is None else ([_Written(begin.group(1), values, are_texts=True)], closed.end())
+
+
+def _keyed(text: str, at: int) -> tuple[list[_Written], int] | None:
+    """Read `NAME<arg_key>KEY</arg_key><arg_value>…</arg_value>`."""
+    begin = _KEYED.match(text, at)
+    if begin is None:
+        return None
+    values, end = _texts(_KEY_AND_VALUE, text, begin.end())
+    return [_Written(begin.group(1), values, are_texts=True)], end
+
+
+def _texts(form: re.Pattern[str], text: str, at: int) -> tuple[dict[str, str], int]:
+    """Return keys and texts that follow each other, and where they end."""
+    values: dict[str, str] = {}
+    while (found := form.match(text, at)) is not None:
+        key, value = found.groups()
+        if key in values:
+            raise _NoCallError
+        values[key], at = value, found.end()
+    return values, at
+
+
+def _gemma(text: str, at: int) -> tuple[list[_Written], int] | None:
+    """Read `call:NAME{KEY:<|"|>…<|"|>,KEY:1}`: JSON with keys that aren't quoted, and quotes of its own.
+
+    Source: https://ai.google.dev/gemma/docs/capabilities/function-calling
+    """
+    begin = _GEMMA.match(text, at)
+    end = None if begin is None else _gemma_end(text, begin.end())
+    if begin is None or end is None:
+        return None
+    parts = re.split(_GEMMA_QUOTE, text[begin.end() : end])
+    written = [
+        to_json_text(part) if place % 2 else _GEMMA_KEY.sub(r'\1"\2":', part)
+        for place, part in enumerate(parts)
+    ]
+    arguments = read_json("".join(written))
+    return None if arguments is None else ([_Written(begin.group(1), arguments)], end)
+
+
+def _gemma_end(text: str, at: int) -> int | None:
+    """Return where the object of Gemma ends that begins at a place; None if it doesn't end."""
+    depth, is_in_text = 0, False
+    for mark in _GEMMA_MARK.finditer(text, at):
+        if len(mark.group()) > 1:
+            is_in_text = not is_in_text
+        elif not is_in_text:
+            depth += 1 if mark.group() in "{[" else -1
+            if depth == 0:
+                return mark.end()
+    return None
+
+
+def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int] | None:
+    """Read a name and the JSON text of its arguments; after a special token, repair may have to read it."""
+    marked = _HEAD.match(text, at)
+    begin = marked or _BARE.match(text, at)
+    if begin is None:
+        return None
+    name = next(name for name in begin.groups() if name is not None)
+    found = _json_value(text, begin.end()) if text.startswith("{", begin.end()) else None
+    if found is not None:
+        return [_Written(name, text[begin.end() : found[1]])], _end_of(_END, text, found[1])
+    if marked is None or not is_whole:
+        return None
+    broken = _BROKEN_END.search(text, begin.end())
+    end = len(text) if broken is None else broken.start()
+    return [_Written(name, text[begin.end() : end].rstrip(" \t\r\n)]"))], _end_of(_END, text, end)
+
+
+def _python(text: str, at: int, begin: re.Pattern[str]) -> tuple[list[_Written], int]:
+    """Read calls as Python code, whose arguments are literals with names."""
+    if begin.match(text, at) is None:
+        raise _NoCallError
+    following = _NEXT_TOKEN.search(text, at)
+    end = len(text) if following is None else following.start()
+    if end - at > _MAX_PYTHON:
+        raise _NoCallError
+    code = text[at:end].strip()
+    try:
+        calls = [call for statement in ast.parse(code).body for call in _python_calls(statement)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # each is what `ast.parse` may raise
-        return []
+        raise _NoCallError from None
+    if "#" in code and _has_comment(code):
+        raise _NoCallError
+    return calls, end
 
 
-def _python_calls(statement: ast.stmt) -> Iterator[RawCall]:
+def _has_comment(code: str) -> bool:
+    """Return whether Python code explains something: then it is an example."""
+    from tokenize import COMMENT, generate_tokens
+
+    return any(
+        token.type == COMMENT for token in generate_tokens(iter(code.splitlines(keepends=True)).__next__)
+    )
+
+
+def _python_calls(statement: ast.stmt) -> Iterable[_Written]:
     match statement:
+        case ast.Expr(ast.Dict() | ast.List([ast.Dict(), *_]) as written):
+            return _value_calls(_value(written))
         case ast.Expr(ast.Call(ast.Name("print"), found, [])) | ast.Expr(ast.List(found)):
-            expressions = found
+            return [_python_call(one) for one in found]
         case ast.Expr(one):
-            expressions = [one]
+            return [_python_call(one)]
         case _:
             raise _NoCallError
-    for expression in expressions:
-        match expression:
-            case ast.Call(ast.Attribute(ast.Name(), name) | ast.Name(name), []):
-                yield RawCall(None, name, _keywords(expression))
-            case _:
-                raise _NoCallError
+
+
+def _python_call(expression: ast.expr) -> _Written:
+    match expression:
+        case ast.Call(ast.Attribute(ast.Name(scope), name), []):
+            return _Written(f"{scope}.{name}", _keywords(expression))
+        case ast.Call(ast.Name(name), []):
+            return _Written(name, _keywords(expression))
+        case _:
+            raise _NoCallError
 
 
 def _keywords(call: ast.Call) -> dict[str, Any]:
@@ -150,9 +416,13 @@ def _value(node: ast.expr | None) -> Any:
         case ast.List(elements) | ast.Tuple(elements):
             return [_value(one) for one in elements]
         case ast.Dict(keys, values) if all(isinstance(key, ast.Constant) for key in keys):
-            return {_text(key): _value(value) for key, value in zip(keys, values, strict=True)}
+            return distinct_keys(
+                [(_text(key), _value(value)) for key, value in zip(keys, values, strict=True)]
+            )
         case ast.Call(ast.Attribute() | ast.Name(), []):
             return _keywords(node)
+        case ast.Name("true" | "false" | "null" as word):
+            return {"true": True, "false": False, "null": None}[word]
         case _:
             raise _NoCallError
 
@@ -162,3 +432,141 @@ def _text(key: ast.expr | None) -> str:
     if isinstance(found, str):
         return found
     raise _NoCallError
+
+
+# --- in the text of an answer --------------------------------------------------------------------
+
+
+def calls_in_text(
+    text: str, offered: Mapping[str, Tool[..., Any]], own_keys: Mapping[str, str]
+) -> list[tuple[str, Any]]:
+    """Return the names and arguments of the calls in an answer whose whole text is calls of offered tools.
+
+    Args:
+        text: of the answer.
+        offered: tools by their names on the wire.
+        own_keys: names of properties on the wire to their own, where these differ.
+
+    Returns:
+        Nothing for any other text.
+    """
+    calls, end = _read(text)
+    try:
+        return [_offered_call(call, offered, own_keys) for call in calls] if end == len(text) else []
+    except _NoCallError:
+        return []
+
+
+def may_go_on(begin: str, offered: Collection[str]) -> bool:
+    """Return whether a text that begins like this may turn out to be calls of offered tools.
+
+    Args:
+        begin: of the text.
+        offered: names of the tools.
+    """
+    calls, end = _read(begin, is_whole=False)
+    return all(_known(call.name, offered) is not None for call in calls) and _may_follow(begin[end:], offered)
+
+
+def _may_follow(rest: str, offered: Collection[str]) -> bool:
+    """Return whether what follows in a text may become a call, or something that stands around calls."""
+    rest = rest.lstrip(") ]\t\r\n")  # what may stand before the end of a call
+    if (head := _HEAD.match(rest)) is not None:
+        return _known(next(name for name in head.groups() if name is not None), offered) is not None
+    if not rest or _is_beginning(rest):
+        return True
+    rest = rest.removeprefix("call:").removeprefix("[").removeprefix("print(").lstrip()
+    if not rest or rest.startswith("{"):
+        return not rest or _may_be_object(rest, offered)
+    names = _written_names(offered)
+    return any(
+        name.startswith(rest) or (rest.startswith(name) and _AFTER_NAME.match(rest, len(name)) is not None)
+        for name in names
+    )
+
+
+def _is_beginning(text: str) -> bool:
+    """Return whether a text is the beginning of what stands around calls, or has an opening of one."""
+    if text.startswith(_OPENINGS):
+        return True
+    folded = text.lower() if text.startswith("<") else text
+    return any(one.startswith(folded) for one in _BEGINNINGS)
+
+
+def _written_names(offered: Collection[str]) -> list[str]:
+    return [scope + name for scope in ("", *SCOPES) for name in offered]
+
+
+def _may_be_object(rest: str, offered: Collection[str]) -> bool:
+    """Return whether an object may become a call, by its first key, and by the value if it is a text."""
+    found = _FIRST_KEY.match(rest)
+    if found is None:
+        return rest == "{" or rest[1:].isspace()
+    key, key_end, value, value_end = found.groups()
+    if not key_end:
+        return found.end() == len(rest) and any(one.startswith(key) for one in _FIRST_KEYS)
+    if key not in _FIRST_KEYS:
+        return False
+    if value is None or "\\" in value or key not in {*_NAMES, "type"}:
+        return True
+    if key == "type":
+        return value in _TYPES if value_end else any(one.startswith(value) for one in _TYPES)
+    if value_end:
+        return _known(value, offered) is not None
+    return any(name.startswith(value) for name in _written_names(offered))
+
+
+def _offered_call(
+    call: _Written, offered: Mapping[str, Tool[..., Any]], own_keys: Mapping[str, str]
+) -> tuple[str, Any]:
+    """Return name and arguments of a call of an offered tool.
+
+    Raises:
+        _NoCallError: it is something else.
+    """
+    name = _known(call.name, offered)
+    if name is None:
+        raise _NoCallError
+    of_own = _types_of(offered[name].codec)
+    types = {**of_own, **{wire: of_own[own] for wire, own in own_keys.items() if own in of_own}}
+    if call.are_texts:
+        return name, {key: _typed(value, types.get(key, ())) for key, value in call.arguments.items()}
+    if _is_definition(call.arguments, types):
+        raise _NoCallError
+    return name, call.arguments
+
+
+def _known(name: str, offered: Collection[str]) -> str | None:
+    """Return the name of an offered tool as it is written, maybe after `functions.` and the like."""
+    names = [name, *[name.removeprefix(scope) for scope in SCOPES]]
+    return next((found for found in names if found in offered), None)
+
+
+def _types_of(codec: Codec[Any]) -> dict[str, Collection[str]]:
+    """Return the JSON types of each parameter; nothing if the input is a union."""
+    graph = codec.graph
+    root = graph.resolve_root()
+    fields = root.fields if isinstance(root, ObjectNode) else ()
+    return {field.key: json_types_of(field.node, graph.definitions) for field in fields}
+
+
+def _typed(text: str, types: Collection[str]) -> Any:
+    """Return the value that a text stands for: the text itself for a parameter that takes text."""
+    value = read_json(text.strip(), text)
+    is_text = "string" in types and (isinstance(value, str) or type_of(value) not in types)
+    return text if is_text else value
+
+
+def _is_definition(arguments: Any, types: Mapping[str, Collection[str]]) -> bool:
+    """Return whether what stands in the place of arguments says which ones there are, as a JSON Schema."""
+    if not is_object(arguments) or not arguments:
+        return False
+    if arguments.get("type") == "object" and not arguments.keys() <= types.keys():
+        return True
+    return all(
+        is_object(value) and value.get("type") in _SCHEMA_TYPES and "object" not in types.get(key, ())
+        for key, value in arguments.items()
+    )
+
+
+_SCHEMA_TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")

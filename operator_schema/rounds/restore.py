@@ -169,7 +169,9 @@ def _restored(
     caller = data.get("caller")
     is_cut_off = data.get("is_cut_off") is True
     raw = RawCall(
-        *(data["id"], data["name"], data.get("arguments"), is_cut_off), caller if is_object(caller) else None
+        *(data["id"], data["name"], data.get("arguments"), is_cut_off),
+        caller if is_object(caller) else None,
+        data.get("is_from_text") is True,
     )
     try:
         if not is_unchanged:

@@ -110,6 +110,7 @@ class SavedCall:
     arguments: Any = None
     is_cut_off: bool = False
     caller: dict[str, Any] | None = None
+    is_from_text: bool = False
     input: dict[str, Any] | None = None
     source: Literal["arguments"] | None = None
     schema: str | None = None
@@ -213,6 +214,8 @@ def save_call(call: RawCall) -> dict[str, Any]:
         saved["is_cut_off"] = True
     if call.caller is not None:
         saved["caller"] = copy_json(call.caller)
+    if call.is_from_text:
+        saved["is_from_text"] = True
     return saved
 
 

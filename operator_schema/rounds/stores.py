@@ -632,7 +632,10 @@ def _gone(round_id: str, row: Any) -> StoreError:
 def _turn(data: Any) -> Turn:
     """Return a saved turn."""
     calls = [
-        RawCall(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller"))
+        RawCall(
+            *(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller")),
+            is_from_text="is_from_text" in call,
+        )
         for call in data["calls"]
     ]
     results = [_result(call, saved) for call, saved in zip(calls, data["results"], strict=True)]

@@ -88,10 +88,12 @@ class RawCall(Value):
         caller: the program that made it, in a sandbox of the provider, as the provider names it: a JSON
             object such as `{"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}`. None if the model
             made it.
+        is_from_text: whether the server left it in the text of the answer, where a
+            [provider](providers.md#calls-in-the-text) read it.
 
     Raises:
-        TypeError: id or name isn't a string, `is_cut_off` isn't a bool, `caller` isn't a dict, or there is
-            no name.
+        TypeError: id or name isn't a string, `is_cut_off` or `is_from_text` isn't a bool, `caller` isn't a
+            dict, or there is no name.
     """
 
     id: str
@@ -99,6 +101,7 @@ class RawCall(Value):
     arguments: Any
     is_cut_off: bool
     caller: dict[str, Any] | None
+    is_from_text: bool
 
     @overload
     def __init__(
@@ -108,6 +111,7 @@ class RawCall(Value):
         arguments: Any = None,
         is_cut_off: bool = False,
         caller: dict[str, Any] | None = None,
+        is_from_text: bool = False,
     ) -> None: ...
     @overload
     def __init__(
@@ -117,6 +121,7 @@ class RawCall(Value):
         arguments: Any = None,
         is_cut_off: bool = False,
         caller: dict[str, Any] | None = None,
+        is_from_text: bool = False,
     ) -> None: ...
     def __init__(
         self,
@@ -125,6 +130,7 @@ class RawCall(Value):
         arguments: Any = None,
         is_cut_off: bool = False,
         caller: Any = None,
+        is_from_text: bool = False,
     ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
@@ -140,6 +146,9 @@ class RawCall(Value):
         if is_cut_off is not True and is_cut_off is not False:
             message = f"is_cut_off must be True or False, not {received(is_cut_off)}"
             raise TypeError(message)
+        if is_from_text is not True and is_from_text is not False:
+            message = f"is_from_text must be True or False, not {received(is_from_text)}"
+            raise TypeError(message)
         if type(id) is not str:
             id = new_id("call") if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
         set_once(self, "id", id)
@@ -149,11 +158,13 @@ class RawCall(Value):
         if caller is not None:
             _check_caller(caller)
         set_once(self, "caller", caller)
+        set_once(self, "is_from_text", is_from_text)
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""
         caller = "" if self.caller is None else f", caller={self.caller!r}"
-        return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{cut}{caller})"
+        text = ", is_from_text=True" if self.is_from_text else ""
+        return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{cut}{caller}{text})"
 
 
 def _check_caller(caller: Any) -> None:

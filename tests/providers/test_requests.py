@@ -471,9 +471,9 @@ def test_the_form_of_a_tool_is_made_once_and_copied(monkeypatch, strict):
         assert sent == first
         sent["tools"][0]["function"]["parameters"]["properties"].clear()
         sent["tools"][0]["function"]["name"] = "other"
-    same = {name: getattr(openai_chat, name) for name in ("dialect", "rules", "features")} | {
-        "takes_images": True
-    }
+    same = {
+        name: getattr(openai_chat, name) for name in ("dialect", "rules", "features", "calls_in_text")
+    } | {"takes_images": True}
     equal = openai_compatible(openai_chat.name, **same)
     assert equal.request(offer_of([kept], strict=strict))
 

@@ -1,6 +1,9 @@
 """A turn is the same for every provider, whichever gave the answer; what is no answer is told."""
 
+import json
+
 import pytest
+from provider_traffic import provider_of, unstreamed
 from test_provider_laws import response_of
 from wire_rules import faults
 
@@ -63,6 +66,33 @@ def test_an_answer_is_read_with_the_offer_of_its_request():
 def test_what_is_no_response_is_answered_with_what_was_meant(given, said):
     with pytest.raises(ResponseError, match=said):
         anthropic.answer(given, [])
+
+
+def test_no_provider_reads_a_recorded_answer_of_another_form():
+    forms = {type(provider.wire): provider for provider in PROVIDERS}
+    for exchange in unstreamed():
+        response = json.loads(exchange["response"])
+        for provider in forms.values():
+            if type(provider_of(exchange).wire) is not type(provider.wire):
+                with pytest.raises(ResponseError):
+                    provider.answer(response, [])
+
+
+@pytest.mark.parametrize(
+    ("reader", "response", "writer"),
+    [
+        (
+            ollama,
+            {"finish_reason": "COMPLETE", "message": {"content": [{"type": "text", "text": "a"}]}},
+            cohere,
+        ),
+        (cohere, {"done": True, "done_reason": "stop", "message": {"content": "a"}}, ollama),
+    ],
+)
+def test_the_answer_of_another_provider_is_told(reader, response, writer):
+    for read in (lambda: reader.answer(response, []), lambda: reader.answer(json.dumps(response), [])):
+        with pytest.raises(ResponseError, match=rf"looks like an answer of {writer.name}\)"):
+            read()
 
 
 def test_what_has_to_be_awaited_is_told():

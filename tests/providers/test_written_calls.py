@@ -110,7 +110,6 @@ def test_objects_that_gemini_writes_as_calls_are_objects():
         f"I call it: {OBJECT}",
         f"{OBJECT} as you wished",
         f"<tool_call>{OBJECT}</tool_call> and then",
-        "<tool_call>weather</tool_call>",
         "<tool_call></tool_call>",
         "5",
         "[]",
@@ -144,7 +143,7 @@ def test_objects_that_gemini_writes_as_calls_are_objects():
         "\ud800",
         "x" * 2**21,
     ],
-    ids=range(38),
+    ids=range(37),
 )
 def test_a_text_that_says_anything_else_is_no_call(text):
     assert written_calls(text) == []

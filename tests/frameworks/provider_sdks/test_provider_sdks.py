@@ -31,6 +31,7 @@ from operator_schema.providers import (
     gemini,
     mistral,
     openai_chat,
+    openai_compatible,
     openai_responses,
 )
 from operator_schema.providers import cohere as our_cohere
@@ -303,3 +304,41 @@ def test_ollama():
     sent = requests[0]["tools"][0]["function"]
     assert (sent["name"], sent["parameters"]["required"]) == ("search", ["query"])
     assert requests[1]["messages"][-1]["tool_name"] == "search"
+
+
+WRITTEN = '```json\n{"name": "search", "arguments": {"query": "news", "limit": 2}}\n```'
+"""What a server leaves in the text if it doesn't know how its model writes calls."""
+
+
+def test_a_call_that_a_server_left_in_the_text_goes_back_as_a_call():
+    offer, provider = TOOLS.offer(), openai_compatible("llama.cpp")
+    body = provider.request(offer)
+    said = {
+        **CHAT["choices"][0],
+        "message": {"role": "assistant", "content": WRITTEN},
+        "finish_reason": "stop",
+    }
+    with serving({**CHAT, "choices": [said]}, CHAT) as (address, requests):
+        client = OpenAI(api_key="none", base_url=address)
+        response = client.chat.completions.create(model="m", messages=[ASKED], **body)
+        messages = checked(provider, response, offer)
+        for message in messages:
+            fits(ChatCompletionMessageParam, message)
+        client.chat.completions.create(model="m", messages=[ASKED, *messages], **body)
+    _, call, result = requests[1]["messages"]
+    assert call["tool_calls"][0]["id"] == result["tool_call_id"]
+    assert WRITTEN not in str(requests[1])
+
+
+def test_a_call_that_ollama_left_in_the_text_goes_back_as_a_call():
+    offer = TOOLS.offer()
+    body = our_ollama.request(offer)
+    said = {**OLLAMA, "message": {"role": "assistant", "content": WRITTEN}}
+    with serving(said, OLLAMA) as (address, requests):
+        client = ollama.Client(host=address)
+        response = client.chat(model="m", messages=[ASKED], **body)
+        messages = checked(our_ollama, response, offer)
+        client.chat(model="m", messages=[ASKED, *messages], **body)
+    _, call, result = requests[1]["messages"]
+    assert call["tool_calls"][0]["function"] == {"name": "search", "arguments": {"query": "news", "limit": 2}}
+    assert (call.get("content") or "", result["tool_name"]) == ("", "search")

@@ -1,0 +1,123 @@
+"""Answers whose text is calls, because their server didn't read what the model wrote."""
+
+from __future__ import annotations
+
+import re
+from os import urandom
+from typing import TYPE_CHECKING, Any
+
+from .. import tools
+from .tool_names import SCOPES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from ..tools import Tool
+    from .answer import Answer
+    from .wire_format import Wire
+
+__all__ = ["may_become_calls", "with_calls_in_text"]
+
+_FIRST = "{[<`;,)"
+"""Characters with which calls begin that don't begin with a word."""
+_FIRST_WORDS = (
+    *SCOPES,
+    *("print(", "call:", "functools[", "function<", "to=", "commentary to=", "analysis to=", "assistant<"),
+)
+_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+"""What a model thinks before a call, where its server doesn't tell it from the text."""
+
+_FINISHED = frozenset({"end", "calls", "other"})
+"""Why an answer ends that may be calls; one that was cut off isn't read, as its end is missing."""
+
+_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ID_LENGTH = 9
+"""Templates of Mistral refuse any other length.
+
+Source: https://github.com/mistralai/mistral-common, `InvalidFunctionCallException`
+"""
+
+_logged: set[str] = set()
+"""Names of the providers whose servers left a call in the text."""
+
+
+def with_calls_in_text(
+    answer: Answer,
+    wire: Wire,
+    provider: str,
+    offered: Mapping[str, Tool[..., Any]],
+    own_keys: Mapping[str, str],
+    ids: list[str],
+) -> Answer:
+    """Return an answer whose whole text is calls of offered tools as one that makes these calls.
+
+    What the model thought before them stays its text. Its message has the calls, too, as if the server had
+    read them: so a template writes them as its model does, and each result belongs to a call.
+
+    Args:
+        answer: with the names that are on the wire.
+        wire: its wire form.
+        provider: its name.
+        offered: the tools that the model may call, by their names on the wire.
+        own_keys: names of properties on the wire to their own, where these differ.
+        ids: of the calls that were found in the same answer when it was read before; more are added.
+    """
+    if answer.calls or answer.stop not in _FINISHED or not offered:
+        return answer
+    thought = _THOUGHT.match(answer.text)
+    said = "" if thought is None else thought.group()
+    written = answer.text[len(said) :]
+    if not _may_begin(written, offered):
+        return answer
+    from .written_calls import calls_in_text
+
+    found = calls_in_text(written, offered, own_keys)
+    if not found:
+        return answer
+    ids += [_new_id() for _ in found[len(ids) :]]
+    calls = [
+        tools.RawCall(call_id, name, arguments, is_from_text=True)
+        for call_id, (name, arguments) in zip(ids, found, strict=False)
+    ]
+    _log(provider)
+    message = wire.with_calls(answer.message, said, calls)
+    return answer.replace(calls=tuple(calls), text=said, stop="calls", _message=tuple(message))
+
+
+def may_become_calls(begin: str, offered: Collection[str]) -> bool:
+    """Return whether a text that begins like this may turn out to be calls of offered tools."""
+    if not _may_begin(begin, offered):
+        return False
+    from .written_calls import may_go_on
+
+    return may_go_on(begin, offered)
+
+
+def _may_begin(text: str, offered: Collection[str]) -> bool:
+    """Return whether calls may begin like a text; most texts can be told by their first letter."""
+    begin = text.lstrip()
+    if not begin or begin[0] in _FIRST:
+        return True
+    return any(begin.startswith(word) or word.startswith(begin) for word in (*offered, *_FIRST_WORDS))
+
+
+def _new_id() -> str:
+    """Return a random id that every template takes."""
+    number = int.from_bytes(urandom(_ID_LENGTH), "big")
+    letters: list[str] = []
+    for _ in range(_ID_LENGTH):
+        number, place = divmod(number, len(_LETTERS))
+        letters.append(_LETTERS[place])
+    return "".join(letters)
+
+
+def _log(provider: str) -> None:
+    """Log once for each provider that its server doesn't read calls."""
+    if provider in _logged:
+        return
+    _logged.add(provider)
+    tools.write_log(
+        tools.WARNING,
+        "%s: a call came as text, and is read as a call: the server doesn't know how its model writes calls",
+        provider,
+    )
