@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .json_values import copy_json
-from .message_text import clip, count_of, fault_list, one_line, quote, received
+from .json_values import copy_json, to_json_text
+from .message_text import clip, count_of, escape, fault_list, one_line, quote, received
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
     from .findings import Finding
@@ -374,18 +374,31 @@ class ToolNotFoundError(KeyError):
     Attributes:
         tool: the name.
         suggestions: the nearest names that there are, the nearest first.
+        call: what to send instead of a call, as `{"name": …, "arguments": …}`; None if that isn't known.
     """
 
-    def __init__(self, tool: str, suggestions: Sequence[str] = ()) -> None:
-        super().__init__(tool, tuple(suggestions))
+    def __init__(
+        self, tool: str, suggestions: Sequence[str] = (), call: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(tool, tuple(suggestions), *(() if call is None else (call,)))
         self.tool = tool
         self.suggestions: tuple[str, ...] = tuple(suggestions)
+        self.call = call
 
     def __str__(self) -> str:
-        """Write the name, and the names that were probably meant."""
+        """Write the name, the names that were probably meant, and the whole call if it is known."""
         near = " or ".join([quote(name) for name in self.suggestions])
         hint = f"; did you mean {near}?" if near else ""
-        return f"tool {quote(self.tool, _NAME_LENGTH)} not found{hint}"
+        return f"tool {quote(self.tool, _NAME_LENGTH)} not found{hint}{_to_send(self.call)}"
+
+
+_SENT_LENGTH = 2000
+
+
+def _to_send(found: Mapping[str, Any] | None) -> str:
+    """Write the last line of a text for the model: what to send; nothing if it would be too long."""
+    text = "" if found is None else escape(to_json_text(found))
+    return f"\nsend: {text}" if 0 < len(text) <= _SENT_LENGTH else ""
 
 
 def _is_text(value: object) -> bool:

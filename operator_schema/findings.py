@@ -249,10 +249,11 @@ class UnfitError(Exception):
         self.remedy = remedy
 
 
-RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]
+RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax", "name"]
 """What was done: a string that contained JSON was parsed · a number, boolean or null was taken out of its
 quotes · the field's default took the place of a null · the choice that was meant was found · a key
-was written as the field's own · one value became an array of it · the text was made JSON."""
+was written as the field's own · one value became an array of it · the text was made JSON · the name
+of a tool was read as that of a near one."""
 
 
 def repaired(path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> Finding:

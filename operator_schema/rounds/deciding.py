@@ -18,7 +18,7 @@ from ..tools.injection import is_union
 from ..tools.signature import outcome_of
 from .hooks import CONFIRM, DECISIONS, Defer, Reject, RunAgain, RunNormally
 from .input_copies import check_written, is_edited, own_copy, own_json
-from .tool_call import FAILURES, INTERRUPTED, Question, ToolCall, shortened
+from .tool_call import FAILURES, INTERRUPTED, Question, ToolCall, call_issue, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,7 +102,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             call = after
         else:
             return after
-    return unless_confirmed(call) if reason is None else call.defer(reason)
+    return unless_confirmed(call) if reason is None else _waiting(call, reason)
 
 
 def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
@@ -110,7 +110,27 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
     if call.approved or not call.tool.annotations.confirm:
         return call
     _write(INFO, call, "the tool", "Defer", CONFIRM)
-    return call.defer(CONFIRM)
+    return _waiting(call, CONFIRM)
+
+
+def _waiting(call: ToolCall[Any], reason: str) -> ToolCall[Any]:
+    """Return a call that waits for a person; an issue if the model has to send another one first."""
+    return _not_sent(call) or call.defer(reason)
+
+
+def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
+    """Return the issue of a call that was read as another one than the model sent; None for others.
+
+    A person is only asked about a call that the model has sent.
+    """
+    raw = call.raw
+    if raw.sent_name is None:
+        return None
+    from .near_tools import with_its_call  # most calls name a tool
+
+    error = with_its_call(raw, call.tool)
+    sent = raw.replace(name=raw.sent_name, sent_name=None)
+    return call_issue(call.index, sent, raw.arguments, FAILURES.not_found(sent, error, ()))
 
 
 def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
@@ -256,7 +276,7 @@ async def looked_at(
         The call; if its function has a question, it waits, and no hook sees it. None if it is to run again.
     """
     after = after_run(call, result)
-    if after.result is None:
+    if after.state in {"deferred", "issue"}:
         return after
     looked = await _after_hooks(after, hooks, run) if hooks else after
     if looked is None or limited is None or (looked is after and call.changed is None):
@@ -427,7 +447,7 @@ def after_run(call: ToolCall[Any], result: ToolResult) -> ToolCall[Any]:
         question = _question(call.tool, raised)
     except (SchemaError, ToolError) as error:
         return call.with_result(_failed(call, error), "executor")
-    return call.again().defer(raised.question, question)
+    return _not_sent(call) or call.again().defer(raised.question, question)
 
 
 def _question(tool: Tool[..., Any], raised: NeedsInput) -> Question:

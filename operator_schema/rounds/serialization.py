@@ -110,6 +110,7 @@ class SavedCall:
     arguments: Any = None
     is_cut_off: bool = False
     caller: dict[str, Any] | None = None
+    sent_name: str | None = None
     input: dict[str, Any] | None = None
     source: Literal["arguments"] | None = None
     schema: str | None = None
@@ -209,6 +210,8 @@ def save_call(call: RawCall) -> dict[str, Any]:
         saved["is_cut_off"] = True
     if call.caller is not None:
         saved["caller"] = copy_json(call.caller)
+    if call.sent_name is not None:
+        saved["sent_name"] = call.sent_name
     return saved
 
 

@@ -508,9 +508,10 @@ def _calls_sent(saved: Any) -> list[dict[str, Any]]:
 def _record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return what runs, or ran, of a saved call; a change stands in its result, or still in the call."""
     sent, changed = call.get("arguments"), changed or call.get("changed")
+    names: dict[str, Any] = {name: call[name] for name in ("name", "sent_name") if name in call}
     if changed is None:
-        return {"name": call["name"], "arguments": sent}
-    return {"name": call["name"], "arguments": changed["arguments"], "sent": sent}
+        return {**names, "arguments": sent}
+    return {**names, "arguments": changed["arguments"], "sent": sent}
 
 
 def _check_toolset(given: object) -> None:
@@ -595,7 +596,10 @@ def _gone(round_id: str, row: Any) -> StoreError:
 def _turn(data: Any) -> Turn:
     """Return a saved turn."""
     calls = [
-        RawCall(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller"))
+        RawCall(
+            *(call["id"], call["name"], call["arguments"], "is_cut_off" in call),
+            *(call.get("caller"), call.get("sent_name")),
+        )
         for call in data["calls"]
     ]
     results = [_result(call, saved) for call, saved in zip(calls, data["results"], strict=True)]

@@ -243,6 +243,8 @@ def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
     said |= {"json": copy_json(result.json)} if result.json is not None else {}
     said |= {"parts": parts} if parts else {}
     line = {"id": call.id, "name": call.name, "arguments": _writable(call.arguments), "result": said}
+    if call.sent_name is not None:
+        line["sent_name"] = call.sent_name
     if result.changed is not None:
         ran = copy_json(result.changed.arguments)
         return {**line, "arguments": ran, "sent": line["arguments"], **result.changed.who()}

@@ -49,6 +49,7 @@ _MOST_FORMS = 16
 """How many forms a tool keeps; a program needs one or two."""
 
 _TAKEN = "class of its inputs"
+_EXACT = "the tool without repair"
 """The key under which a form is kept."""
 
 P = ParamSpec("P")
@@ -160,6 +161,18 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
     def codec(self) -> Codec[Any]:
         """The registered input type."""
         return self._codec
+
+    @property
+    def repairs(self) -> bool:
+        """Whether arguments that don't fit are corrected if only one meaning is possible (`repair=True`)."""
+        return bool(self._options.get("repair"))
+
+    def exact(self) -> Tool[P, R]:
+        """Return the tool without `repair`; it is made once."""
+        if not self.repairs:
+            return self
+        made: Tool[P, R] | None = self.kept_form(_EXACT)
+        return self.keep_form(_EXACT, self.with_(repair=False)) if made is None else made
 
     @property
     def home(self) -> str:
@@ -375,8 +388,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Return an input; raw arguments get the data that their own errors need."""
         if not isinstance(decoded, RawArguments):
             return decoded
-        repair = bool(self._options.get("repair"))
-        return decoded.replace(tool=self.name, hint=self._error_hint(None), repair=repair)
+        return decoded.replace(tool=self.name, hint=self._error_hint(None), repair=self.repairs)
 
     def _check_input(self, given: Any, caller: str) -> None:
         taken = self._forms.get(_TAKEN)
