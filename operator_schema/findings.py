@@ -249,11 +249,11 @@ class UnfitError(Exception):
         self.remedy = remedy
 
 
-RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax", "name"]
+RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax", "wrapper", "name"]
 """What was done: a string that contained JSON was parsed · a number, boolean or null was taken out of its
 quotes · the field's default took the place of a null · the choice that was meant was found · a key
-was written as the field's own · one value became an array of it · the text was made JSON · the name
-of a tool was read as that of a near one."""
+was written as the field's own · one value became an array of it · the text was made JSON · the arguments
+were taken out of the one key that they were sent under · the name of a tool was read as a near one."""
 
 
 def repaired(path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> Finding:

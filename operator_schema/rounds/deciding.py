@@ -21,7 +21,7 @@ from .input_copies import check_written, is_edited, own_copy, own_json
 from .tool_call import FAILURES, INTERRUPTED, Question, ToolCall, call_issue, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..tools.calls import Asking, Limited
     from ..tools.tool import Tool
@@ -124,13 +124,30 @@ def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
     A person is only asked about a call that the model has sent.
     """
     raw = call.raw
-    if raw.sent_name is None:
-        return None
-    from .near_tools import with_its_call  # most calls name a tool
+    if raw.sent_name is not None:
+        from .near_tools import with_its_call  # most calls name a tool
 
-    error = with_its_call(raw, call.tool)
-    sent = raw.replace(name=raw.sent_name, sent_name=None)
-    return call_issue(call.index, sent, raw.arguments, FAILURES.not_found(sent, error, ()))
+        sent = raw.replace(name=raw.sent_name, sent_name=None)
+        result = FAILURES.not_found(sent, with_its_call(raw, call.tool), ())
+        return call_issue(call.index, sent, raw.arguments, result)
+    if not any(repair.code == "wrapper" for repair in _details(call).get("repairs", ())):
+        return None
+    try:
+        call.tool.exact().decode(arguments_to_decode(raw))
+    except DecodeError as error:
+        return call_issue(call.index, raw, raw.arguments, FAILURES.invalid(raw, error))
+    return None
+
+
+def _details(call: ToolCall[Any]) -> Mapping[str, Any]:
+    """Return what decoding says about the arguments of a call; a saved round doesn't hold it."""
+    notes = call._notes  # noqa: SLF001  # a value of this room
+    if notes is not None:
+        return notes
+    try:
+        return call.tool.decode_report(arguments_to_decode(call.raw)).as_details()
+    except Exception:  # noqa: BLE001  # the input is there, so a hook made it of something else; or own code
+        return {}
 
 
 def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
@@ -598,17 +615,8 @@ def _argument_lines(call: ToolCall[Any]) -> list[str]:
 
 def _ignored_lines(call: ToolCall[Any]) -> list[str]:
     """Write which arguments of the model are ignored."""
-    notes = call._notes  # noqa: SLF001  # a value of this room
-    try:  # long arguments take long to decode again
-        ignored = _ignored_in(call) if notes is None else notes.get("ignored", ())
-    except Exception:  # noqa: BLE001  # the input is there, so a hook made it of something else; or own code
-        return []
-    names = [str(key) for key in ignored]
+    names = [str(key) for key in _details(call).get("ignored", ())]
     return [f"(the tool doesn't know, and ignores: {listed(names, _MOST_IGNORED)})"] if names else []
-
-
-def _ignored_in(call: ToolCall[Any]) -> Iterable[Finding]:
-    return call.tool.decode_report(arguments_to_decode(call.raw)).ignored
 
 
 def _shown(arguments: Any) -> list[str]:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from json import loads
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ToolNotFoundError
+from ..errors import DecodeError, ToolNotFoundError
 from ..findings import repaired
 from ..immutable import Value
-from ..json_values import copy_json, is_object
+from ..json_values import is_object, to_json_text
 from ..message_text import nearest_names, quote
 from ..tools.calls import arguments_to_decode
 from ..tools.failures import INFO
@@ -156,11 +156,14 @@ def arguments_to_send(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None
         tool: the tool.
         given: the arguments as they were sent.
     """
+    is_text = isinstance(given, (str, bytes, bytearray))
     try:
         if tool.exact().decode_report(given).ignored:
             return None
-        found = loads(given) if isinstance(given, (str, bytes, bytearray)) else copy_json(given)
-    except Exception:  # noqa: BLE001  # they don't fit, or a class's own code fails
+        found = loads(to_json_text(loads(given) if is_text else given))
+    except DecodeError as error:
+        found = error.correction()
+    except Exception:  # noqa: BLE001  # it isn't JSON, or a class's own code fails
         return None
     return found if is_object(found) else None
 

@@ -340,6 +340,27 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             return report.replace(instance=self._completed(report.instance))
         return report
 
+    def check_to_run(self, report: DecodeReport[Any], arguments: object) -> None:
+        """Refuse arguments that came inside a wrapper, if a call has to be as the model sent it.
+
+        Args:
+            report: what `decode_report` returned.
+            arguments: the same that it got.
+
+        Raises:
+            DecodeError: with the arguments to send.
+        """
+        if self.annotations.needs_exact_calls and any(found.code == "wrapper" for found in report.findings):
+            self.exact().decode(arguments)  # without repair, it says what is wrong
+
+    def decode_to_run(self, arguments: object) -> Any:
+        """Turn arguments into an input, as `decode` does, and refuse what `check_to_run` refuses."""
+        if not (self.annotations.needs_exact_calls and self.repairs):
+            return self.decode(arguments)
+        report = self.decode_report(arguments)
+        self.check_to_run(report, arguments)
+        return report.instance
+
     def encode_input(self, given: Any, /) -> dict[str, Any]:
         """Turn an input back into arguments: for hooks, approvals and logs.
 
@@ -508,7 +529,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
-        result = self.call(self.decode(arguments), context=context, **injected)
+        result = self.call(self.decode_to_run(arguments), context=context, **injected)
         if is_awaitable(result):
             close_awaitable(result)
             raise ToolError(self.name, "it returns something to await: use await arun")
@@ -516,7 +537,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     async def arun(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
         """Run the tool as `run` does, and await the result if it is awaitable."""
-        result: Any = await self.acall(self.decode(arguments), context=context, **injected)
+        result: Any = await self.acall(self.decode_to_run(arguments), context=context, **injected)
         return self.encode_output(result)
 
     def encode_output(self, result: object) -> str:

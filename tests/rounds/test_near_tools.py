@@ -12,7 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operator_schema import Defer, Executor, NeedsInput, RawCall, Registry, Toolset, hook, skip, tool
+from operator_schema import (
+    DecodeError,
+    Defer,
+    Executor,
+    NeedsInput,
+    RawCall,
+    Registry,
+    Toolset,
+    hook,
+    skip,
+    tool,
+)
 from operator_schema.rounds.near_tools import near_names
 from operator_schema.rounds.transcript import Transcript
 
@@ -41,7 +52,7 @@ def cancel_order(order_id: int) -> str:
 
 
 CALL = {"symbol": "ACME"}
-SEND = '\nsend: {"name":"stock_price","arguments":{"symbol":"ACME"}}'
+SEND = '\nsend: {"name": "stock_price", "arguments": {"symbol": "ACME"}}'
 plain = Toolset(stock_price, cancel_order)
 repairing = plain.with_(repair=True)
 
@@ -278,7 +289,7 @@ def test_a_question_of_the_function_is_not_asked_either():
     tools = Toolset(pay)
     work = Executor(tools).run_sync(tools.offer().round([RawCall("1", "functions.pay", {"amount": 5})]))
     assert (work.calls[0].state, work.calls[0].code) == ("issue", "tool_not_found")
-    assert work.calls[0].content.endswith('send: {"name":"pay","arguments":{"amount":5}}')
+    assert work.calls[0].content.endswith('send: {"name": "pay", "arguments": {"amount": 5}}')
     own = Executor(tools).run_sync(tools.offer().round([RawCall("1", "pay", {"amount": 5})]))
     assert own.deferred[0].question.text == "Really?"
 
@@ -302,6 +313,52 @@ def test_hooks_of_the_tool_decide_about_a_call_that_is_read_as_one_of_it():
     named = ("stock_price", "functions.stock_price")
     assert seen == ["stock_price", named, named, "stock_price"]
     assert results == ["stock_price"]
+
+
+# --- arguments inside a wrapper -------------------------------------------------------------------
+
+WRAPPED = [{"arguments": CALL}, {"input": json.dumps(CALL)}, {"stock_price": {"arguments": CALL}}]
+
+
+@pytest.mark.parametrize("said", GUARDED)
+@pytest.mark.parametrize("arguments", [*WRAPPED, json.dumps(WRAPPED[0])])
+def test_a_tool_that_is_destructive_or_asks_takes_no_arguments_out_of_a_wrapper(said, arguments):
+    guarded = stock_price.with_(repair=True, **said)
+    executor = Executor(guarded, confirm="run")
+    raw = RawCall("1", "stock_price", arguments)
+    work = executor.run_sync(Toolset(guarded).offer().round([raw]))
+    for found in (executor.run_sync(raw), work.calls[0]):
+        assert found.code == "invalid_params"
+        assert found.content.endswith('\nsend: {"symbol": "ACME"}')
+    with pytest.raises(DecodeError):
+        guarded.run(arguments)
+    assert not ran
+    assert executor.run_sync(RawCall("1", "stock_price", {"symbol": "A", "days": "2"})).content == "A: 2"
+    assert guarded.run(CALL) == "ACME: 1"
+
+
+def test_any_other_tool_does():
+    for arguments in WRAPPED:
+        assert run(repairing, "stock_price", arguments).content == "ACME: 1"
+        assert run(repairing, "functions.stock_price", arguments).content == "ACME: 1"
+        assert stock_price.with_(repair=True).run(arguments) == "ACME: 1"
+        for ask in (decided, run):
+            assert ask(plain, "functions.stock_price", arguments).content.endswith(SEND)
+
+
+@pytest.mark.parametrize("arguments", WRAPPED)
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_nobody_is_asked_about_arguments_in_a_wrapper(arguments, is_saved):
+    executor = Executor(repairing, hooks=asks, confirm=lambda call: True)
+    raw = RawCall("1", "stock_price", arguments)
+    work = repairing.offer().round([raw])
+    work = executor.run_sync(repairing.restore_round(work.as_dict()) if is_saved else work)
+    for found in (work.calls[0], executor.run_sync(raw)):
+        assert found.code == "invalid_params"
+        assert found.content.endswith('\nsend: {"symbol": "ACME"}')
+    assert not ran
+    named = executor.run_sync(RawCall("1", "functions.stock_price", arguments))
+    assert named.content.endswith(SEND)
 
 
 # --- what is kept --------------------------------------------------------------------------------
