@@ -423,6 +423,22 @@ class Executor:
         starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
         return results_of(await all_of(starts), return_exceptions=return_exceptions)
 
+    def named(self, call: RawCall, /, *, context: Context | None = None) -> RawCall:
+        """Return a call under the name of the tool that it means, as `run` runs it.
+
+        It is the same call if its name is that of a tool, if it means none, if that tool doesn't repair, is
+        destructive or has `confirm=True`, or if its arguments take long to decode. Otherwise its `sent_name`
+        is the name that it had.
+
+        Args:
+            call: as the model sent it.
+            context: as for `run`.
+
+        Raises:
+            TypeError: the context isn't a mapping.
+        """
+        return self._outcomes.named(call, self._context_of(context))
+
     async def needs_approval(self, call: RawCall, /, *, context: Context | None = None) -> bool:
         """Return whether a person has to agree before a call runs; the arguments are those of `waiting`."""
         return await self.waiting(call, context=context) is not None
