@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection
-from functools import lru_cache
+from functools import lru_cache, reduce
 from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -135,8 +135,13 @@ class KeysOfTools:
         return True
 
     def of(self, name: str) -> Hidden:
-        """Return which keys have secrets in calls of a name."""
-        return self._known[name][1] if name in self._known else self.hidden
+        """Return which keys have secrets in calls of a name, which may be near to that of a tool."""
+        if name in self._known:
+            return self._known[name][1]
+        from ..rounds.near_tools import near_names  # most calls name a tool
+
+        near = [self._known[other][1] for other in near_names(name, self._known)]
+        return reduce(Hidden.joined, near) if near else self.hidden
 
 
 _LAST_TOOLS: Final = 8

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import pickle
 import re
+from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Annotated
 
@@ -24,8 +26,11 @@ from operator_schema import (
     skip,
     tool,
 )
+from operator_schema.providers import anthropic, gemini, ollama, openai_chat, openai_responses
+from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.rounds.near_tools import near_names
 from operator_schema.rounds.transcript import Transcript
+from operator_schema.testing import ScriptedModel, playback, record
 
 pytestmark = pytest.mark.needs_threads
 
@@ -402,6 +407,74 @@ def test_a_sent_name_is_text():
     assert repr(RawCall("1", "add", {}, sent_name="a")).endswith("arguments={}, sent_name='a')")
     with pytest.raises(TypeError, match="sent_name must be a string"):
         RawCall("1", "add", {}, sent_name=5)
+
+
+# --- what is recorded ----------------------------------------------------------------------------
+
+
+@dataclass
+class Account:
+    user: str
+    password: str = field(metadata={"alias": "pin"})
+
+
+@tool
+def log_in(account: Account) -> str:
+    """Log in."""
+    return "welcome"
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("is_round", [False, True])
+def test_a_recording_has_both_names_and_no_secret(tmp_path, repair, is_round):
+    tools = Toolset(log_in).with_(repair=repair)
+    executor = record(Executor(tools), tmp_path / "calls.jsonl", redact=["password"])
+    raw = RawCall("1", "functions.log_in", {"account": {"user": "ann", "pin": "4711-secret"}})
+    executor.run_sync(tools.offer().round([raw]) if is_round else raw)
+    text = (tmp_path / "calls.jsonl").read_text()
+    line = json.loads(text)
+    assert "4711-secret" not in text
+    names = ("log_in", "functions.log_in") if repair else ("functions.log_in", None)
+    assert (line["name"], line.get("sent_name")) == names
+    if repair:
+        again = playback(tools, tmp_path / "calls.jsonl").run_sync(raw)
+        assert (again.name, again.content) == ("functions.log_in", "welcome")
+
+
+def test_a_name_that_is_read_is_logged(caplog):
+    caplog.set_level(logging.INFO, "operator_schema")
+    run(repairing, "functions.stock_price", CALL)
+    (line,) = [one.getMessage() for one in caplog.records]
+    assert line == (
+        "functions.stock_price (call 1): there is no such tool, but one is meant; "
+        'repairs: "functions.stock_price" read as "stock_price" (name)'
+    )
+
+
+def test_a_store_keeps_both_names(tmp_path):
+    store = SqliteStore(tmp_path / "calls.db")
+    history = store.transcript("ann")
+    work = repairing.offer().round([RawCall("1", "functions.stock_price", CALL)])
+    Executor(repairing, store=store).run_sync(work).commit(history)
+    (turn,) = store.transcript("ann")
+    assert (turn.calls[0].name, turn.calls[0].sent_name) == ("stock_price", "functions.stock_price")
+    ((call,),) = stored_records(tmp_path / "calls.db")
+    assert call == {"name": "stock_price", "sent_name": "functions.stock_price", "arguments": CALL}
+
+
+@pytest.mark.parametrize("provider", [gemini, ollama, anthropic, openai_chat, openai_responses])
+def test_the_message_of_the_model_stays_as_it_wrote_it_and_the_result_has_its_name(provider):
+    """Gemini and Ollama find the call of a result by its name."""
+    offer = repairing.offer()
+    model = ScriptedModel(provider, [RawCall("c1", "stock_price_tool", CALL)])
+    answer = provider.answer(model(**provider.request(offer, ["What does ACME cost?"])), offer)
+    turn = Executor(repairing).run_sync(offer.round(answer)).commit([])
+    sent = json.dumps(provider.turn(turn, offer))
+    assert "stock_price_tool" in sent
+    assert '"stock_price"' not in sent
+    other = anthropic if provider is gemini else gemini
+    translated = json.dumps(other.turn(turn, offer))
+    assert "stock_price_tool" not in translated
 
 
 # --- laws ----------------------------------------------------------------------------------------
