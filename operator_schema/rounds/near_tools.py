@@ -175,39 +175,59 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _NAMESPACE = re.compile(r"__|[./:]")
 """What stands between the name of a server or group and that of a tool, as in `mcp__maths__add`."""
 
+_MOST_NAMESPACES = 4
+
+_SPECIAL = "<|"
+"""How a special token of a model begins, which some servers leave in a name: `add<|channel|>commentary`."""
+
 _ADDED = frozenset({"api", "call", "default", "function", "functions", "get", "tool", "tools"})
 """Words that models put before or after the name of a tool, and that say nothing about what it does."""
 
 
 def near_names(name: str, names: Iterable[str]) -> list[str]:
-    """List the names that a name may stand for, in alphabetical order.
+    """List the names that a name may stand for, in alphabetical order: those of the first kind that there is.
 
-    Names that differ only in case and separators are the same, and then no others count. Otherwise, one of
-    the two may have a namespace before it (`functions.add`) or a word that means nothing (`get_add`,
-    `add_tool`), and up to two letters may be wrong, missing, extra or swapped: at most one in a word of fewer
-    than eight letters, never the first letter of a word, and none in a word of fewer than four. So `unlock`
-    is never a slip of `lock`.
+    1. Names that differ only in case and separators.
+    2. The same, but one of the two has a namespace before it: `functions.add`, `mcp__maths__add`.
+    3. The same, but for words that mean nothing (`get_add`, `add_tool`) and slips: up to two letters that are
+       wrong, missing, extra or swapped. At most one is in a word of fewer than eight letters, none in a word
+       of fewer than four, and never the first letter of a word. So `unlock` is never a slip of `lock`.
 
     Args:
         name: what was written; of more than 128 characters, nothing is near.
         names: of the tools.
     """
-    if len(name) > _LONGEST:
-        return []
-    others, own = sorted(names), _joined(_words(name))
-    same = [other for other in others if _joined(_words(other)) == own]
-    if same or not own:
-        return same
-    return [other for other in others if _is_near(name, other)]
+    own = name.partition(_SPECIAL)[0]
+    others = sorted(names) if len(name) <= _LONGEST and _words(own) else []
+    for is_near in (_is_same, _is_in_a_namespace, _is_nearly):
+        found = [other for other in others if is_near(own, other)]
+        if found:
+            return found
+    return []
 
 
-def _is_near(name: str, other: str) -> bool:
+def _is_same(name: str, other: str) -> bool:
+    return _joined(_words(name)) == _joined(_words(other))
+
+
+def _is_in_a_namespace(name: str, other: str) -> bool:
     # Both without their namespaces would make one server's tool that of another one.
-    pairs = [(one, two) for one in _forms(name) for two in _plain(other)]
-    pairs += [(one, two) for one in _plain(name) for two in _forms(other)]
-    return any(_joined(one) == _joined(two) or _are_alike(one, two) for one, two in pairs)
+    return any(_is_same(inner, other) for inner in _inside(name)) or any(
+        _is_same(name, inner) for inner in _inside(other)
+    )
 
 
+def _is_nearly(name: str, other: str) -> bool:
+    pairs = [(inner, other) for inner in _inside(name)] + [(name, inner) for inner in _inside(other)]
+    return any(
+        _joined(one) == _joined(two) or _are_alike(one, two)
+        for inner, whole in pairs
+        for one in _plain(inner)
+        for two in _plain(whole)
+    )
+
+
+@lru_cache(maxsize=4096)
 def _words(name: str) -> Words:
     return tuple([word.casefold() for word in _WORD.findall(name)])
 
@@ -216,6 +236,12 @@ def _joined(words: Words) -> str:
     """Write words as one; numbers stay apart, since `v1_2` isn't `v12`."""
     spaced = [f" {word} " if word.isdigit() else word for word in words]
     return "".join(spaced)
+
+
+def _inside(name: str) -> list[str]:
+    """Return a name, also without each of the namespaces before it."""
+    ends = [found.end() for found in _NAMESPACE.finditer(name)]
+    return [name, *[name[end:] for end in ends[-_MOST_NAMESPACES:]]]
 
 
 @lru_cache(maxsize=4096)
@@ -228,13 +254,6 @@ def _plain(name: str) -> frozenset[Words]:
     while last > first and whole[last - 1] in _ADDED:
         last -= 1
     return frozenset([words for words in (whole, whole[first:last]) if words])
-
-
-@lru_cache(maxsize=4096)
-def _forms(name: str) -> frozenset[Words]:
-    """Return the words of a name, also without any of the namespaces before it."""
-    parts = _NAMESPACE.split(name)
-    return frozenset([words for at in range(len(parts)) for words in _plain(" ".join(parts[at:]))])
 
 
 _EDITS = 2

@@ -94,6 +94,7 @@ NEAR = [
         "Stock Price",
     ),
     *("stok_price", "stock_prcie", "stocks_price", "stock_proce", "sotck_price", "functions.stok_price"),
+    *("functions.stock_price<|channel|>commentary", "functions.get_stock_price", "tools/stockPrice_tool"),
 ]
 
 
@@ -136,12 +137,13 @@ def test_the_text_shows_the_whole_call_and_repair_reads_it(name, arguments):
         ("stock_price" + "x" * 200, ["stock_price"]),
         ("", ["add"]),
         ("...", ["add", "___"]),
+        ("<|channel|>", ["channel"]),
         ("stock_price", []),
     ],
 )
 def test_another_word_is_never_near(name, names):
     """`dry_run_deploy` isn't `deploy`, whatever the arguments."""
-    assert near_names(name, names) == ([] if name != "..." else ["___"])
+    assert near_names(name, names) == []
 
 
 @pytest.mark.parametrize(
@@ -151,6 +153,8 @@ def test_another_word_is_never_near(name, names):
         ("get_usr", ["get_user", "user", "get_users"], ["get_user", "user"]),
         ("add", ["one__add", "two__add"], ["one__add", "two__add"]),
         ("one.add", ["one__add", "two__add"], ["one__add"]),
+        ("functions.get_user", ["get_user", "user", "get_users"], ["get_user"]),
+        ("functions.get_usr", ["get_user", "user", "get_users"], ["get_user", "user"]),
         ("USER", ["user", "User"], ["User", "user"]),
         ("größe_lesen", ["groesse_lesen", "Größe-lesen"], ["Größe-lesen"]),
     ],
