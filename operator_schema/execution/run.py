@@ -364,7 +364,7 @@ class Outcomes:
         from ..rounds.near_tools import unknown_tool  # most calls name a tool
 
         tools = self._offered(context)
-        return self.failures.not_found(call, unknown_tool(call, tools), [*tools])
+        return self.failures.not_found(call, unknown_tool(call, tools, self._registry), [*tools])
 
     def named(self, call: RawCall, context: Context | None) -> RawCall:
         """Return a call under the name of the tool that it means; unchanged if it names one, or means none.
@@ -381,7 +381,7 @@ class Outcomes:
 
         if not any(map(may_be_read, self._registry)):  # then no switch is asked twice
             return call
-        return read_call(call, self._offered(context)) or call
+        return read_call(call, self._offered(context), self._registry) or call
 
     def _offered(self, context: Context | None) -> dict[str, Tool[..., Any]]:
         return {tool.name: tool for tool in self._registry.offered(context=context)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from json import loads
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DecodeError, ToolNotFoundError
@@ -20,11 +21,12 @@ from ..tools.failures import INFO
 from .tool_call import FAILURES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from ..tools.calls import RawCall
     from ..tools.tool import Tool
+    from .named_tools import NamedTools
 
     Words: TypeAlias = tuple[str, ...]
 
@@ -58,7 +60,7 @@ class MeantTool(Value):
     fits: bool
 
 
-def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]]) -> RawCall | None:
+def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools) -> RawCall | None:
     """Return a call under the name of the tool that it means, if that tool corrects calls.
 
     A tool that is destructive, or about which a person is asked, is never read into a call.
@@ -66,11 +68,12 @@ def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]]) -> RawCall | N
     Args:
         call: whose name isn't that of a tool.
         tools: those that the model may call, by name.
+        toolset: has them.
 
     Returns:
         None if it means no tool, or one whose calls have to be exact.
     """
-    meant = meant_tool(call, tools)
+    meant = meant_tool(call, tools, toolset)
     if meant is None or not meant.fits or not may_be_read(meant.tool):
         return None
     read = call.replace(name=meant.tool.name, sent_name=call.name)
@@ -94,17 +97,20 @@ def with_name_note(call: RawCall, details: Mapping[str, Any]) -> dict[str, Any]:
     return {**details, "repairs": (note, *details.get("repairs", ()))}
 
 
-def unknown_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]]) -> ToolNotFoundError:
+def unknown_tool(
+    call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools
+) -> ToolNotFoundError:
     """Return what is wrong with a call whose name isn't that of a tool, and the call to send, if it is known.
 
     Args:
         call: as the model sent it.
         tools: as for `read_call`.
+        toolset: has them.
     """
-    meant = meant_tool(call, tools)
+    meant = meant_tool(call, tools, toolset)
     if meant is not None:
         return _not_found(call.name, meant.tool, meant.arguments)
-    near = near_names(call.name, tools)
+    near = near_names(call.name, tools, _names_inside(toolset))
     others = nearest_names(call.name, sorted(tools), _SUGGESTED)
     return ToolNotFoundError(call.name, [*dict.fromkeys([*near, *others])][:_SUGGESTED])
 
@@ -119,19 +125,28 @@ def _not_found(name: str, tool: Tool[..., Any], arguments: dict[str, Any] | None
     return ToolNotFoundError(name, [tool.name], call)
 
 
-def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]]) -> MeantTool | None:
+def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools) -> MeantTool | None:
     """Return the only tool with a near name that takes the arguments of a call, whatever the order of tools.
 
     Args:
         call: whose name isn't that of a tool.
         tools: as for `read_call`.
+        toolset: has them.
     """
-    near = () if call.is_cut_off else near_names(call.name, tools)
+    near = () if call.is_cut_off else near_names(call.name, tools, _names_inside(toolset))
     if len(near) > _MOST_NEAR:
         return None
     tried = [_tried(tools[name], call) for name in near]
     fitting = [one for one in tried if one.fits] or [one for one in tried if one.arguments is not None]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _names_inside(toolset: NamedTools) -> dict[str, list[str]]:
+    """Return the names that tools have in the toolsets from which they came."""
+    return {
+        entry.tool.name: [source.name for source in entry.sources if source.name != entry.tool.name]
+        for entry in toolset.__entries__()
+    }
 
 
 def _tried(tool: Tool[..., Any], call: RawCall) -> MeantTool:
@@ -184,11 +199,14 @@ _ADDED = frozenset({"api", "call", "default", "function", "functions", "get", "t
 """Words that models put before or after the name of a tool, and that say nothing about what it does."""
 
 
-def near_names(name: str, names: Iterable[str]) -> list[str]:
+def near_names(
+    name: str, names: Iterable[str], inside: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> list[str]:
     """List the names that a name may stand for, in alphabetical order: those of the first kind that there is.
 
     1. Names that differ only in case and separators.
-    2. The same, but one of the two has a namespace before it: `functions.add`, `mcp__maths__add`.
+    2. The same, but one of the two has a namespace before it: `functions.add`, `mcp__maths__add`; or the name
+       is the one that a tool has in a toolset inside, without the prefix that it got here.
     3. The same, but for words that mean nothing (`get_add`, `add_tool`) and slips: up to two letters that are
        wrong, missing, extra or swapped. At most one is in a word of fewer than eight letters, none in a word
        of fewer than four, and never the first letter of a word. So `unlock` is never a slip of `lock`.
@@ -196,10 +214,16 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
     Args:
         name: what was written; of more than 128 characters, nothing is near.
         names: of the tools.
+        inside: name of a tool to its names in the toolsets from which it came.
     """
     own = name.partition(_SPECIAL)[0]
     others = sorted(names) if len(name) <= _LONGEST and _words(own) else []
-    for is_near in (_is_same, _is_in_a_namespace, _is_nearly):
+
+    def is_inside(written: str, other: str) -> bool:
+        shorter = any(_is_same(written, one) for one in inside.get(other, ()))
+        return shorter or _is_in_a_namespace(written, other)
+
+    for is_near in (_is_same, is_inside, _is_nearly):
         found = [other for other in others if is_near(own, other)]
         if found:
             return found

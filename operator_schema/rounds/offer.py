@@ -193,9 +193,10 @@ class Offer(Value, Generic[Input]):
         """Return a call of a tool that there isn't as one of the tool that it means, or else as an issue."""
         from .near_tools import read_call, unknown_tool, with_name_note  # most calls name a tool
 
-        read = read_call(raw, self._shown)
+        read = read_call(raw, self._shown, self.toolset)
         if read is None:
-            return _issue(index, raw, FAILURES.not_found(raw, unknown_tool(raw, self._shown), self.names))
+            error = unknown_tool(raw, self._shown, self.toolset)
+            return _issue(index, raw, FAILURES.not_found(raw, error, self.names))
         decoded = self._decoded(index, read)
         return decoded.replace(_notes=with_name_note(read, decoded.details))
 

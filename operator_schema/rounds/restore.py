@@ -361,7 +361,7 @@ def _issue(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) 
         case ToolNotFoundError():
             from .near_tools import unknown_tool  # most tools are still there
 
-            error = unknown_tool(raw, {tool.name: tool for tool in toolset})
+            error = unknown_tool(raw, {tool.name: tool for tool in toolset}, toolset)
             result = FAILURES.not_found(raw, error, toolset.names)
         case DecodeError() as error:
             result = FAILURES.invalid(raw, error)

@@ -204,6 +204,18 @@ def test_a_call_that_was_cut_off_means_no_tool():
         assert result.code == "cut_off"
 
 
+def test_a_prefix_may_be_left_out_if_that_is_the_name_of_one_tool_alone():
+    one = Toolset(Toolset(stock_price).prefix("bank_"), cancel_order.with_(name="bank_order")).with_(
+        repair=True
+    )
+    assert decided(one, "stockPrice", CALL).name == "bank_stock_price"
+    assert run(Registry(one), "functions.bank_stock_price", CALL).content == "ACME: 1"
+    assert run(Registry(one), "stock_price", CALL).content == "ACME: 1"
+    assert "send:" not in decided(one, "order", {"order_id": 5}).content  # that was never its name
+    two = Toolset(one, Toolset(stock_price).prefix("shop_")).with_(repair=True)
+    assert '"bank_stock_price" or "shop_stock_price"?' in decided(two, "stock_price", CALL).content
+
+
 def test_too_many_near_tools_are_none():
     names = [f"server{number}__stock_price" for number in range(9)]
     many = Toolset(*[stock_price.with_(name=name, repair=True) for name in names])
