@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection
-from functools import lru_cache, reduce
+from functools import lru_cache
 from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -125,23 +125,24 @@ class KeysOfTools:
         self.hidden = hidden
         self._known: dict[str, tuple[tuple[Tool[..., Any], ...], Hidden]] = {}
 
-    def add(self, tool: Tool[..., Any]) -> bool:
-        """Note the keys of a tool; return whether they are new."""
-        tools, known = self._known.get(tool.name, ((), None))
+    def add(self, tool: Tool[..., Any], name: str | None = None) -> bool:
+        """Note the keys of a tool; return whether they are new.
+
+        Args:
+            tool: the tool.
+            name: in the calls, if a model wrote another one than the tool's.
+        """
+        name = tool.name if name is None else name
+        tools, known = self._known.get(name, ((), None))
         if tool in tools:
             return False
         own = self.hidden.for_tool(tool)
-        self._known[tool.name] = ((*tools, tool)[-_LAST_TOOLS:], own if known is None else known.joined(own))
+        self._known[name] = ((*tools, tool)[-_LAST_TOOLS:], own if known is None else known.joined(own))
         return True
 
     def of(self, name: str) -> Hidden:
-        """Return which keys have secrets in calls of a name, which may be near to that of a tool."""
-        if name in self._known:
-            return self._known[name][1]
-        from ..rounds.near_tools import near_names  # most calls name a tool
-
-        near = [self._known[other][1] for other in near_names(name, self._known)]
-        return reduce(Hidden.joined, near) if near else self.hidden
+        """Return which keys have secrets in calls of a name."""
+        return self._known[name][1] if name in self._known else self.hidden
 
 
 _LAST_TOOLS: Final = 8

@@ -216,7 +216,7 @@ class _Cassette:
         if keys is not None:
             for name in names:
                 for own in [name] if name in tools else near_names(name, tools.names):
-                    keys.add(tools[own])
+                    keys.add(tools[own], name)
 
     def add(self, call: RawCall, result: ToolResult) -> None:
         """Write a call and its result.
