@@ -130,10 +130,8 @@ def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
         sent = raw.replace(name=raw.sent_name, sent_name=None)
         result = FAILURES.not_found(sent, with_its_call(raw, call.tool), ())
         return call_issue(call.index, sent, raw.arguments, result)
-    if not any(repair.code == "wrapper" for repair in _details(call).get("repairs", ())):
-        return None
     try:
-        call.tool.exact().decode(arguments_to_decode(raw))
+        call.tool.check_as_sent(_details(call).get("repairs", ()), arguments_to_decode(raw))
     except DecodeError as error:
         return call_issue(call.index, raw, raw.arguments, FAILURES.invalid(raw, error))
     return None
