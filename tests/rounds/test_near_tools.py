@@ -185,7 +185,7 @@ def test_the_arguments_say_which_of_two_near_tools_is_meant():
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"days": 3}, {**CALL, "currency": "USD"}, {"symbol": 5}, [], "5", "{", None, {"x": {}}],
+    [{}, {"days": 3}, {**CALL, "currency": "USD"}, {"symbol": {}}, [], "5", "{", None, {"x": {}}],
 )
 def test_a_tool_that_does_not_take_the_arguments_is_not_meant(arguments):
     """Also not where it would ignore some of them."""
@@ -194,6 +194,14 @@ def test_a_tool_that_does_not_take_the_arguments_is_not_meant(arguments):
             found = ask(tools, "functions.stock_price", arguments)
             assert found.content == 'tool "functions.stock_price" not found; did you mean "stock_price"?'
     assert not ran
+
+
+@pytest.mark.parametrize("arguments", [{"orderId": "5"}, {"input": {"order_id": "5"}}, '{"order_id": "5"}'])
+def test_arguments_that_need_corrections_are_shown_with_them(arguments):
+    for ask in (decided, run):
+        found = ask(plain, "cancelOrder", arguments)
+        assert found.content.endswith('\nsend: {"name": "cancel_order", "arguments": {"order_id": 5}}')
+        assert ask(repairing, "cancelOrder", arguments).code is None
 
 
 def test_a_call_that_was_cut_off_means_no_tool():
