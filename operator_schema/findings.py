@@ -189,7 +189,7 @@ class Finding(Value):
         where = clip(show_path(self.path), _PATH_LENGTH)
         if self.code == "ignored":
             return f"{where} (did you mean {self.suggestion}?)" if self.suggestion else where
-        hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
+        hint = self._hint() if self.suggestion else ""
         line = clip(self.message, _LINE_LENGTH) + hint
         return f"{where}: {line}" if where else line
 
@@ -198,6 +198,11 @@ class Finding(Value):
         defaults = self.__field_defaults__
         known = [f"{name}={value!r}" for name, value in given.items() if value != defaults.get(name, ...)]
         return f"Finding({', '.join(known)})"
+
+    def _hint(self) -> str:
+        if self.code == "unknown" and self.path:
+            return f"; rename {quote(str(self.path[-1]))} to {self.suggestion}"
+        return f"; did you mean {self.suggestion}?"
 
     def _about_type(self) -> str:
         path = self._shown_path()
@@ -249,10 +254,11 @@ class UnfitError(Exception):
         self.remedy = remedy
 
 
-RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]
+RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax", "wrapper", "name"]
 """What was done: a string that contained JSON was parsed · a number, boolean or null was taken out of its
 quotes · the field's default took the place of a null · the choice that was meant was found · a key
-was written as the field's own · one value became an array of it · the text was made JSON."""
+was written as the field's own · one value became an array of it · the text was made JSON · the arguments
+were taken out of the one key that they were sent under · the name of a tool was read as a near one."""
 
 
 def repaired(path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> Finding:

@@ -319,6 +319,7 @@ class Runner(Value):
         context: Mapping[Any, Any] | None = None,
         on_progress: OnProgress | None = None,
         confirm: Confirm | None = None,
+        sent_name: str | None = None,
     ) -> ToolResult:
         """Run one call.
 
@@ -332,11 +333,12 @@ class Runner(Value):
             context: what `context_of` has returned, if it has been asked already.
             on_progress: as for `Executor.run`.
             confirm: what asks about this call by the framework's own means, where `Adapter.asks` doesn't.
+            sent_name: as in a `RawCall`.
 
         Raises:
             BaseException: of `pass_through`; what the function given as `context` raises.
         """
-        call = RawCall(call_id, name, arguments)
+        call = RawCall(call_id, name, arguments, sent_name=sent_name)
         if context is None:
             context = self.context_of(host, more)
         asking = self._asking(name, host, confirm)

@@ -191,6 +191,8 @@ class Spans:
             "gen_ai.tool.call.id": _text(call.id),
             "gen_ai.tool.type": "function",
         }
+        if call.sent_name is not None:
+            attributes[_NAMES["sent_name"]] = _text(call.sent_name)
         return self._tracer.start_span(f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes)
 
     def _tell_outcome(
@@ -213,9 +215,9 @@ class Spans:
                 span.set_attribute("operator_schema.code", outcome.code)
         found = {kind: tuple(notes.get(kind, ())) for kind in _EVENTS}
         told = self._told(call, outcome, found, changed)
-        for key, attribute in (("id", "call.id"), ("name", "name")):
-            if told[key] != getattr(call, key):
-                span.set_attribute(f"gen_ai.tool.{attribute}", _text(told[key]))
+        for key, attribute in _NAMES.items():
+            if key in told and told[key] != getattr(call, key):
+                span.set_attribute(attribute, _text(told[key]))
         if changed is not None:
             span.set_attribute(_CHANGED_BY, [_who(change) for change in changed.changes][:_MOST_EVENTS])
         if self._record_arguments:
@@ -255,7 +257,8 @@ class Spans:
         """
         is_result = isinstance(outcome, ToolResult)
         result = {"content": outcome.content, "json": outcome.json} if is_result else {"content": ""}
-        line = {"id": call.id, "name": call.name, "arguments": call.arguments, "result": result}
+        names = {key: name for key in _NAMES if (name := getattr(call, key)) is not None}
+        line = {**names, "arguments": call.arguments, "result": result}
         if changed is not None:
             line |= {"arguments": changed.arguments, "sent": call.arguments}
         if self._keys is None:
@@ -340,6 +343,11 @@ _EVENTS: Final = {
 """The events for findings: what is wrong, what was repaired or ignored, and results that don't fit."""
 
 
+_NAMES: Final = {
+    "id": "gen_ai.tool.call.id",
+    "name": "gen_ai.tool.name",
+    "sent_name": "operator_schema.tool.sent_name",
+}
 _SENT: Final = "operator_schema.arguments.sent"
 _CHANGED_BY: Final = "operator_schema.arguments.changed_by"
 

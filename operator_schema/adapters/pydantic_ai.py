@@ -78,7 +78,7 @@ class _Validator:
     def validate_python(self, arguments: Any, **_: Any) -> Any:
         """Check JSON text, or arguments that are parsed."""
         try:
-            checked = self._tool.encode_input(self._tool.decode(arguments))
+            checked = self._tool.encode_input(self._tool.decode_to_run(arguments).instance)
         except DecodeError as error:
             raise ModelRetry(str(error)) from None
         return _Checked(checked, arguments) if self._asks else checked

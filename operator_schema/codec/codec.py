@@ -237,7 +237,7 @@ class Codec(Generic[T]):
         else:
             decoded, problems = tiers.interpret(value)
         if problems.found:
-            error = self._error(problems)
+            error = self._error(problems, value)
             first = problems.found[0]
             if isinstance(value, (str, bytes, bytearray)) and (first.path, first.code) == ((), "wrong_type"):
                 # For who reads the traceback; the report is for a model, which sends what it can.
@@ -294,7 +294,7 @@ class Codec(Generic[T]):
         """Return what is wrong with a JSON value, in the order of the fields; empty if it decodes."""
         repaired, _ = self._repaired(value)
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
-        return tuple(problems.found)
+        return tuple(_suggesting(problems).found)
 
     def _repaired(self, value: object) -> tuple[Any, tuple[Finding, ...]]:
         if not self._options["repair"]:
@@ -309,7 +309,7 @@ class Codec(Generic[T]):
             text, self._parse, self._options["repair"], decimals
         )
         if problems is not None:
-            raise self._error(problems)
+            raise self._error(problems, text)
         return value, repairs
 
     def _report(self, value: object, repairs: tuple[Finding, ...]) -> DecodeReport[T]:
@@ -324,7 +324,7 @@ class Codec(Generic[T]):
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
         if problems.found:
-            raise self._error(problems)
+            raise self._error(problems, repaired)
         findings = _findings()
         keys = [findings.ignored(*key) for key in ignored_keys(problems)]
         found: DecodeReport[T] = findings.DecodeReport(instance, (*repairs, *more, *keys))
@@ -475,7 +475,7 @@ class Codec(Generic[T]):
         about = self._graph.definitions, value, self._options["max_depth"], self._graph_of
         encoded, problems = encode_node(node, *about, is_decoded=not self._walk_class.of_results)
         if problems.found:
-            error = errors().EncodeError(self._name, problems.found, problems.omitted)
+            error = errors().EncodeError(self._name, _suggesting(problems).found, problems.omitted)
             error.run = problems
             raise error
         return encoded
@@ -495,8 +495,19 @@ class Codec(Generic[T]):
         problems.ignore(None, root, value)
         return self._error(problems)
 
-    def _error(self, problems: Problems) -> DecodeError:
-        return decode_error(self._name, problems, self._expects, lambda: next(iter(self._example()), None))
+    def _error(self, problems: Problems, value: object = None) -> DecodeError:
+        return decode_error(
+            self._name,
+            _suggesting(problems),
+            self._expects,
+            lambda: next(iter(self._example()), None),
+            lambda: self._correction(problems, value),
+        )
+
+    def _correction(self, problems: Problems, value: object) -> Any:
+        """Return what was probably meant by a value that doesn't fit, or None."""
+        max_depth = self._options["max_depth"]
+        return _corrections().corrected(self._graph, problems, value, max_depth, self.decode_report)
 
     def _expects(self) -> str:
         # A call that fails is seldom the last one: the line is made once.
@@ -560,6 +571,20 @@ def _findings() -> ModuleType:
     from .. import findings
 
     return findings
+
+
+@cache  # a program whose calls all fit pays nothing for it
+def _corrections() -> ModuleType:
+    from . import corrections
+
+    return corrections
+
+
+def _suggesting(problems: Problems) -> Problems:
+    """Return problems with what their values probably meant."""
+    if problems.asked:
+        _corrections().add_suggestions(problems)
+    return problems
 
 
 @cache  # a program that decodes parsed values alone does not pay for the json module

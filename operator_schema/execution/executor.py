@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 from ..errors import ToolError, ToolNotFoundError
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import ShowErrors, counted, giving, result_of, results_of
+from ..tools.failures import ShowErrors, counted, giving, result_of, results_of, under_name
 from ..tools.tool_sources import check_is_tool
 from .concurrency import Slots
 from .options import (
@@ -423,6 +423,22 @@ class Executor:
         starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
         return results_of(await all_of(starts), return_exceptions=return_exceptions)
 
+    def named(self, call: RawCall, /, *, context: Context | None = None) -> RawCall:
+        """Return a call under the name of the tool that it means, as `run` runs it.
+
+        It is the same call if its name is that of a tool, if it means none, if that tool doesn't repair, is
+        destructive or has `confirm=True`, or if its arguments take long to decode. Otherwise its `sent_name`
+        is the name that it had.
+
+        Args:
+            call: as the model sent it.
+            context: as for `run`.
+
+        Raises:
+            TypeError: the context isn't a mapping.
+        """
+        return self._outcomes.named(call, self._context_of(context))
+
     async def needs_approval(self, call: RawCall, /, *, context: Context | None = None) -> bool:
         """Return whether a person has to agree before a call runs; the arguments are those of `waiting`."""
         return await self.waiting(call, context=context) is not None
@@ -591,9 +607,13 @@ class Executor:
         options = (context, on_progress, None, confirm, hooks)
         return [(self._alone(on_result, call, *options), call.name) for call in checked_calls(calls)]
 
-    def _alone(self, on_result: OnResult | None, call: RawCall, *options: Any) -> Start:
-        run = partial(self._outcomes.of, call, *options)
-        return giving(on_result, call, self._start_of(call, run, counted))
+    def _alone(
+        self, on_result: OnResult | None, call: RawCall, context: Context | None, *options: Any
+    ) -> Start:
+        read = self._outcomes.named(call, context)
+        run = partial(self._outcomes.of, read, context, *options)
+        start = giving(on_result, read, self._start_of(read, run, counted))
+        return start if read is call else under_name(start, call.name)
 
     def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses
         """Return an awaitable that runs a call; every call goes through this method, alone or in a round.

@@ -10,7 +10,7 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import DecodeError, ToolError, ToolNotFoundError
+from ..errors import DecodeError, ToolError
 from ..message_text import listed, received
 from ..tools.binding import context_of
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of, takes_long
@@ -147,6 +147,8 @@ class Outcomes:
         if call.is_cut_off:
             return self.failures.cut_off(call)
         run = Run(self, call, context, decoded)
+        if call.sent_name is not None and decoded is None:
+            run.details = _with_name(call, _NOTHING)
         if execution is not None:
             execution.follow(run)
         outcome = await self._in_place(run, on_progress, confirm, hooks)
@@ -349,14 +351,40 @@ class Outcomes:
         try:
             entries = registry._entries  # noqa: SLF001  # its tools with their switches, at one time
             found = entries.called(name, context, asked_for=was_offered)
-            tool, may_run = found or (registry.shown(name, context=context), False)
+            if found is None:
+                return self._unknown(call, context)
+            tool, may_run = found
             return tool if may_run else self.failures.disabled(call)
-        except ToolNotFoundError as error:
-            names = [] if error.suggestions else [tool.name for tool in registry.offered(context=context)]
-            return self.failures.not_found(call, error, names)
         except Exception as error:  # noqa: BLE001  # a switch is your program's own code
             failed = "the switch of the tool failed"
             return self.failures.passed(call, error) or self.failures.not_started(call, error, failed)
+
+    def _unknown(self, call: RawCall, context: Context | None) -> ToolResult:
+        """Return the result for a call of a tool that there isn't."""
+        from ..rounds.near_tools import unknown_tool  # most calls name a tool
+
+        tools = self._offered(context)
+        return self.failures.not_found(call, unknown_tool(call, tools, self._registry), [*tools])
+
+    def named(self, call: RawCall, context: Context | None) -> RawCall:
+        """Return a call under the name of the tool that it means; unchanged if it names one, or means none.
+
+        Long arguments are decoded in a thread, so nothing is read into a call that has them.
+
+        Args:
+            call: as the model sent it.
+            context: for switches that take one.
+        """
+        if call.name in self._registry._named or takes_long(call.arguments):  # noqa: SLF001  # for speed: every call asks it
+            return call
+        from ..rounds.near_tools import may_be_read, read_call  # most calls name a tool
+
+        if not any(map(may_be_read, self._registry)):  # then no switch is asked twice
+            return call
+        return read_call(call, self._offered(context), self._registry) or call
+
+    def _offered(self, context: Context | None) -> dict[str, Tool[..., Any]]:
+        return {tool.name: tool for tool in self._registry.offered(context=context)}
 
     def limited(self, tool: Tool[..., Any], call: RawCall, result: ToolResult) -> ToolResult:
         """Return a result unchanged, or only its beginning if it is longer than this tool allows."""
@@ -590,13 +618,14 @@ class Run:
             return self._checked(self.decoded.given)
         failures = self._outcomes.failures
         try:
-            report = self.tool.decode_report(arguments_to_decode(self.call))
+            report = self.tool.decode_to_run(arguments_to_decode(self.call))
         except DecodeError as error:
             return self._limited(failures.invalid(self.call, error))
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
             return self._limited(failures.failed(self.call, error))
         if report.findings:
-            self.details = report.as_details()
+            found = report.as_details()
+            self.details = found if self.call.sent_name is None else _with_name(self.call, found)
             failures.note(self.call, DEBUG, "the arguments did not fit exactly", self.details)
         return report.instance
 
@@ -621,6 +650,13 @@ class Run:
         if isinstance(result, Passed):
             return result
         return self._outcomes.limited(self.tool, self.call, result)
+
+
+def _with_name(call: RawCall, details: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what was noted about the arguments of a call, after the note about its name."""
+    from ..rounds.near_tools import with_name_note  # most calls name a tool
+
+    return with_name_note(call, details)
 
 
 _NOTHING: Mapping[str, Any] = {}

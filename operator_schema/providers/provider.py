@@ -346,22 +346,24 @@ class Provider(Value):
     def _results(
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
     ) -> list[dict[str, Any]]:
-        wire_names, given = self._wire_names(offered), _checked_results(results)
+        names, given = self._wire_names(offered), _checked_results(results)
+        is_special = any(call.caller is not None or call.sent_name is not None for call in calls)
+        if is_special and len(calls) != len(given):
+            message = f"there are {len(calls)} calls and {len(given)} results: give those of one answer"
+            raise TypeError(message)
+        wire_names = [names.get(result.name, result.name) for result in given]
+        if is_special:  # the model's own message has the names that it wrote
+            wire_names = [call.sent_name or name for call, name in zip(calls, wire_names, strict=True)]
         sent = [
-            result.replace(name=wire_names[result.name], parts=result.parts)
-            if wire_names.get(result.name, result.name) != result.name
-            else result
-            for result in given
+            result if name == result.name else result.replace(name=name, parts=result.parts)
+            for result, name in zip(given, wire_names, strict=True)
         ]
         messages = self.wire.results(sent)
         if offered.deferred and self.features.loads_found:
             from .request_options import load_found
 
             load_found(self, messages, given, offered)
-        if calls and any(call.caller is not None for call in calls):
-            if len(calls) != len(sent):
-                message = f"there are {len(calls)} calls and {len(sent)} results: give those of one answer"
-                raise TypeError(message)
+        if any(call.caller is not None for call in calls):
             self.wire.name_callers(messages, calls)
         return messages
 
@@ -385,8 +387,8 @@ class Provider(Value):
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said, calls = turn.assistant, turn.calls
         if self._says(said, len(calls), turn.provider):
-            programs = any(call.caller is not None for call in calls)
-            results = self._results(turn.results, offered, calls if programs else ())
+            is_special = any(call.caller is not None or call.sent_name is not None for call in calls)
+            results = self._results(turn.results, offered, calls if is_special else ())
             return [*self._said(said, calls, offered, turn.provider), *results]
         ids = [self._wire_id(call.id, turn.id) for call in calls]
         anew = [call.replace(id=call_id) for call, call_id in zip(calls, ids, strict=True)]

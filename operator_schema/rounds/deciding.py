@@ -18,10 +18,10 @@ from ..tools.injection import is_union
 from ..tools.signature import outcome_of
 from .hooks import CONFIRM, DECISIONS, Defer, Reject, RunAgain, RunNormally
 from .input_copies import check_written, is_edited, own_copy, own_json
-from .tool_call import FAILURES, INTERRUPTED, Question, ToolCall, shortened
+from .tool_call import FAILURES, INTERRUPTED, Question, ToolCall, call_issue, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..tools.calls import Asking, Limited
     from ..tools.tool import Tool
@@ -102,7 +102,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             call = after
         else:
             return after
-    return unless_confirmed(call) if reason is None else call.defer(reason)
+    return unless_confirmed(call) if reason is None else _waiting(call, reason)
 
 
 def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
@@ -110,7 +110,42 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
     if call.approved or not call.tool.annotations.confirm:
         return call
     _write(INFO, call, "the tool", "Defer", CONFIRM)
-    return call.defer(CONFIRM)
+    return _waiting(call, CONFIRM)
+
+
+def _waiting(call: ToolCall[Any], reason: str) -> ToolCall[Any]:
+    """Return a call that waits for a person; an issue if the model has to send another one first."""
+    return _not_sent(call) or call.defer(reason)
+
+
+def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
+    """Return the issue of a call that was read as another one than the model sent; None for others.
+
+    A person is only asked about a call that the model has sent.
+    """
+    raw = call.raw
+    if raw.sent_name is not None:
+        from .near_tools import with_its_call  # most calls name a tool
+
+        sent = raw.replace(name=raw.sent_name, sent_name=None)
+        result = FAILURES.not_found(sent, with_its_call(raw, call.tool), ())
+        return call_issue(call.index, sent, raw.arguments, result)
+    try:
+        call.tool.check_as_sent(_details(call).get("repairs", ()), arguments_to_decode(raw))
+    except DecodeError as error:
+        return call_issue(call.index, raw, raw.arguments, FAILURES.invalid(raw, error))
+    return None
+
+
+def _details(call: ToolCall[Any]) -> Mapping[str, Any]:
+    """Return what decoding says about the arguments of a call; a saved round doesn't hold it."""
+    notes = call._notes  # noqa: SLF001  # a value of this room
+    if notes is not None:
+        return notes
+    try:
+        return call.tool.decode_report(arguments_to_decode(call.raw)).as_details()
+    except Exception:  # noqa: BLE001  # the input is there, so a hook made it of something else; or own code
+        return {}
 
 
 def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
@@ -256,7 +291,7 @@ async def looked_at(
         The call; if its function has a question, it waits, and no hook sees it. None if it is to run again.
     """
     after = after_run(call, result)
-    if after.result is None:
+    if after.state in {"deferred", "issue"}:
         return after
     looked = await _after_hooks(after, hooks, run) if hooks else after
     if looked is None or limited is None or (looked is after and call.changed is None):
@@ -427,7 +462,7 @@ def after_run(call: ToolCall[Any], result: ToolResult) -> ToolCall[Any]:
         question = _question(call.tool, raised)
     except (SchemaError, ToolError) as error:
         return call.with_result(_failed(call, error), "executor")
-    return call.again().defer(raised.question, question)
+    return _not_sent(call) or call.again().defer(raised.question, question)
 
 
 def _question(tool: Tool[..., Any], raised: NeedsInput) -> Question:
@@ -579,17 +614,8 @@ def _argument_lines(call: ToolCall[Any]) -> list[str]:
 
 def _ignored_lines(call: ToolCall[Any]) -> list[str]:
     """Write which arguments of the model are ignored."""
-    notes = call._notes  # noqa: SLF001  # a value of this room
-    try:  # long arguments take long to decode again
-        ignored = _ignored_in(call) if notes is None else notes.get("ignored", ())
-    except Exception:  # noqa: BLE001  # the input is there, so a hook made it of something else; or own code
-        return []
-    names = [str(key) for key in ignored]
+    names = [str(key) for key in _details(call).get("ignored", ())]
     return [f"(the tool doesn't know, and ignores: {listed(names, _MOST_IGNORED)})"] if names else []
-
-
-def _ignored_in(call: ToolCall[Any]) -> Iterable[Finding]:
-    return call.tool.decode_report(arguments_to_decode(call.raw)).ignored
 
 
 def _shown(arguments: Any) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
-from ..errors import DecodeError, ToolNotFoundError
+from ..errors import DecodeError
 from ..immutable import Value, set_once
 from ..json_values import to_json_text
-from ..message_text import as_written, listed, nearest_names, quote, received, writable_text
+from ..message_text import as_written, listed, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
 from ..tools.options import style_in
 from ..tools.tool import Tool
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["ModelAnswer", "Offer", "ToolChoice", "make_offer"]
 
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
-
-_SUGGESTED = 3
 
 
 class ModelAnswer(Protocol):
@@ -173,7 +171,7 @@ class Offer(Value, Generic[Input]):
         if raw.is_cut_off:
             return _issue(index, raw, FAILURES.cut_off(raw))
         try:
-            report = tool.decode_report(arguments_to_decode(raw))
+            report = tool.decode_to_run(arguments_to_decode(raw))
             # The tool of the toolset itself, without the changes of an offered `describe_tools`.
             return call_with_input(
                 index, raw, self._snapshot.tools[raw.name], report.instance, report.as_details()
@@ -185,11 +183,21 @@ class Offer(Value, Generic[Input]):
 
     def _unavailable(self, index: int, raw: RawCall) -> ToolCall[Any]:
         if raw.name not in self.toolset:
-            error = ToolNotFoundError(raw.name, nearest_names(raw.name, self.names, _SUGGESTED))
-            return _issue(index, raw, FAILURES.not_found(raw, error, self.names))
+            return self._read(index, raw)
         known = listed([quote(name) for name in self.names]) or "none"
         content = f"tool {quote(raw.name)} is not available in this turn; the tools are {known}"
         return _issue(index, raw, ToolResult(raw.id, raw.name, content, is_error=True, code="not_available"))
+
+    def _read(self, index: int, raw: RawCall) -> ToolCall[Any]:
+        """Return a call of a tool that there isn't as one of the tool that it means, or else as an issue."""
+        from .near_tools import read_call, unknown_tool, with_name_note  # most calls name a tool
+
+        read = read_call(raw, self._shown, self.toolset)
+        if read is None:
+            error = unknown_tool(raw, self._shown, self.toolset)
+            return _issue(index, raw, FAILURES.not_found(raw, error, self.names))
+        decoded = self._decoded(index, read)
+        return decoded.replace(_notes=with_name_note(read, decoded.details))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Offer):

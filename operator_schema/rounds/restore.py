@@ -166,12 +166,17 @@ def _restored(
     """Return a saved call in its state, or an issue if it doesn't fit any more."""
     is_unchanged = is_same_digest(digest(data), data.get("digest"))
     data = _as_sent(data)
-    caller = data.get("caller")
-    is_cut_off = data.get("is_cut_off") is True
+    caller, sent_name = data.get("caller"), data.get("sent_name")
     raw = RawCall(
+<<<<<<< HEAD
         *(data["id"], data["name"], data.get("arguments"), is_cut_off),
         caller if is_object(caller) else None,
         data.get("is_from_text") is True,
+=======
+        *(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True),
+        caller if is_object(caller) else None,
+        sent_name if isinstance(sent_name, str) else None,
+>>>>>>> toolnames
     )
     try:
         if not is_unchanged:
@@ -217,8 +222,9 @@ def _checked(data: dict[str, Any]) -> SavedCall:
         _MisfitError: it has another one.
     """
     try:
-        # The model may have written any characters into id and name, which were checked with the head.
-        saved = CALLS.decode({**data, "id": "", "name": ""})
+        # The model may have written any characters into id and names, which were checked with the head.
+        texts = {name: "" for name in ("id", "name", "sent_name") if isinstance(data.get(name), str)}
+        saved = CALLS.decode({**data, **texts})
     except DecodeError as error:
         _damaged(str(error.findings[0]))
     missing = [name for name in _NEEDED[saved.state] if getattr(saved, name) is None]
@@ -359,7 +365,10 @@ def _issue(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) 
     match misfit.error:
         case None:
             result: Any = _no_result(raw, "execution_failed", _CHANGED)
-        case ToolNotFoundError() as error:
+        case ToolNotFoundError():
+            from .near_tools import unknown_tool  # most tools are still there
+
+            error = unknown_tool(raw, {tool.name: tool for tool in toolset}, toolset)
             result = FAILURES.not_found(raw, error, toolset.names)
         case DecodeError() as error:
             result = FAILURES.invalid(raw, error)

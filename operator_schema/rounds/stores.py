@@ -526,9 +526,10 @@ def _calls_sent(saved: Any) -> list[dict[str, Any]]:
 def _record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return what runs, or ran, of a saved call; a change stands in its result, or still in the call."""
     sent, changed = call.get("arguments"), changed or call.get("changed")
+    names: dict[str, Any] = {name: call[name] for name in ("name", "sent_name") if name in call}
     if changed is None:
-        return {"name": call["name"], "arguments": sent}
-    return {"name": call["name"], "arguments": changed["arguments"], "sent": sent}
+        return {**names, "arguments": sent}
+    return {**names, "arguments": changed["arguments"], "sent": sent}
 
 
 def _check_toolset(given: object) -> None:
@@ -633,8 +634,13 @@ def _turn(data: Any) -> Turn:
     """Return a saved turn."""
     calls = [
         RawCall(
+<<<<<<< HEAD
             *(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller")),
             is_from_text="is_from_text" in call,
+=======
+            *(call["id"], call["name"], call["arguments"], "is_cut_off" in call),
+            *(call.get("caller"), call.get("sent_name")),
+>>>>>>> toolnames
         )
         for call in data["calls"]
     ]

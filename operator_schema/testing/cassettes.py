@@ -21,6 +21,7 @@ from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
 from ..message_text import checked_path, excerpt, nearest_names, quote, received
 from ..rounds import ChangedArguments
+from ..rounds.near_tools import near_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.failures import ERROR, write_log
 from ..tools.tool import Tool
@@ -213,8 +214,9 @@ class _Cassette:
         """Note the tools of calls, if their keys say what is kept: they may be replaced while a call runs."""
         keys = self._keys
         if keys is not None:
-            for tool in [tools[name] for name in names if name in tools]:
-                keys.add(tool)
+            for name in names:
+                for own in [name] if name in tools else near_names(name, tools.names):
+                    keys.add(tools[own], name)
 
     def add(self, call: RawCall, result: ToolResult) -> None:
         """Write a call and its result.
@@ -243,6 +245,8 @@ def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
     said |= {"json": copy_json(result.json)} if result.json is not None else {}
     said |= {"parts": parts} if parts else {}
     line = {"id": call.id, "name": call.name, "arguments": _writable(call.arguments), "result": said}
+    if call.sent_name is not None:
+        line["sent_name"] = call.sent_name
     if result.changed is not None:
         ran = copy_json(result.changed.arguments)
         return {**line, "arguments": ran, "sent": line["arguments"], **result.changed.who()}

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .document_tools import document_tool as document_tool
     from .document_tools import tool_of_document as tool_of_document
     from .failures import ERROR as ERROR
+    from .failures import INFO as INFO
     from .failures import WARNING as WARNING
     from .failures import write_log as write_log
     from .function import InputTool as InputTool
@@ -64,7 +65,7 @@ else:
             ".content": "Audio File Image Part Resource Text",
             ".describe": "describe_tools parameters_of schema_of_parameters schema_response",
             ".document_tools": "DocumentOutput document_tool tool_of_document",
-            ".failures": "ERROR WARNING write_log",
+            ".failures": "ERROR INFO WARNING write_log",
             ".function": "InputTool tool_input",
             ".injected_values": "WholeContext",
             ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"

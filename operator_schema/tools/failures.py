@@ -41,6 +41,7 @@ __all__ = [
     "places_in",
     "result_of",
     "results_of",
+    "under_name",
     "write_log",
 ]
 
@@ -585,6 +586,16 @@ def giving(on_result: OnResult | None, call: RawCall, start: Start) -> Start:
         return outcome
 
     return given
+
+
+def under_name(start: Start, name: str) -> Start:
+    """Return an awaitable that runs a call, and gives its result the name that the model wrote."""
+
+    async def renamed() -> Any:
+        outcome = await start()
+        return outcome.replace(name=name) if type(outcome) is ToolResult else outcome
+
+    return renamed
 
 
 async def counted(result: ToolResult) -> ToolResult:

@@ -125,6 +125,14 @@ class ToolAnnotations(Value):
         copied: dict[str, Any] = copy_json(dict(meta)) if meta else {}
         super().__init__(title, read_only, destructive, idempotent, open_world, confirm, copied)
 
+    @property
+    def needs_exact_calls(self) -> bool:
+        """Whether it is destructive, or a person has to agree.
+
+        Then `repair=True` neither reads another name as its own, nor takes a wrapper off its arguments.
+        """
+        return bool(self.destructive or self.confirm)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the statements by name, as JSON values that the caller owns."""
         stated = {name: getattr(self, name) for name in ("title", *FLAGS)}

@@ -28,13 +28,13 @@ from .signature import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Mapping
     from inspect import Signature
     from types import ModuleType
     from typing import Concatenate, Unpack
 
     from ..codec.codec import Codec, ResultCodec
-    from ..findings import DecodeReport
+    from ..findings import DecodeReport, Finding
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
     from .metadata import Metadata
@@ -49,6 +49,7 @@ _MOST_FORMS = 16
 """How many forms a tool keeps; a program needs one or two."""
 
 _TAKEN = "class of its inputs"
+_EXACT = "the tool without repair"
 """The key under which a form is kept."""
 
 P = ParamSpec("P")
@@ -160,6 +161,18 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
     def codec(self) -> Codec[Any]:
         """The registered input type."""
         return self._codec
+
+    @property
+    def repairs(self) -> bool:
+        """Whether arguments that don't fit are corrected if only one meaning is possible (`repair=True`)."""
+        return bool(self._options.get("repair"))
+
+    def exact(self) -> Tool[P, R]:
+        """Return the tool without `repair`; it is made once."""
+        if not self.repairs:
+            return self
+        made: Tool[P, R] | None = self.kept_form(_EXACT)
+        return self.keep_form(_EXACT, self.with_(repair=False)) if made is None else made
 
     @property
     def home(self) -> str:
@@ -327,6 +340,35 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             return report.replace(instance=self._completed(report.instance))
         return report
 
+    def check_as_sent(self, findings: Iterable[Finding], arguments: object) -> None:
+        """Refuse arguments that came inside a wrapper, where a call has to be as the model sent it.
+
+        Args:
+            findings: what decoding the arguments noted.
+            arguments: the same that it got.
+
+        Raises:
+            DecodeError: with the arguments to send.
+        """
+        if any(found.code == "wrapper" for found in findings):
+            self.exact().decode(arguments)  # without repair, it says what is wrong
+
+    def decode_to_run(self, arguments: object) -> DecodeReport[Any]:
+        """Turn arguments into an input, as `decode_report` does, for a call that runs at once.
+
+        Raises:
+            DecodeError: they don't fit, or came in a wrapper, and the tool is destructive or asks a person.
+        """
+        report = self.decode_report(arguments)
+        if report.findings and self.annotations.needs_exact_calls:
+            self.check_as_sent(report.findings, arguments)
+        return report
+
+    def _input_of(self, arguments: object) -> Any:
+        """Return the input for a call that runs at once; most tools need no report for that."""
+        is_exact = self.annotations.needs_exact_calls
+        return self.decode_to_run(arguments).instance if is_exact else self.decode(arguments)
+
     def encode_input(self, given: Any, /) -> dict[str, Any]:
         """Turn an input back into arguments: for hooks, approvals and logs.
 
@@ -375,8 +417,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Return an input; raw arguments get the data that their own errors need."""
         if not isinstance(decoded, RawArguments):
             return decoded
-        repair = bool(self._options.get("repair"))
-        return decoded.replace(tool=self.name, hint=self._error_hint(None), repair=repair)
+        return decoded.replace(tool=self.name, hint=self._error_hint(None), repair=self.repairs)
 
     def _check_input(self, given: Any, caller: str) -> None:
         taken = self._forms.get(_TAKEN)
@@ -496,7 +537,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
-        result = self.call(self.decode(arguments), context=context, **injected)
+        result = self.call(self._input_of(arguments), context=context, **injected)
         if is_awaitable(result):
             close_awaitable(result)
             raise ToolError(self.name, "it returns something to await: use await arun")
@@ -504,7 +545,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     async def arun(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
         """Run the tool as `run` does, and await the result if it is awaitable."""
-        result: Any = await self.acall(self.decode(arguments), context=context, **injected)
+        result: Any = await self.acall(self._input_of(arguments), context=context, **injected)
         return self.encode_output(result)
 
     def encode_output(self, result: object) -> str:

@@ -282,7 +282,7 @@ def test_repairs_and_ignored_keys_are_events(traced):
     [
         ("broken", {"secret": "x"}, "ZeroDivisionError"),
         ("slow", {}, "timeout"),
-        ("ordre", {"item": "a"}, "tool_not_found"),
+        ("shop", {"item": "a"}, "tool_not_found"),
     ],
 )
 def test_failures_have_a_type(traced, name, arguments, error):
@@ -593,7 +593,7 @@ def test_the_page_lists_every_attribute_and_event(traced):
         call("order", {"item": "x", "count": "2", "colour": 1}),
         call("add", {}),
         call("mistyped", {}),
-        call("order", {"item": "long"}),
+        call("functions.order", {"item": "long"}),
     ]
     for one in (executor, short):
         one.run_sync(calls)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -23,12 +24,12 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
-from ...errors import ToolNotFoundError
+from ...errors import DecodeError, ToolNotFoundError
 from ...execution import Executor
-from ...json_values import without_surrogates
+from ...json_values import is_object, without_surrogates
 from ...message_text import checked_text, kind, received
 from ...rounds import FoundTools, Registry, ToolSearch
-from ...tools import ERROR, ToolResult, class_name_of, write_log
+from ...tools import ERROR, INFO, RawCall, ToolResult, class_name_of, write_log
 from ..base import Adapter, Runner
 from ..conversions import change_line
 from .changes import ChangeBus, PerClient, client_of, listening
@@ -177,9 +178,16 @@ class Handlers:
             MCPError: as the tool raised it, or the context of the call can't be made.
         """
         runner, host = self._runner, _patient(ctx)
-        context = self._context_of(ctx)
+        context, params = self._context_of(ctx), _with_sent_text(params)
+        sent_name = None
         tool = _enabled(runner.executor.registry, params.name, context)
-        result = await self._called(runner, tool, params, ctx, host, context)
+        if tool is None:
+            sent_name, params = _named(runner.executor, params, context)
+            tool = _enabled(runner.executor.registry, params.name, context)
+        refused = None if tool is None else _refused_text(tool, params)
+        if refused is not None:
+            return answer_of(refused, None, ctx.protocol_version)
+        result = await self._called(runner, tool, params, ctx, host, context, sent_name)
         if isinstance(result, types.InputRequiredResult):
             return result
         if tool is None:
@@ -215,6 +223,7 @@ class Handlers:
         ctx: Ctx,
         host: Ctx,
         context: Mapping[Any, Any],
+        sent_name: str | None = None,
     ) -> ToolResult | types.InputRequiredResult:
         if tool is not None and tool.name in self.unasked and runner.confirm == "run":
             runner = runner.replace(confirm=None)
@@ -228,6 +237,7 @@ class Handlers:
             report=ctx.session.report_progress,
             context=context,
             listen=None if self.log is None else partial(self.log.listen, ctx),
+            sent_name=sent_name,
         )
 
     def resource_updated(self, uri: str) -> None:
@@ -422,6 +432,14 @@ def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[
         return None
 
 
+def _named(
+    executor: Executor, params: types.CallToolRequestParams, context: Mapping[Any, Any]
+) -> tuple[str | None, types.CallToolRequestParams]:
+    """Return the name that a client sent, and the call of the tool that it means; None if it means none."""
+    read = executor.named(RawCall("", params.name, params.arguments), context=context)
+    return read.sent_name, params.model_copy(update={"name": read.name})
+
+
 async def call(
     runner: Runner,
     tool: Tool[..., Any] | None,
@@ -433,6 +451,7 @@ async def call(
     report: Report,
     context: Mapping[Any, Any] | None = None,
     listen: Callable[[Messages], None] | None = None,
+    sent_name: str | None = None,
 ) -> ToolResult | types.InputRequiredResult:
     """Run a call, and send its messages meanwhile; return its result, or the question for a person.
 
@@ -446,6 +465,7 @@ async def call(
         report: sends an update of progress; the SDK sends none if the client didn't ask for it.
         context: the context, if it is known already.
         listen: as for `with_messages`.
+        sent_name: the name that the client sent, if the call was read as one of another tool.
 
     Raises:
         MCPError: as the tool raised it, if it can be sent.
@@ -464,6 +484,7 @@ async def call(
             "context": context,
             "on_progress": on_progress,
             "confirm": confirm,
+            "sent_name": sent_name,
         }
         return _outcome(call_id, params.name, runner.run(params.name, params.arguments, host, **options))
 
@@ -631,6 +652,7 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
     }
     made = ToolServer(name, **options)
     made.handlers = own
+    made.middleware.append(_let_text_through)
     made.announced = NotificationOptions(
         tools_changed=may_change, prompts_changed=may_differ, resources_changed=may_differ
     )
@@ -645,3 +667,56 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
         # Not in the constructor, which warns: the protocol drops this in 2026-07-28.
         made.add_request_handler("logging/setLevel", types.SetLevelRequestParams, own.log.set_level)
     return made
+
+
+# --- arguments that came as text -----------------------------------------------------------------
+
+# The SDK refuses such a request before any handler, with an error that names neither the tool nor the fault.
+# Models read that, and send the same again.
+
+_TEXT: ContextVar[str | None] = ContextVar("_TEXT", default=None)
+
+
+async def _let_text_through(ctx: Ctx, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Keep arguments that are text for the handler of `tools/call`; for `Server.middleware`."""
+    params = ctx.params
+    if ctx.method != "tools/call" or not is_object(params) or not isinstance(params.get("arguments"), str):
+        return await call_next(ctx)
+    token = _TEXT.set(params["arguments"])
+    try:
+        return await call_next(replace(ctx, params={**params, "arguments": {}}))
+    finally:
+        _TEXT.reset(token)
+
+
+def _with_sent_text(params: types.CallToolRequestParams) -> types.CallToolRequestParams:
+    """Return the parameters of a call, with its arguments as text if they came so."""
+    text = _TEXT.get()
+    if text is None:
+        return params
+    _TEXT.set(None)  # servers that the tool itself calls, in this process, mustn't see it
+    return params.model_copy(update={"arguments": text})
+
+
+def _refused_text(tool: Tool[..., Any], params: types.CallToolRequestParams) -> ToolResult | None:
+    """Return the result of a call whose tool takes no text: it shows the object to send.
+
+    Args:
+        tool: the called one.
+        params: of the request.
+
+    Returns:
+        None for an object; for blank text, which means no arguments; and for a tool that repairs, unless its
+        calls have to be exact.
+    """
+    text: Any = params.arguments
+    if not isinstance(text, str) or not text.strip():
+        return None
+    if tool.repairs and not tool.annotations.needs_exact_calls:
+        return None
+    try:
+        tool.exact().codec.decode(text)
+    except DecodeError as error:
+        write_log(INFO, "%s: its arguments came as text, not as an object", tool.name)
+        return ToolResult("", tool.name, str(error), is_error=True, code="invalid_params")
+    return None

@@ -1,0 +1,319 @@
+"""Which tool a call means whose name isn't offered: one whose name is near, and which its arguments fit.
+
+Most calls have the name of a tool, so this module is imported with the first one that doesn't.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from json import loads
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DecodeError, ToolNotFoundError
+from ..findings import repaired
+from ..immutable import Value
+from ..json_values import is_object, to_json_text
+from ..message_text import nearest_names, quote
+from ..tools.calls import arguments_to_decode
+from ..tools.failures import INFO
+from .tool_call import FAILURES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeAlias
+
+    from ..tools.calls import RawCall
+    from ..tools.tool import Tool
+    from .named_tools import NamedTools
+
+    Words: TypeAlias = tuple[str, ...]
+
+__all__ = [
+    "MeantTool",
+    "may_be_read",
+    "meant_tool",
+    "near_names",
+    "read_call",
+    "unknown_tool",
+    "with_its_call",
+    "with_name_note",
+]
+
+_SUGGESTED = 3
+_MOST_NEAR = 8
+"""So many near tools are tried with the arguments; if there are more, none is meant."""
+
+
+class MeantTool(Value):
+    """The one tool that a call means.
+
+    Attributes:
+        tool: as the model sees it.
+        arguments: what the model would have to send it, as JSON values; None if that isn't known.
+        fits: whether it takes the arguments as they were sent, with its own repairs.
+    """
+
+    tool: Tool[..., Any]
+    arguments: dict[str, Any] | None
+    fits: bool
+
+
+def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools) -> RawCall | None:
+    """Return a call under the name of the tool that it means, if that tool corrects calls.
+
+    A tool that is destructive, or about which a person is asked, is never read into a call.
+
+    Args:
+        call: whose name isn't that of a tool.
+        tools: those that the model may call, by name.
+        toolset: has them.
+
+    Returns:
+        None if it means no tool, or one whose calls have to be exact.
+    """
+    meant = meant_tool(call, tools, toolset)
+    if meant is None or not meant.fits or not may_be_read(meant.tool):
+        return None
+    read = call.replace(name=meant.tool.name, sent_name=call.name)
+    FAILURES.note(call, INFO, "there is no such tool, but one is meant", with_name_note(read, {}))
+    return read
+
+
+def may_be_read(tool: Tool[..., Any]) -> bool:
+    """Return whether a call of another name may be read as one of a tool."""
+    return tool.repairs and not tool.annotations.needs_exact_calls
+
+
+def with_name_note(call: RawCall, details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was noted about the arguments of a call that was read as another one, after a note on that.
+
+    Args:
+        call: under the name of the tool.
+        details: what was noted.
+    """
+    note = repaired((), "name", quote(call.sent_name or ""), quote(call.name))
+    return {**details, "repairs": (note, *details.get("repairs", ()))}
+
+
+def unknown_tool(
+    call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools
+) -> ToolNotFoundError:
+    """Return what is wrong with a call whose name isn't that of a tool, and the call to send, if it is known.
+
+    Args:
+        call: as the model sent it.
+        tools: as for `read_call`.
+        toolset: has them.
+    """
+    meant = meant_tool(call, tools, toolset)
+    if meant is not None:
+        return _not_found(call.name, meant.tool, meant.arguments)
+    near = near_names(call.name, tools, _names_inside(toolset))
+    others = nearest_names(call.name, sorted(tools), _SUGGESTED)
+    return ToolNotFoundError(call.name, [*dict.fromkeys([*near, *others])][:_SUGGESTED])
+
+
+def with_its_call(call: RawCall, tool: Tool[..., Any]) -> ToolNotFoundError:
+    """Return what is wrong with the name of a call that was read as one of a tool, and the call to send."""
+    return _not_found(call.sent_name or "", tool, arguments_to_send(tool, arguments_to_decode(call)))
+
+
+def _not_found(name: str, tool: Tool[..., Any], arguments: dict[str, Any] | None) -> ToolNotFoundError:
+    call = None if arguments is None else {"name": tool.name, "arguments": arguments}
+    return ToolNotFoundError(name, [tool.name], call)
+
+
+def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools) -> MeantTool | None:
+    """Return the only tool with a near name that takes the arguments of a call, whatever the order of tools.
+
+    Args:
+        call: whose name isn't that of a tool.
+        tools: as for `read_call`.
+        toolset: has them.
+    """
+    near = () if call.is_cut_off else near_names(call.name, tools, _names_inside(toolset))
+    if len(near) > _MOST_NEAR:
+        return None
+    tried = [_tried(tools[name], call) for name in near]
+    fitting = [one for one in tried if one.fits] or [one for one in tried if one.arguments is not None]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _names_inside(toolset: NamedTools) -> dict[str, list[str]]:
+    """Return the names that tools have in the toolsets from which they came."""
+    return {
+        entry.tool.name: [source.name for source in entry.sources if source.name != entry.tool.name]
+        for entry in toolset.__entries__()
+    }
+
+
+def _tried(tool: Tool[..., Any], call: RawCall) -> MeantTool:
+    given = arguments_to_decode(call)
+    arguments = arguments_to_send(tool, given)
+    fits = arguments is not None if not tool.repairs else _fits(tool, given)
+    return MeantTool(tool, arguments, fits)
+
+
+def _fits(tool: Tool[..., Any], given: Any) -> bool:
+    """Return whether a tool takes arguments, and uses all of them."""
+    try:
+        return not tool.decode_report(given).ignored
+    except Exception:  # noqa: BLE001  # they don't fit, or a class's own code fails
+        return False
+
+
+def arguments_to_send(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None:
+    """Return arguments as a tool takes them without any repair; None if it isn't known how.
+
+    Args:
+        tool: the tool.
+        given: the arguments as they were sent.
+    """
+    is_text = isinstance(given, (str, bytes, bytearray))
+    try:
+        if tool.exact().decode_report(given).ignored:
+            return None
+        found = loads(to_json_text(loads(given) if is_text else given))
+    except DecodeError as error:
+        found = error.correction()
+    except Exception:  # noqa: BLE001  # it isn't JSON, or a class's own code fails
+        return None
+    return found if is_object(found) else None
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+_LONGEST = 128
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_NAMESPACE = re.compile(r"__|[./:]")
+"""What stands between the name of a server or group and that of a tool, as in `mcp__maths__add`."""
+
+_MOST_NAMESPACES = 4
+
+_SPECIAL = "<|"
+"""How a special token of a model begins, which some servers leave in a name: `add<|channel|>commentary`."""
+
+_ADDED = frozenset({"api", "call", "default", "function", "functions", "get", "tool", "tools"})
+"""Words that models put before or after the name of a tool, and that say nothing about what it does."""
+
+
+def near_names(
+    name: str, names: Iterable[str], inside: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> list[str]:
+    """List the names that a name may stand for, in alphabetical order: those of the first kind that there is.
+
+    1. Names that differ only in case and separators.
+    2. The same, but one of the two has a namespace before it: `functions.add`, `mcp__maths__add`; or the name
+       is the one that a tool has in a toolset inside, without the prefix that it got here.
+    3. The same, but for words that mean nothing (`get_add`, `add_tool`) and slips: up to two letters that are
+       wrong, missing, extra or swapped. At most one is in a word of fewer than eight letters, none in a word
+       of fewer than four, and never the first letter of a word. So `unlock` is never a slip of `lock`.
+
+    Args:
+        name: what was written; of more than 128 characters, nothing is near.
+        names: of the tools.
+        inside: name of a tool to its names in the toolsets from which it came.
+    """
+    own = name.partition(_SPECIAL)[0]
+    others = sorted(names) if len(name) <= _LONGEST and _words(own) else []
+
+    def is_inside(written: str, other: str) -> bool:
+        shorter = any(_is_same(written, one) for one in inside.get(other, ()))
+        return shorter or _is_in_a_namespace(written, other)
+
+    for is_near in (_is_same, is_inside, _is_nearly):
+        found = [other for other in others if is_near(own, other)]
+        if found:
+            return found
+    return []
+
+
+def _is_same(name: str, other: str) -> bool:
+    return _joined(_words(name)) == _joined(_words(other))
+
+
+def _is_in_a_namespace(name: str, other: str) -> bool:
+    # Both without their namespaces would make one server's tool that of another one.
+    return any(_is_same(inner, other) for inner in _inside(name)) or any(
+        _is_same(name, inner) for inner in _inside(other)
+    )
+
+
+def _is_nearly(name: str, other: str) -> bool:
+    pairs = [(inner, other) for inner in _inside(name)] + [(name, inner) for inner in _inside(other)]
+    return any(
+        _joined(one) == _joined(two) or _are_alike(one, two)
+        for inner, whole in pairs
+        for one in _plain(inner)
+        for two in _plain(whole)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _words(name: str) -> Words:
+    return tuple([word.casefold() for word in _WORD.findall(name)])
+
+
+def _joined(words: Words) -> str:
+    """Write words as one; numbers stay apart, since `v1_2` isn't `v12`."""
+    spaced = [f" {word} " if word.isdigit() else word for word in words]
+    return "".join(spaced)
+
+
+def _inside(name: str) -> list[str]:
+    """Return a name, also without each of the namespaces before it."""
+    ends = [found.end() for found in _NAMESPACE.finditer(name)]
+    return [name, *[name[end:] for end in ends[-_MOST_NAMESPACES:]]]
+
+
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> frozenset[Words]:
+    """Return the words of a name, also without those that mean nothing."""
+    whole = _words(name)
+    first, last = 0, len(whole)
+    while first < last and whole[first] in _ADDED:
+        first += 1
+    while last > first and whole[last - 1] in _ADDED:
+        last -= 1
+    return frozenset([words for words in (whole, whole[first:last]) if words])
+
+
+_EDITS = 2
+_LETTERS_FOR_ONE = 4
+_LETTERS_FOR_TWO = 8
+
+
+def _are_alike(words: Words, others: Words) -> bool:
+    """Return whether words differ in so few letters that they may be slips."""
+    if len(words) != len(others):
+        return False
+    differing = [(one, two) for one, two in zip(words, others, strict=True) if one != two]
+    found = [_slips(one, two) for one, two in differing]
+    return all(found) and sum(found) <= _EDITS
+
+
+def _slips(one: str, two: str) -> int:
+    """Return how many letters of a word are slips of another one; 0 if it is another word."""
+    most = max(len(one), len(two))
+    if most < _LETTERS_FOR_ONE or one[0] != two[0] or not one.isalpha() or not two.isalpha():
+        return 0
+    if abs(len(one) - len(two)) > 1:  # `userunblock` isn't a slip of `userblock`
+        return 0
+    edits = _edits(one, two)
+    return edits if edits <= (_EDITS if most >= _LETTERS_FOR_TWO else 1) else 0
+
+
+def _edits(one: str, two: str) -> int:
+    """Return the number of letters to change, add, leave out or swap with the next (Damerau, 1964)."""
+    before: list[int] = []
+    row = list(range(len(two) + 1))
+    for place, letter in enumerate(one, 1):
+        earlier, before, row = before, row, [place]
+        for at, other in enumerate(two, 1):
+            cost = min(before[at] + 1, row[at - 1] + 1, before[at - 1] + (letter != other))
+            if earlier and at > 1 and letter == two[at - 2] and one[place - 2] == other:
+                cost = min(cost, earlier[at - 2] + 1)
+            row.append(cost)
+    return row[-1]
