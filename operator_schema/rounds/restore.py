@@ -168,15 +168,10 @@ def _restored(
     data = _as_sent(data)
     caller, sent_name = data.get("caller"), data.get("sent_name")
     raw = RawCall(
-<<<<<<< HEAD
         *(data["id"], data["name"], data.get("arguments"), is_cut_off),
         caller if is_object(caller) else None,
         data.get("is_from_text") is True,
-=======
-        *(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True),
-        caller if is_object(caller) else None,
         sent_name if isinstance(sent_name, str) else None,
->>>>>>> toolnames
     )
     try:
         if not is_unchanged:

@@ -110,11 +110,8 @@ class SavedCall:
     arguments: Any = None
     is_cut_off: bool = False
     caller: dict[str, Any] | None = None
-<<<<<<< HEAD
     is_from_text: bool = False
-=======
     sent_name: str | None = None
->>>>>>> toolnames
     input: dict[str, Any] | None = None
     source: Literal["arguments"] | None = None
     schema: str | None = None
@@ -218,13 +215,10 @@ def save_call(call: RawCall) -> dict[str, Any]:
         saved["is_cut_off"] = True
     if call.caller is not None:
         saved["caller"] = copy_json(call.caller)
-<<<<<<< HEAD
     if call.is_from_text:
         saved["is_from_text"] = True
-=======
     if call.sent_name is not None:
         saved["sent_name"] = call.sent_name
->>>>>>> toolnames
     return saved
 
 

@@ -634,13 +634,8 @@ def _turn(data: Any) -> Turn:
     """Return a saved turn."""
     calls = [
         RawCall(
-<<<<<<< HEAD
             *(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller")),
-            is_from_text="is_from_text" in call,
-=======
-            *(call["id"], call["name"], call["arguments"], "is_cut_off" in call),
-            *(call.get("caller"), call.get("sent_name")),
->>>>>>> toolnames
+            *("is_from_text" in call, call.get("sent_name")),
         )
         for call in data["calls"]
     ]

@@ -178,12 +178,7 @@ class ToolCall(Value, Generic[Input]):
     def raw(self) -> RawCall:
         """The call as the model sent it, with a new copy of the arguments each time."""
         raw = self._raw
-<<<<<<< HEAD
         return raw.replace(arguments=copy_json(self._arguments), caller=copy_json(raw.caller))
-=======
-        more = (raw.is_cut_off, copy_json(raw.caller), raw.sent_name)
-        return RawCall(raw.id, raw.name, copy_json(self._arguments), *more)
->>>>>>> toolnames
 
     # --- what is run -----------------------------------------------------------------------------
 

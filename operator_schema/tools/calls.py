@@ -89,21 +89,14 @@ class RawCall(Value):
         caller: the program that made it, in a sandbox of the provider, as the provider names it: a JSON
             object such as `{"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}`. None if the model
             made it.
-<<<<<<< HEAD
         is_from_text: whether the server left it in the text of the answer, where a
             [provider](providers.md#calls-in-the-text) read it.
-
-    Raises:
-        TypeError: id or name isn't a string, `is_cut_off` or `is_from_text` isn't a bool, `caller` isn't a
-            dict, or there is no name.
-=======
         sent_name: the name that the model wrote, if the call was read as one of another tool (`repair=True`);
             otherwise None.
 
     Raises:
-        TypeError: a name or the id isn't a string, `is_cut_off` isn't a bool, `caller` isn't a dict, or there
-            is no name.
->>>>>>> toolnames
+        TypeError: a name or the id isn't a string, `is_cut_off` or `is_from_text` isn't a bool, `caller` isn't
+            a dict, or there is no name.
     """
 
     id: str
@@ -111,11 +104,8 @@ class RawCall(Value):
     arguments: Any
     is_cut_off: bool
     caller: dict[str, Any] | None
-<<<<<<< HEAD
     is_from_text: bool
-=======
     sent_name: str | None
->>>>>>> toolnames
 
     @overload
     def __init__(
@@ -125,11 +115,8 @@ class RawCall(Value):
         arguments: Any = None,
         is_cut_off: bool = False,
         caller: dict[str, Any] | None = None,
-<<<<<<< HEAD
         is_from_text: bool = False,
-=======
         sent_name: str | None = None,
->>>>>>> toolnames
     ) -> None: ...
     @overload
     def __init__(
@@ -139,11 +126,8 @@ class RawCall(Value):
         arguments: Any = None,
         is_cut_off: bool = False,
         caller: dict[str, Any] | None = None,
-<<<<<<< HEAD
         is_from_text: bool = False,
-=======
         sent_name: str | None = None,
->>>>>>> toolnames
     ) -> None: ...
     def __init__(
         self,
@@ -152,11 +136,8 @@ class RawCall(Value):
         arguments: Any = None,
         is_cut_off: bool = False,
         caller: Any = None,
-<<<<<<< HEAD
         is_from_text: bool = False,
-=======
         sent_name: Any = None,
->>>>>>> toolnames
     ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
@@ -184,25 +165,18 @@ class RawCall(Value):
         if caller is not None:
             _check_caller(caller)
         set_once(self, "caller", caller)
-<<<<<<< HEAD
         set_once(self, "is_from_text", is_from_text)
-=======
         if sent_name is not None:
             sent_name = checked_text("sent_name", sent_name)
         set_once(self, "sent_name", sent_name)
->>>>>>> toolnames
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""
         caller = "" if self.caller is None else f", caller={self.caller!r}"
-<<<<<<< HEAD
         text = ", is_from_text=True" if self.is_from_text else ""
-        return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{cut}{caller}{text})"
-=======
         sent = "" if self.sent_name is None else f", sent_name={self.sent_name!r}"
-        more = f"{cut}{caller}{sent}"
+        more = f"{cut}{caller}{text}{sent}"
         return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{more})"
->>>>>>> toolnames
 
 
 def _check_caller(caller: Any) -> None:
