@@ -168,7 +168,7 @@ def _restored(
     data = _as_sent(data)
     caller, sent_name = data.get("caller"), data.get("sent_name")
     raw = RawCall(
-        *(data["id"], data["name"], data.get("arguments"), is_cut_off),
+        *(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True),
         caller if is_object(caller) else None,
         data.get("is_from_text") is True,
         sent_name if isinstance(sent_name, str) else None,

@@ -95,8 +95,8 @@ class RawCall(Value):
             otherwise None.
 
     Raises:
-        TypeError: a name or the id isn't a string, `is_cut_off` or `is_from_text` isn't a bool, `caller` isn't
-            a dict, or there is no name.
+        TypeError: a name or the id isn't a string, `is_cut_off` or `is_from_text` isn't a bool, `caller`
+            isn't a dict, or there is no name.
     """
 
     id: str
