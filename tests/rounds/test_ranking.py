@@ -6,7 +6,7 @@ from math import isclose, log
 
 import pytest
 
-from operator_schema.rounds.tool_search import Ranking, all_terms, best, fused, similarities, terms
+from operator_schema.rounds.ranking import Ranking, all_terms, best, fused, similarities, terms
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,11 @@ def test_words_of_every_script_are_terms():
 
 def test_scores_are_those_of_bm25():
     documents = {"a": {"x": 2.0, "y": 1.0}, "b": {"x": 1.0}, "c": {"z": 3.0, "y": 1.0}}
-    mean = (3 + 1 + 4) / 3
+    usual = 3  # the median of their lengths
 
     def weight(frequency, length, having):
         rarity = log(1 + (3 - having + 0.5) / (having + 0.5))
-        return rarity * frequency * 3.0 / (frequency + 2.0 * (0.25 + 0.75 * length / mean))
+        return rarity * frequency * 3.0 / (frequency + 2.0 * (0.25 + 0.75 * length / usual))
 
     found = Ranking(documents).scores("x y y")
     expected = {"a": weight(2, 3, 2) + weight(1, 3, 2), "b": weight(1, 1, 2), "c": weight(1, 4, 2)}
