@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema.rounds import ToolSearch
-from operator_schema.rounds.ranking import best, is_from, term_of, words_in
+from operator_schema.rounds.ranking import all_terms, best, is_from, term_of, terms, words_in
 from operator_schema.rounds.tool_search import _Index
 from operator_schema.tools import document_tool
 
@@ -67,6 +67,15 @@ def words():
 
 def ranking(asked, query):
     return best(asked.scores(query, ""))
+
+
+def test_our_questions_are_in_other_words_than_the_names_of_their_tools():
+    names = {name for name, _, _ in recorded()}
+    for row in ASKED:
+        own = {term for tool in row["tools"] for term in all_terms(tool)}
+        assert own.isdisjoint([*terms(row["question"]), *terms(row["query"])])
+        assert names.issuperset(row["tools"]) or row["catalogue"] != "recorded"
+    assert len({row["question"] for row in ASKED}) == 60
 
 
 SENTENCES = [

@@ -338,6 +338,7 @@ def words_of_models(catalogues: dict[str, Catalogue]) -> list[str]:
             [ask(words, other) for words, other in zip(some, others, strict=True)],
             [ask(one.question) for one in asked],
             [ask(one.question, other) for one, other in zip(asked, others, strict=True)],
+            [ask(_mistyped(words, chance)) for words in some],
         ]
         columns.append([share(hits(list(zip(asked, found, strict=True))), len(asked)) for found in searched])
     rows = [
@@ -348,6 +349,7 @@ def words_of_models(catalogues: dict[str, Catalogue]) -> list[str]:
         ("the same", "another question"),
         ("the question", "none"),
         ("the same", "another question"),
+        ("three words of the question, the longest mistyped", "none"),
     ]
     lines += [f"| {' | '.join([*row, *shares])} |" for row, *shares in zip(rows, *columns, strict=True)]
     return lines
@@ -358,6 +360,16 @@ def _three_words(question: str, chance: random.Random) -> str:
     words = [word for word in re.findall(r"\w+", question) if len(word) > 3]  # skips "the"
     places = sorted(chance.sample(range(len(words)), min(3, len(words))))
     return " ".join([words[place] for place in places]) or question
+
+
+def _mistyped(words: str, chance: random.Random) -> str:
+    """Swap two letters of the longest word, or leave one out."""
+    longest = max(words.split(), key=len)
+    place = chance.randrange(1, max(2, len(longest) - 1))
+    pair = longest[place : place + 2]
+    return words.replace(
+        longest, longest[:place] + chance.choice([pair[::-1], pair[1:]]) + longest[place + 2 :], 1
+    )
 
 
 def main() -> int:
