@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import zip_longest
 from math import hypot, log
 from operator import mul
-from statistics import median
 from typing import TYPE_CHECKING
 
 from ..message_text import is_one_slip_away
@@ -65,7 +64,6 @@ _AMERICAN = (
 A word that has no other spelling may become one that isn't a word (`promise`): in the texts and in a query,
 it is the same.
 """
-_BRITISH = tuple([(re.compile(pattern), written) for pattern, written in _AMERICAN])
 
 _ENDINGS = (
     *("ization", "ations", "ation", "ating", "ators", "ator", "ated", "ates", "ate", "ities", "ies"),
@@ -97,9 +95,14 @@ def words_in(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 14)
 def term_of(word: str) -> str:
     """Return a word, in small letters, without its ending and in the American spelling."""
-    for pattern, written in _BRITISH:
+    for pattern, written in _british():
         word = pattern.sub(written, word)
     return _stem(word)
+
+
+@cache
+def _british() -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), written) for pattern, written in _AMERICAN]  # a program may never search
 
 
 def _stem(word: str) -> str:
@@ -190,7 +193,7 @@ class Ranking:
         self, documents: Mapping[str, Mapping[str, float]], spellings: Mapping[str, str] | None = None
     ) -> None:
         lengths = {name: sum(counts.values()) for name, counts in documents.items()}
-        usual = (median(lengths.values()) if lengths else 0) or 1
+        usual = (sorted(lengths.values())[len(lengths) // 2] if lengths else 0) or 1
         having: dict[str, list[str]] = {}
         for name, counts in documents.items():
             for term in counts:

@@ -36,7 +36,7 @@ SETS = {
 """Functions and questions that its authors wrote; and those that users of a public service sent."""
 
 CONVERSATIONS = "in conversations"
-"""Requests in a conversation about the tools of ten servers, such as one for a car."""
+"""Requests in a conversation about the tools of nine servers, such as one for a car."""
 
 _SERVERS = "bfcl_eval/data/multi_turn_func_doc/"
 _NOT_IN_CONVERSATIONS = "memory"
