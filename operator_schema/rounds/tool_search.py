@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from _thread import RLock
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping
 from copy import copy
 from json import loads
@@ -158,7 +158,7 @@ class ToolSearch(Registry):
             _message: Annotated[str | None, skip] = None,
             _whole_context: Annotated[WholeContext | None, skip] = None,
         ) -> dict[str, Any]:
-            context = cast("Context | None", _whole_context)
+            context = _given_context(cast("Context | None", _whole_context), _message)
             found = self.search(query, message=_message or "", prefix=prefix, context=context)
             own = _own_of(context)
             (self._find if own is None else own.add)([one.name for one in found])
@@ -455,6 +455,14 @@ class ToolSearch(Registry):
 def _own_of(context: Context | None) -> FoundTools | None:
     found = None if context is None else context.get(FoundTools)
     return found if isinstance(found, FoundTools) else None
+
+
+def _given_context(context: Context | None, message: str | None) -> Context | None:
+    """Return the context as your program gave it, for its switches: in a round, the message is beside it."""
+    brought = {"_message": message}
+    if isinstance(context, ChainMap) and context.maps[0] == brought:
+        return context.maps[1]
+    return None if context == brought else context
 
 
 def _check_options(embed: Any, most: Any, with_message: Any) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import pickle
+from collections import ChainMap
 from copy import copy, deepcopy
 from threading import Barrier, Thread
 from typing import Annotated, Literal
@@ -232,6 +233,16 @@ def test_the_message_goes_to_the_search_alone_also_where_it_has_another_name():
     assert who.result.content == "Ada"
     assert [one.state for one in issues] == ["issue", "issue"]
     assert search.offer(["Settle a bill."]) != search.offer(["Cancel the flight."])
+
+
+@pytest.mark.parametrize("context", [None, {"role": "clerk"}, {FoundTools: FoundTools()}])
+def test_switches_get_the_context_without_the_message(context):
+    seen = []
+    search = ToolSearch(Toolset(TOOLS).switch(pay_invoice, enabled=lambda given: seen.append(given) or True))
+    sent = search.offer(["Settle a bill."]).round([RawCall("1", "search_tools", {"query": "bill"})])
+    Executor(search).run_sync(sent, context=context)
+    assert seen
+    assert all(given == (context or {}) and type(given) is not ChainMap for given in seen)
 
 
 def test_a_message_fits_in_the_words_of_a_query_and_beside_them():
