@@ -328,8 +328,11 @@ class ToolSearch(Registry):
         Raises:
             TypeError: it isn't a list of items.
         """
-        names = self._own_names()
-        told = [name for item in _items_of(history) for name in _told(item, names)]
+        return self._found_in(_items_of(history), self._own_names())
+
+    def _found_in(self, items: list[Any], names: list[str]) -> tuple[str, ...]:
+        """List what searches found; see `found_in`. The names are those of the tool that searches."""
+        told = [name for item in items for name in _told(item, names)]
         there = {name for name, entry in [*self._named.items()] if entry.found is not None}
         return tuple([name for name in dict.fromkeys(told) if name in there])
 
@@ -399,10 +402,10 @@ class ToolSearch(Registry):
         if not isinstance(deferred, bool):
             message = f"deferred must be True or False, not {as_written(deferred)}"
             raise TypeError(message)
-        items = _items_of(history)
-        found = self._to_be_found() if deferred else self.found_in(items)
+        items, names = _items_of(history), self._own_names()
+        found = self._to_be_found() if deferred else self._found_in(items, names)
         message = last_said(items)[:_LONGEST_QUERY] if self._with_message else ""
-        brought = tuple([(name, (("_message", message),)) for name in self._own_names() if message])
+        brought = tuple([(name, (("_message", message),)) for name in names if message])
         named = None if required is None or required in {"any", "none"} else self.name_of(required)
         return make_offer(
             self.toolset,
