@@ -300,7 +300,7 @@ _UNSPACED: Final = re.compile(r"[\w-]+")
 _BEFORE_MARK: Final = 160
 """Characters before a colon in which its key is looked for."""
 _NO_KEY: Final = re.compile(r"""[^\w"'`]+""")
-_TAG: Final = re.compile(r"<([\w.:-]{1,64})\s")
+_TAG: Final = re.compile(r"<([\w.:-]{1,64}(?:\s[\w.:-]{1,64}){0,2})")
 _BLOCK: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMMENT: Final = re.compile(
     r"""("(?:[^"\\\n]|\\.){0,200}"|'(?:[^'\\\n]|\\.){0,200}')|/\*.*?(?:\*/|\Z)|(?://|\#)[^\n]*""", re.DOTALL
@@ -330,7 +330,8 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
 def _names_key(text: str, hidden: Hidden) -> bool:
     unquoted = hidden.by_program  # more words are nearly a name than keys are
     most = _most_words(hidden.names)
-    if any(tag[1] in unquoted for tag in _TAG.finditer(text)):
+    tags = [tag[1].split() for tag in _TAG.finditer(text)]
+    if any(" ".join(words[:count]) in unquoted for words in tags for count in range(1, len(words) + 1)):
         return True
     if _VALUE.search(text) is not None and any(
         _begins_with_key(pair[1], most, hidden) for pair in _NAMED.finditer(text)

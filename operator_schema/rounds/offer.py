@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Selections: TypeAlias = Selection | Iterable[Selection]
     Required: TypeAlias = Selector | None
     Strict: TypeAlias = bool | Literal["auto"]
+    Brought: TypeAlias = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
 
 __all__ = ["ModelAnswer", "Offer", "ToolChoice", "make_offer"]
 
@@ -83,6 +84,7 @@ class Offer(Value, Generic[Input]):
     _descriptions: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
     deferred: tuple[str, ...]
+    _brought: Brought
     _snapshot: Snapshot
     _shown: Mapping[str, Tool[..., Any]]
 
@@ -95,6 +97,7 @@ class Offer(Value, Generic[Input]):
         descriptions: tuple[tuple[str, str], ...],
         left_out: tuple[str, ...] = (),
         deferred: tuple[str, ...] = (),
+        brought: Brought = (),
     ) -> None:
         snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
         describer = snapshot.describer if snapshot.describer in names else None
@@ -107,6 +110,7 @@ class Offer(Value, Generic[Input]):
         set_once(self, "_descriptions", descriptions)
         set_once(self, "left_out", left_out)
         set_once(self, "deferred", deferred)
+        set_once(self, "_brought", brought)
         set_once(self, "_snapshot", snapshot)
         set_once(self, "_shown", shown)
 
@@ -162,6 +166,14 @@ class Offer(Value, Generic[Input]):
             calls, assistant, provider = _said(calls, assistant)
         own = assistant if assistant is None else _own_message(assistant)
         decoded = tuple([self._decoded(index, raw) for index, raw in enumerate(checked_calls(calls))])
+        if self._brought:
+            given = dict(self._brought)
+            decoded = tuple(
+                [
+                    call.replace(_answers=given[call.name]) if call.has_input and call.name in given else call
+                    for call in decoded
+                ]
+            )
         return Round(self.toolset, self.names, decoded, own, Settlement(), provider)
 
     def _decoded(self, index: int, raw: RawCall) -> ToolCall[Any]:
@@ -208,7 +220,7 @@ class Offer(Value, Generic[Input]):
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        more = (self._descriptions, self.left_out, self.deferred)
+        more = (self._descriptions, self.left_out, self.deferred, self._brought)
         return self.toolset, self.names, self.choice, self.strict, *more
 
     def __repr__(self) -> str:
@@ -266,10 +278,12 @@ def make_offer(
     max_tokens: int | None = None,
     found: Sequence[str] | None = None,
     deferred: Selections = (),
+    brought: Brought = (),
 ) -> Offer[Any]:
     """Make an offer; see `Toolset.offer`.
 
     The tools in `found` come last, in this order, in place of those that a search has found in the toolset.
+    `brought` has JSON values for injected parameters of some tools, which their calls get in a round.
     """
     snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
     wanted, last = _wanted(toolset, only, also, found), found or ()
@@ -295,7 +309,7 @@ def make_offer(
     if type(strict) is not bool and strict != "auto":
         message = f'strict must be True, False or "auto", not {as_written(strict)}'
         raise TypeError(message)
-    return Offer(toolset, names, choice, strict, described, left_out, put_off)
+    return Offer(toolset, names, choice, strict, described, left_out, put_off, brought)
 
 
 def _wanted(

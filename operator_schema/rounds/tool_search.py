@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from _thread import RLock
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping
 from copy import copy
 from json import loads
-from math import hypot, log
-from operator import mul
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
@@ -20,6 +19,7 @@ from ..tools.injection import skip
 from ..tools.signature import is_coroutine_function
 from .named_tools import Entry
 from .offer import make_offer
+from .ranking import Ranking, all_terms, best, fused, in_turn, is_from, similarities, term_of, terms, words_in
 from .registry import Registry
 from .toolset import Toolset
 from .transcript import Turn
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from .named_tools import Member, Selection
     from .offer import Context, Offer, Required, Selections, Strict
 
-    Scores: TypeAlias = Mapping[str, float]
     Embed: TypeAlias = Callable[[list[str]], Sequence[Sequence[float]]]
 
-__all__ = ["FoundTools", "Ranking", "ToolSearch", "all_terms", "best", "fused", "similarities", "terms"]
+__all__ = ["FoundTools", "ToolSearch", "last_said"]
 
 _ABOUT = (
     "Find tools that can do something: there are more than those you see. Say in a few words what has to be "
     "done. The tools that are found can be called from your next message on"
 )
 _FOUND = "You can call these tools from your next message on."
+_QUERY = 'What has to be done, and with what, such as "cancel a flight" or "convert euros to yen".'
 _NOTHING = "No tool fits these words. Try others: say what has to be done, and with what."
 
 _LONGEST_QUERY = 2_000
@@ -118,6 +118,8 @@ class ToolSearch(Registry):
             function, called in a thread. The ranks by words and by vectors are then fused. If it fails, that
             is logged, and only the words are used.
         most: the most tools that one search finds.
+        with_message: whether a search in a round looks for the last message of the user, too, as models often
+            leave out of their query what has to be done.
         about: what the search can find, for the description of the tool: "tools of GitHub and Slack".
         name: the name that the model calls.
 
@@ -135,14 +137,15 @@ class ToolSearch(Registry):
         always: Selection = (),
         embed: Embed | None = None,
         most: int = 5,
+        with_message: bool = True,
         about: str | None = None,
         name: str = "search_tools",
     ) -> None:
-        _check_options(embed, most)
-        self._embed, self._most = embed, most
+        _check_options(embed, most, with_message)
+        self._embed, self._most, self._with_message = embed, most, with_message
         self._description = f"{_ABOUT}." if about is None else f"{_ABOUT}: {writable_text('about', about)}"
         self._vectors: dict[str, list[float]] = {}
-        self._index: tuple[dict[str, Tool[..., Any]], Ranking] | None = None
+        self._index: _Index | None = None
         catalogue: Toolset[Any] = Toolset(*members)
         # Name to whether a search found it, for tools that return, as from a server that has changed.
         self._known: dict[str, bool | None] = dict.fromkeys([name, *catalogue.names_of(always)])
@@ -150,12 +153,13 @@ class ToolSearch(Registry):
 
     def _new_tool(self, name: str) -> Tool[..., Any]:
         def search_tools(
-            query: Annotated[str, _Short(), "What has to be done, in a few words."],
+            query: Annotated[str, _Short(), _QUERY],
             prefix: Annotated[str, "Only tools whose names begin with this, such as one of a server."] = "",
+            _message: Annotated[str | None, skip] = None,
             _whole_context: Annotated[WholeContext | None, skip] = None,
         ) -> dict[str, Any]:
-            context = cast("Context | None", _whole_context)
-            found = self.search(query, prefix=prefix, context=context)
+            context = _given_context(cast("Context | None", _whole_context), _message)
+            found = self.search(query, message=_message or "", prefix=prefix, context=context)
             own = _own_of(context)
             (self._find if own is None else own.add)([one.name for one in found])
             shown = [{"name": one.name, "description": clip(one.summary, _LONGEST_SUMMARY)} for one in found]
@@ -186,7 +190,7 @@ class ToolSearch(Registry):
     # --- searching -------------------------------------------------------------------------------
 
     def search(
-        self, query: str, /, *, prefix: str = "", context: Context | None = None
+        self, query: str, /, *, message: str = "", prefix: str = "", context: Context | None = None
     ) -> list[Tool[..., Any]]:
         """List the tools that fit a query, the best first, without finding them for the model.
 
@@ -194,13 +198,17 @@ class ToolSearch(Registry):
 
         Args:
             query: words that say what the tools should do.
+            message: what the user said, if the query is of a model. If at least half of the query's words are
+                in it, both are searched as one. Otherwise, the tools for the query alone and for both take
+                turns.
             prefix: the start of the names of the tools.
             context: for switches that take one.
 
         Raises:
-            TypeError: the query or the prefix isn't a string.
+            TypeError: the query, the message or the prefix isn't a string.
         """
         query, prefix = checked_text("a query", query), checked_text("prefix", prefix)
+        message = checked_text("message", message)[:_LONGEST_QUERY]
         toolset = self.toolset
         entries = {entry.tool.name: entry for entry in toolset.__entries__()}
         names = [
@@ -208,7 +216,8 @@ class ToolSearch(Registry):
         ]
         snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
         found: list[Tool[..., Any]] = []
-        for name in self._ranked(query, {name: entries[name].tool for name in entries}, frozenset(names)):
+        tools = {name: entry.tool for name, entry in entries.items()}
+        for name in self._ranked(query, message, tools, frozenset(names)):
             if snapshot.is_offered(name, context):
                 found.append(entries[name].tool)
             if len(found) == self._most:
@@ -223,16 +232,28 @@ class ToolSearch(Registry):
         offered = [name for name in names if snapshot.is_offered(name, context)]
         return no_such_prefix(prefix, offered) or _NOTHING
 
-    def _ranked(self, query: str, tools: dict[str, Tool[..., Any]], wanted: frozenset[str]) -> list[str]:
+    def _ranked(
+        self, query: str, message: str, tools: dict[str, Tool[..., Any]], wanted: frozenset[str]
+    ) -> list[str]:
         """List the names of tools that fit, the best first."""
         index = self._index
-        if index is None or index[0] != tools:
-            index = self._index = tools, Ranking({name: _terms_of(one) for name, one in tools.items()})
-        by_words = [name for name in best(index[1].scores(query)) if name in wanted]
+        if index is None or index.tools != tools:
+            index = self._index = _Index(tools)
+        if not message:
+            return self._ranked_by(index, query, "", wanted)
+        both = self._ranked_by(index, query, message, wanted)
+        if is_from(query, message):
+            return both
+        return in_turn(self._ranked_by(index, query, "", wanted), both)
+
+    def _ranked_by(self, index: _Index, query: str, message: str, wanted: frozenset[str]) -> list[str]:
+        """List the names of tools that fit by words, and by vectors if there are some."""
+        by_words = [name for name in best(index.scores(query, message)) if name in wanted]
         if self._embed is None:
             return by_words
+        asked = f"{query}\n{message}" if message else query
         try:
-            by_vectors = best(self._similarities(query, {name: tools[name] for name in wanted}))
+            by_vectors = best(self._similarities(asked, {name: index.tools[name] for name in wanted}))
         except Exception as error:  # noqa: BLE001  # your program's own code
             write_log(WARNING, "embed failed, so a search of tools used only words", error=error)
             return by_words
@@ -307,16 +328,17 @@ class ToolSearch(Registry):
         Raises:
             TypeError: it isn't a list of items.
         """
-        given: Any = history
-        if isinstance(given, (str, Mapping)) or not hasattr(given, "__iter__"):
-            message = (
-                f"a history must be a transcript or a list of turns, not {received(cast('object', given))}"
-            )
-            raise TypeError(message)
-        names = [entry.tool.name for entry in [*self._named.values()] if self._is_search(entry)]
-        told = [name for item in history for name in _told(item, names)]
+        return self._found_in(_items_of(history), self._own_names())
+
+    def _found_in(self, items: list[Any], names: list[str]) -> tuple[str, ...]:
+        """List what searches found; see `found_in`. The names are those of the tool that searches."""
+        told = [name for item in items for name in _told(item, names)]
         there = {name for name, entry in [*self._named.items()] if entry.found is not None}
         return tuple([name for name in dict.fromkeys(told) if name in there])
+
+    def _own_names(self) -> list[str]:
+        """List the name of the tool that searches; none after it was unregistered."""
+        return [entry.tool.name for entry in [*self._named.values()] if self._is_search(entry)]
 
     def for_conversation(self, history: Iterable[Any] = (), /) -> Self:
         """Return a registry of the same tools for one conversation, with only the tools found in it.
@@ -380,7 +402,10 @@ class ToolSearch(Registry):
         if not isinstance(deferred, bool):
             message = f"deferred must be True or False, not {as_written(deferred)}"
             raise TypeError(message)
-        found = self._to_be_found() if deferred else self.found_in(history)
+        items, names = _items_of(history), self._own_names()
+        found = self._to_be_found() if deferred else self._found_in(items, names)
+        message = last_said(items)[:_LONGEST_QUERY] if self._with_message else ""
+        brought = tuple([(name, (("_message", message),)) for name in names if message])
         named = None if required is None or required in {"any", "none"} else self.name_of(required)
         return make_offer(
             self.toolset,
@@ -393,6 +418,7 @@ class ToolSearch(Registry):
             max_tokens=max_tokens,
             found=found,
             deferred=[name for name in found if name != named] if deferred else (),
+            brought=brought,
         )
 
     def _to_be_found(self) -> list[str]:
@@ -434,11 +460,19 @@ def _own_of(context: Context | None) -> FoundTools | None:
     return found if isinstance(found, FoundTools) else None
 
 
-def _check_options(embed: Any, most: Any) -> None:
-    """Check two options.
+def _given_context(context: Context | None, message: str | None) -> Context | None:
+    """Return the context as your program gave it, for its switches: in a round, the message is beside it."""
+    brought = {"_message": message}
+    if isinstance(context, ChainMap) and context.maps[0] == brought:
+        return context.maps[1]
+    return None if context == brought else context
+
+
+def _check_options(embed: Any, most: Any, with_message: Any) -> None:
+    """Check some options.
 
     Raises:
-        TypeError: `embed` isn't a plain function.
+        TypeError: `embed` isn't a plain function, or `with_message` isn't a bool.
         ValueError: `most` isn't a positive integer.
     """
     if embed is not None and (not callable(embed) or is_coroutine_function(embed)):
@@ -448,9 +482,42 @@ def _check_options(embed: Any, most: Any) -> None:
     if type(most) is not int or most < 1:
         message = f"most must be a positive integer, not {as_written(most)}"
         raise ValueError(message)
+    if not isinstance(with_message, bool):
+        message = f"with_message must be True or False, not {as_written(with_message)}"
+        raise TypeError(message)
 
 
 # --- what a conversation says -------------------------------------------------------------------
+
+
+def _items_of(history: Any) -> list[Any]:
+    """List the items of a conversation.
+
+    Raises:
+        TypeError: it isn't a list of items.
+    """
+    if isinstance(history, (str, Mapping)) or not hasattr(history, "__iter__"):
+        given = received(cast("object", history))
+        message = f"a history must be a transcript or a list of turns, not {given}"
+        raise TypeError(message)
+    return [*history]
+
+
+def last_said(items: Sequence[Any]) -> str:
+    """Return the last text of the user in a conversation of any provider's form; "" if there is none."""
+    return next((text for item in reversed(items) for text in [_said_by_user(item)] if text), "")
+
+
+def _said_by_user(item: Any) -> str:
+    """Return the text of a message of the user: results of tools and files, which may be in it, have none."""
+    if isinstance(item, str):
+        return item
+    if not is_object(item) or item.get("role") != "user":
+        return ""
+    content = item.get("content", item.get("parts"))
+    blocks = content if is_array(content) else [content]
+    texts = [block.get("text") if is_object(block) else block for block in blocks]
+    return "\n".join([text for text in texts if isinstance(text, str)]).strip()
 
 
 def _told(item: Any, names: list[str]) -> list[str]:
@@ -483,22 +550,109 @@ def _names_in(content: Any) -> list[str]:
 # --- what a search reads about a tool ---------------------------------------------------------------
 
 
-def _terms_of(one: Tool[..., Any]) -> dict[str, float]:
-    """Return the weight of each term of a tool; it is cached on the tool."""
-    known: dict[str, float] | None = one.kept_form("search_terms")
-    if known is not None:
-        return known
-    counts: dict[str, float] = {}
-    for term in all_terms(one.name):
-        counts[term] = counts.get(term, 0) + _NAME_WEIGHT
-    about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))} {one.description}"
-    texts = [(about, _DESCRIPTION_WEIGHT), *[(text, 1) for text in _texts_in(one.input_schema())]]
-    left = _MOST_CHARACTERS
-    for text, weight in texts:
-        for term in terms(text[:left]):
-            counts[term] = counts.get(term, 0) + weight
-        left = max(left - len(text), 0)
-    return one.keep_form("search_terms", counts)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+_SHARED_BY = 5
+"""How many tools have a sentence that says nothing about one of them, such as what their server is for."""
+
+_LEAST_LETTERS = 4
+"""Of a word for which a slip may stand."""
+
+
+class _Read:
+    """What a search reads about one tool.
+
+    Args:
+        one: the tool.
+
+    Attributes:
+        counts: how much each term counts, without those of its description.
+        sentences: the terms of each sentence of its description.
+        spellings: each longer word to its term.
+    """
+
+    __slots__ = ("counts", "sentences", "spellings")
+
+    def __init__(self, one: Tool[..., Any]) -> None:
+        self.counts: dict[str, float] = {}
+        self.spellings: dict[str, str] = {}
+        self._count(one.name, all_terms(one.name), _NAME_WEIGHT)
+        about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))}"[:_MOST_CHARACTERS]
+        self._count(about, terms(about), _DESCRIPTION_WEIGHT)
+        left = _MOST_CHARACTERS - len(about)
+        description = one.description[:left]
+        self._spell(description)
+        parts = [tuple(terms(part)) for part in _SENTENCE_END.split(description)]
+        self.sentences = tuple([part for part in parts if part])
+        left -= len(description)
+        for text in _texts_in(one.input_schema()):
+            if left <= 0:
+                break
+            self._count(text[:left], terms(text[:left]), 1)
+            left -= len(text)
+
+    def _count(self, text: str, found: list[str], weight: int) -> None:
+        self._spell(text)
+        for term in found:
+            self.counts[term] = self.counts.get(term, 0) + weight
+
+    def _spell(self, text: str) -> None:
+        words = [word for word in words_in(text) if len(word) >= _LEAST_LETTERS]
+        self.spellings.update({word: term_of(word) for word in words})
+
+
+def _read(one: Tool[..., Any]) -> _Read:
+    """Return what a search reads about a tool; the tool stores it."""
+    known: _Read | None = one.kept_form("search_terms")
+    return one.keep_form("search_terms", _Read(one)) if known is None else known
+
+
+class _Index:
+    """What a search has read about all tools.
+
+    A sentence that many tools share counts only where a query has no other words.
+
+    Args:
+        tools: name to tool.
+    """
+
+    __slots__ = ("_by_own", "_by_shared", "tools")
+
+    def __init__(self, tools: dict[str, Tool[..., Any]]) -> None:
+        self.tools = tools
+        read = {name: _read(one) for name, one in tools.items()}
+        having = Counter([sentence for one in read.values() for sentence in {*one.sentences}])
+        spellings = {word: term for one in read.values() for word, term in one.spellings.items()}
+        own: dict[str, dict[str, float]] = {}
+        shared: dict[str, dict[str, float]] = {}
+        for name, one in read.items():
+            sentences = _own_sentences(one, having, len(read))
+            own[name] = _counted(sentences, one.counts)
+            if len(sentences) < len(one.sentences):
+                shared[name] = _counted([each for each in one.sentences if each not in sentences], {})
+        self._by_own, self._by_shared = Ranking(own, spellings), Ranking(shared, spellings)
+
+    def scores(self, query: str, message: str) -> dict[str, float]:
+        """Return name to score for the tools that fit a query, or a message beside it."""
+        return self._by_own.scores(query, message) or self._by_shared.scores(query, message)
+
+
+def _counted(sentences: Iterable[tuple[str, ...]], counts: Mapping[str, float]) -> dict[str, float]:
+    """Return how much each term counts, with those of some sentences of a description."""
+    found = dict(counts)
+    for sentence in sentences:
+        for term in sentence:
+            found[term] = found.get(term, 0) + _DESCRIPTION_WEIGHT
+    return found
+
+
+def _own_sentences(one: _Read, having: Mapping[tuple[str, ...], int], tools: int) -> list[tuple[str, ...]]:
+    """List the sentences that say something about a tool: those that few share.
+
+    If many share each of them, as when several servers have the same tool, all count but those of everyone.
+    """
+    some = [sentence for sentence in one.sentences if having[sentence] < tools or tools == 1]
+    return [sentence for sentence in some if having[sentence] < _SHARED_BY] or some
 
 
 def _texts_in(schema: Any) -> list[str]:
@@ -530,122 +684,3 @@ def _text_of(one: Tool[..., Any]) -> str:
     names = ", ".join(one.input_schema().get("properties", {})) or "none"
     described = clip(one.description, _MOST_CHARACTERS)
     return one.keep_form("search_text", f"{one.name}: {described} Parameters: {names}")
-
-
-# --- which texts fit a query best ---------------------------------------------------------------
-
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_SKIPPED = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are as at be by can could do find for from get have how i if in is it like me my need of "
-        "on or please that the this to use using want what which will with would you your",
-    )
-)
-"""Common words, which say little about what a tool does: they count in names, and in a query with only such
-words."""
-
-_ENDINGS = (
-    *("ization", "ations", "ation", "ating", "ators", "ator", "ated", "ates", "ate", "ities", "ies"),
-    *("ings", "ing", "ions", "ion", "ments", "ment", "ers", "er", "ors", "or", "ed", "es", "s", "ly", "al"),
-    *("e", "y"),
-)
-_OF_FORMS = frozenset({"ings", "ing", "ed", "es", "s", "e", "y"})
-"""Endings of forms of a word, which may have another ending before: `ordering` is a form of `order`."""
-
-_SHORTEST = 3
-"""Letters that a word keeps."""
-
-_K1, _B = 2.0, 0.75
-"""How soon repetitions of a word stop counting, and how much less words of long texts count.
-
-The usual values are in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
-(2009). Chosen on one half of the questions of `tests/tool_search`, where 1.2 finds fewer of them.
-"""
-
-_FUSION = 60
-"""Of reciprocal rank fusion, as in Cormack, Clarke and Büttcher (SIGIR 2009)."""
-
-
-def terms(text: str) -> list[str]:
-    """List the words of a text without their endings, and without common words."""
-    return [_stem(word) for word in _words(text) if word not in _SKIPPED]
-
-
-def all_terms(text: str) -> list[str]:
-    """List all words of a text, without their endings: `getOrders` and `get_order` have the same."""
-    return [_stem(word) for word in _words(text)]
-
-
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
-
-
-def _stem(word: str) -> str:
-    if word.endswith("ss"):
-        return word
-    ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= _SHORTEST), "")
-    word = word.removesuffix(ending)
-    if len(word) > _SHORTEST and word[-1] in "eiy":
-        word = word[:-1]
-    if len(word) > _SHORTEST and word[-1] == word[-2] != "s":
-        word = word[:-1]
-    return _stem(word) if ending in _OF_FORMS else word
-
-
-class Ranking:
-    """An index of texts, made once, that scores them by the words of a query (Okapi BM25).
-
-    Args:
-        documents: name to how much each term of its text counts.
-    """
-
-    __slots__ = ("_weights",)
-
-    def __init__(self, documents: Mapping[str, Mapping[str, float]]) -> None:
-        lengths = {name: sum(counts.values()) for name, counts in documents.items()}
-        mean = sum(lengths.values()) / len(lengths) if lengths else 0.0
-        having: dict[str, list[str]] = {}
-        for name, counts in documents.items():
-            for term in counts:
-                having.setdefault(term, []).append(name)
-        self._weights: dict[str, list[tuple[str, float]]] = {}
-        for term, names in having.items():
-            rarity = log(1 + (len(documents) - len(names) + 0.5) / (len(names) + 0.5)) * (_K1 + 1)
-            self._weights[term] = [
-                (name, rarity * count / (count + _K1 * (1 - _B + _B * lengths[name] / mean)))
-                for name in names
-                for count in (documents[name][term],)
-            ]
-
-    def scores(self, query: str) -> dict[str, float]:
-        """Return name to score for the texts that have a term of the query.
-
-        Common words count only if the query has no others.
-        """
-        found: dict[str, float] = {}
-        for term in dict.fromkeys(terms(query) or all_terms(query)):
-            for name, weight in self._weights.get(term, ()):
-                found[name] = found.get(name, 0.0) + weight
-        return found
-
-
-def similarities(query: Sequence[float], vectors: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Return name to the cosine between one vector and each of several, all of shape (n,)."""
-    own = hypot(*query) or 1.0
-    products = {name: sum(map(mul, query, each)) for name, each in vectors.items()}
-    return {name: product / (own * (hypot(*vectors[name]) or 1.0)) for name, product in products.items()}
-
-
-def best(scores: Scores) -> list[str]:
-    """List the names by score, the best first, and by name where scores are equal."""
-    return sorted(scores, key=lambda name: (-scores[name], name))
-
-
-def fused(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
-    """Return name to score by the ranks in several lists, the best first in each."""
-    found: dict[str, float] = {}
-    for names in rankings:
-        for rank, name in enumerate(names, 1):
-            found[name] = found.get(name, 0.0) + 1 / (_FUSION + rank)
-    return found

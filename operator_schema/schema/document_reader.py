@@ -556,8 +556,9 @@ class _Reader:
             self.note(where, "required", "it isn't a list of keys")
             required = []
         needed = frozenset(required)
+        rest = True if "patternProperties" in schema else schema.get("additionalProperties", True)
         fields = [
-            self._field(key, properties.get(key, True), key in needed, where)
+            self._field(key, properties.get(key, rest), key in needed, where)
             for key in dict.fromkeys([*properties, *required])
         ]
         return tuple(fields)

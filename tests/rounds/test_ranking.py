@@ -6,7 +6,7 @@ from math import isclose, log
 
 import pytest
 
-from operator_schema.rounds.tool_search import Ranking, all_terms, best, fused, similarities, terms
+from operator_schema.rounds.ranking import Ranking, all_terms, best, fused, similarities, terms
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,23 @@ def test_words_of_every_script_are_terms():
     assert terms("погода 天气 Wetter") == ["погода", "天气", "wet"]
 
 
+def test_a_slip_is_one_in_every_script_and_no_other_word_is_taken_for_it():
+    words = {word: term for word in ("погода", "weather", "whether") for term in terms(word)}
+    ranking = Ranking(
+        {"a": {words["погода"]: 1.0}, "b": {words["weather"]: 1.0, words["whether"]: 1.0}}, words
+    )
+    assert ranking.scores("погоды") == {"a": pytest.approx(ranking.scores("погода")["a"] / 2)}
+    assert ranking.scores("wether") == {"b": pytest.approx(ranking.scores("weather")["b"] / 2)}
+    assert ranking.scores("天气预报网") == ranking.scores("pogod") == {}
+
+
 def test_scores_are_those_of_bm25():
     documents = {"a": {"x": 2.0, "y": 1.0}, "b": {"x": 1.0}, "c": {"z": 3.0, "y": 1.0}}
-    mean = (3 + 1 + 4) / 3
+    usual = 3  # the median of their lengths
 
     def weight(frequency, length, having):
         rarity = log(1 + (3 - having + 0.5) / (having + 0.5))
-        return rarity * frequency * 3.0 / (frequency + 2.0 * (0.25 + 0.75 * length / mean))
+        return rarity * frequency * 3.0 / (frequency + 2.0 * (0.25 + 0.75 * length / usual))
 
     found = Ranking(documents).scores("x y y")
     expected = {"a": weight(2, 3, 2) + weight(1, 3, 2), "b": weight(1, 1, 2), "c": weight(1, 4, 2)}

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import pickle
+from collections import ChainMap
 from copy import copy, deepcopy
 from threading import Barrier, Thread
 from typing import Annotated, Literal
@@ -155,6 +156,116 @@ def test_results_of_other_tools_and_failures_find_nothing():
 def test_a_history_is_a_list(history):
     with pytest.raises(TypeError, match="a history must be a transcript or a list of turns, not"):
         ToolSearch(TOOLS).offer(history)
+
+
+# --- the message of the user beside the query ------------------------------------------------------
+
+MESSAGES = [
+    "Please settle the bill of Acme.",
+    {"role": "user", "content": "Please settle the bill of Acme."},
+    {"role": "user", "content": [{"type": "text", "text": "Please settle the bill of Acme."}]},
+    {
+        "role": "user",
+        "content": [{"type": "image", "source": {}}, {"text": "Settle it:"}, {"text": "a bill"}],
+    },
+    {"role": "user", "parts": [{"text": "Please settle the bill of Acme."}]},
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Settle a bill."}]},
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_search_in_a_round_looks_for_what_the_user_said_last(message):
+    search = ToolSearch(TOOLS)
+    later = [{"role": "assistant", "content": "The weather? One moment."}, {"role": "user", "content": []}]
+    history = Transcript(["What about the flight?", message, *later])
+    assert [one["name"] for one in searched(search, history, "Acme").json["tools"]] == ["pay_invoice"]
+    assert searched(search, history, "Acme again", "2").json["tools"]  # after the turn of the first search
+    assert search.search("Acme") == []
+
+
+def test_a_round_that_was_saved_still_knows_what_the_user_said():
+    search, history = ToolSearch(TOOLS), Transcript(["Settle a bill of Acme."])
+    sent = search.offer(iter(history)).round([RawCall("1", "search_tools", {"query": "Acme"})])
+    again = ToolSearch(TOOLS)
+    restored = again.toolset.restore_round(json.loads(json.dumps(sent.as_dict())))
+    done = Executor(again).run_sync(restored)
+    assert [one["name"] for one in done.calls[0].result.json["tools"]] == ["pay_invoice"]
+    assert done.calls[0].arguments == {"query": "Acme", "prefix": ""}
+    assert "Settle" not in str(again["search_tools"].input_schema())
+
+
+def test_a_search_may_leave_the_message_alone():
+    history = Transcript(["Settle a bill of Acme."])
+    assert searched(ToolSearch(TOOLS, with_message=False), history, "Acme").json["tools"] == []
+    copied = copy(ToolSearch(TOOLS, with_message=False))
+    assert searched(copied, Transcript(history), "Acme").json["tools"] == []
+    with pytest.raises(TypeError, match='with_message must be True or False, not "no"'):
+        ToolSearch(TOOLS, with_message="no")
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [],
+        [{"role": "assistant", "content": "Settle a bill."}],
+        [{"role": "user", "content": [{"type": "tool_result", "content": "Settle a bill."}]}],
+        [{"role": "user", "content": {"text": 3}}, {"role": "user"}, {"role": ["user"]}, 3, None, object()],
+        [{"role": "user", "content": [{"functionResponse": {"name": "bill"}}, None, 3]}],
+    ],
+)
+def test_what_the_user_has_not_said_is_not_searched(history):
+    search = ToolSearch(TOOLS)
+    sent = search.offer(history).round([RawCall("1", "search_tools", {"query": "Acme"})])
+    assert Executor(search).run_sync(sent).calls[0].result.json["tools"] == []
+
+
+def test_the_message_goes_to_the_search_alone_also_where_it_has_another_name():
+    search = ToolSearch(TOOLS, always=who_am_i, name="find_tools")
+    offer = search.offer(["Settle a bill of Acme."])
+    calls = [
+        RawCall("1", "find_tools", {"query": "Acme"}),
+        RawCall("2", "who_am_i", {}),
+        RawCall("3", "find_tools", {"query": 3}),
+        RawCall("4", "no_such_tool", {}),
+    ]
+    found, who, *issues = Executor(search).run_sync(offer.round(calls)).calls
+    assert found.result.json["tools"][0]["name"] == "pay_invoice"
+    assert who.result.content == "Ada"
+    assert [one.state for one in issues] == ["issue", "issue"]
+    assert search.offer(["Settle a bill."]) != search.offer(["Cancel the flight."])
+
+
+@pytest.mark.parametrize("context", [None, {"role": "clerk"}, {FoundTools: FoundTools()}])
+def test_switches_get_the_context_without_the_message(context):
+    seen = []
+    search = ToolSearch(Toolset(TOOLS).switch(pay_invoice, enabled=lambda given: seen.append(given) or True))
+    sent = search.offer(["Settle a bill."]).round([RawCall("1", "search_tools", {"query": "bill"})])
+    Executor(search).run_sync(sent, context=context)
+    assert seen
+    assert all(given == (context or {}) and type(given) is not ChainMap for given in seen)
+
+
+def test_a_message_fits_in_the_words_of_a_query_and_beside_them():
+    search = ToolSearch(TOOLS, most=2)
+    assert names(search.search("flight", message="What will the weather be for my flight?")) == [
+        "getForecast",
+        "cancel_flight",
+    ]
+    assert names(search.search("bill", message="What will the weather be?")) == ["pay_invoice", "getForecast"]
+    with pytest.raises(TypeError, match="message must be a string, not"):
+        search.search("bill", message=3)
+
+
+def test_vectors_are_asked_about_the_message_too():
+    asked = []
+
+    def embed(texts):
+        asked.append(texts[0])
+        return by_topic(texts)
+
+    found = ToolSearch(TOOLS, embed=embed).search("Acme", message="I have no umbrella")
+    assert "getForecast" in names(found)[:2]
+    assert asked == ["Acme\nI have no umbrella", "Acme"]
 
 
 # --- switches, hidden tools, hooks --------------------------------------------------------------
@@ -706,7 +817,8 @@ def test_a_description_of_a_megabyte_takes_no_hit_from_the_others(description, p
     assert {one["name"] for one in shown} == {"huge_bill", *(other.name for other in others)}
     assert max(len(one["description"]) for one in shown) <= 500
     assert len(answer) < 10_000
-    read = tool_search._terms_of(huge)
-    assert sum(read.values()) <= 2 * tool_search._MOST_CHARACTERS
-    assert read == tool_search._terms_of(huge)
+    read = tool_search._read(huge)
+    kept = [*read.counts, *read.spellings, *[term for sentence in read.sentences for term in sentence]]
+    assert sum(map(len, kept)) <= 3 * tool_search._MOST_CHARACTERS
+    assert tool_search._read(huge) is read
     assert len(tool_search._text_of(huge)) <= tool_search._MOST_CHARACTERS + 100

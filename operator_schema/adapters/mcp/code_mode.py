@@ -54,7 +54,7 @@ _QUERY = {
             "type": "string",
             "minLength": 1,
             "maxLength": 2_000,
-            "description": "What has to be done, in a few words.",
+            "description": 'What has to be done, and with what, such as "cancel a flight".',
         },
         "prefix": {
             "type": "string",
