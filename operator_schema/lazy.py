@@ -120,16 +120,20 @@ def _answer(package: str, name: str, meant_by: Callable[[str], list[str]] | None
 
 
 def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
+    from .message_text import fold, is_one_slip_away
+
     here = [*sys.modules[package].__all__, *(_ROOMS if package == _ROOT else ())]
     elsewhere = [one for one in home_of if one not in here]
-    for likeness in (_ALMOST_THE_SAME, _SIMILAR):
-        for names in (here, elsewhere):
-            meant = names_meant(name, names, likeness)
-            if meant:
-                return _did_you_mean(
-                    [one if one in here else f"{one} of {home_of[one]}" for one in sorted(meant)]
-                )
-    return None
+    meant = names_meant(name, here)
+    if not any(is_one_slip_away(fold(name), fold(one)) for one in meant):
+        # A short name is less similar to what it was meant to be than to a longer one elsewhere.
+        tries = [
+            (likeness, names) for likeness in (_ALMOST_THE_SAME, _SIMILAR) for names in (here, elsewhere)
+        ]
+        meant = next(
+            (found for likeness, names in tries if (found := names_meant(name, names, likeness))), []
+        )
+    return _did_you_mean([one if one in here else f"{one} of {home_of[one]}" for one in sorted(meant)])
 
 
 def _homes() -> dict[str, str]:

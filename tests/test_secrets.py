@@ -361,6 +361,15 @@ def test_what_a_model_wrote_under_a_secret_key_stands_in_no_record(
     is_error=st.booleans(),
     elsewhere=st.sampled_from(ELSEWHERE),
 )
+@example(
+    mark="A" * 16,
+    key="api token",
+    form="XML with attributes",
+    value=str,
+    around=lambda value: value,
+    is_error=False,
+    elsewhere=lambda _: {},
+)
 def test_what_a_tool_wrote_under_a_secret_key_stands_in_no_record(
     records, mark, key, form, value, around, is_error, elsewhere
 ):

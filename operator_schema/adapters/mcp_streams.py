@@ -41,7 +41,7 @@ _SEARCHED = 65_536
 """Characters at the beginning of an answer, and at its end, that are searched for what tells its request."""
 
 _NUMBER = r'"id"\s*:\s*("[^"\\]+"|\w[\w.-]*)'
-_VERSION = r'"jsonrpc"\s*:\s*"2\.0"'
+_VERSION = r'"jsonrpc"\s*:\s*[^\s,:{}\[\]]{0,40}'
 _ID = re.compile(
     rf"{_VERSION}\s*,\s*{_NUMBER}\s*[,}}]|{_NUMBER}\s*,\s*{_VERSION}|\A\W*{_NUMBER}\s*,|,\s*{_NUMBER}\s*\}}\s*\Z"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from judge import validator
 from offers import offer_of
@@ -77,6 +77,16 @@ def sent_by(provider, tool):
 
 
 @given(SCHEMAS, VALUES)
+@example(
+    {
+        "type": "object",
+        "properties": {"b": {}},
+        "required": ["a"],
+        "$defs": {"Few": {"maximum": 2}},
+        "additionalProperties": False,
+    },
+    [{"a": 1}],
+)
 def test_what_fits_fits_what_is_sent_and_what_does_not_is_refused_when_it_comes(schema, values):
     try:
         tool = made(schema)

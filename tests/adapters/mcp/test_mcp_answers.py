@@ -13,7 +13,7 @@ from threading import Thread
 
 import anyio
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from mcp import Client, MCPError
 from mcp.types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
@@ -310,6 +310,8 @@ REORDERED = json.dumps(
     length=st.integers(0, 12),
     new=st.text(max_size=6) | st.sampled_from(["\\ud800", "null", "}", "]", '"', "NaN", "1e999", "[", "{"]),
 )
+@example(line=WHOLE, start=12, length=0, new="0")
+@example(line=WHOLE, start=11, length=5, new="null")
 def test_whatever_part_of_an_answer_is_something_else_the_call_ends(line, start, length, new):
     broken = line[:start] + new.replace("\n", " ") + line[start + length :]
     text, _ = read_of(broken)
