@@ -389,6 +389,8 @@ def test_a_tool_that_a_person_has_to_agree_to_still_asks():
         ('{"name": "get_weather", "arguments": "{\\"city\\": "}', "not valid JSON"),
         ("<tool_call>get_weather</tool_call>", "city: missing"),
         ('<function=get_weather>{"city": "Oslo",}</function>', "not valid JSON"),
+        ('<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo}}</tool_call>', "not valid JSON"),
+        ('[TOOL_CALLS]{"name": "get_weather", "arguments": {"city" = 1}}', "not valid JSON"),
     ],
 )
 def test_wrong_arguments_are_still_a_call_which_the_model_can_correct(text, says):
@@ -396,6 +398,15 @@ def test_wrong_arguments_are_still_a_call_which_the_model_can_correct(text, says
     (result,) = Executor(TOOLS).run_sync(answer.calls)
     assert result.code == "invalid_params"
     assert says in result.content
+
+
+@pytest.mark.parametrize("braces", ["", "}}", "\n}\n}"])
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+def test_a_brace_too_few_or_too_many_at_the_end_hides_no_call(wrap, braces):
+    text = wrap(f'{{"name": "get_weather", "arguments": {{"city": "Oslo"}}{braces}')
+    assert said(PROVIDERS["chat"].calls(whole("chat", text), OFFER)) == CALL
+    stream, shown = streamed("chat", text)
+    assert (said(stream.close().calls), set(shown)) == (CALL, {""})
 
 
 @tool
