@@ -36,15 +36,8 @@ _PREFIXES = ("", "minimax:", "seed:", "steptml:", "antml:", "longcat_", "\uff5cD
 """What models write before the names of tags."""
 _SCOPE = f"(?:{'|'.join(_PREFIXES)})"
 _LANGUAGES = (
-    "json",
-    "xml",
-    "text",
-    "plaintext",
-    "tool",
-    "tool_call",
-    "tool_calls",
-    "tool_code",
-    "function_call",
+    *("json", "xml", "text", "plaintext"),
+    *("tool", "tool_call", "tool_calls", "tool_code", "function_call"),
 )
 """Of code blocks: what says `python` shows code."""
 
@@ -83,6 +76,8 @@ _HEAD = re.compile(
     rf"{_SPACE}<\|message\|>\s*"
 )
 """A name before the JSON text of its arguments, as Llama, Kimi, DeepSeek, Mistral and gpt-oss write it."""
+_BARE = re.compile(rf"({_NAME})\s*(?=\{{)")
+"""The same where the server has left out the special tokens."""
 _END = re.compile(r"[\s)\]]*</?function>|\)\]")
 _BROKEN_END = re.compile(rf"{_TOKEN}|</?function>|<function=")
 _OBJECT = re.compile(rf'\{{\s*"name"\s*:\s*"({_NAME})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{{)')
@@ -94,8 +89,6 @@ _GEMMA_MARK = re.compile(rf"{_GEMMA_QUOTE}|[{{}}\[\]]")
 _GEMMA_KEY = re.compile(r"([{,]\s*)([^\s{}\[\],:\"]+)\s*:")
 _PYTHON = re.compile(r"[A-Za-z_\[{]")
 _PYTHON_NAME = re.compile(r"\[?\s*[A-Za-z_]")
-_BARE = re.compile(rf"({_NAME})\s*(?=\{{)")
-"""The same where the server has left out the special tokens."""
 
 _NAMES = ("name", "tool_name", "function_name", "tool", "function")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
