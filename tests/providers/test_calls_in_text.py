@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from patience import assert_linear
 from prose_texts import TEXTS
+from provider_traffic import provider_of, unstreamed
 from splitting import pieces
 from test_provider_laws import response_of
 from written_forms import FORMS, WRAPPERS, texts
@@ -16,6 +17,7 @@ from written_forms import FORMS, WRAPPERS, texts
 from operator_schema import Executor, RawCall, Toolset, providers, tool
 from operator_schema.providers import NameRule, Rules, ollama, openai_compatible, provider_names
 from operator_schema.providers.text_calls import may_become_calls
+from operator_schema.providers.written_calls import calls_in_text
 from operator_schema.tools import document_tool
 
 PROVIDERS = {"chat": openai_compatible("llama.cpp"), "ollama": ollama}
@@ -191,6 +193,25 @@ TALKED_OF = Toolset(get_weather, send_email, search).offer()
 def test_of_the_texts_that_are_no_calls_at_most_one_in_sixty_is_read_as_one():
     read = [text for text in TEXTS if openai_compatible("vLLM").calls(whole("chat", text), TALKED_OF)]
     assert len(read) * 60 <= len(TEXTS), read
+
+
+def names_in(value):
+    """Return every name in a recorded request, also those of its tools."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    own = {value["name"]} if isinstance(value, dict) and isinstance(value.get("name"), str) else set()
+    return own.union(*map(names_in, inner))
+
+
+def test_no_recorded_text_is_read_as_a_call_and_each_is_shown_from_its_first_words_on():
+    found = []
+    for exchange in unstreamed():
+        offered = dict.fromkeys(names_in(exchange["request"]), now)
+        for answer in provider_of(exchange).answers(json.loads(exchange["response"]), []):
+            if answer.text and not answer.calls:
+                found.append(answer.text)
+                assert calls_in_text(answer.text, offered, {}) == []
+                assert not may_become_calls(answer.text[:12], offered)
+    assert len(found) > 100
 
 
 @pytest.mark.parametrize("form", PROVIDERS)
