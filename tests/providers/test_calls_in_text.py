@@ -258,7 +258,7 @@ def mixtures(draw):
     return draw(st.sampled_from([text, text, text[:cut], text[cut:]]))
 
 
-@settings(deadline=None, max_examples=settings().max_examples)
+@settings(deadline=None, max_examples=settings().max_examples // 2)
 @given(mixtures(), st.sampled_from([*PROVIDERS]), st.integers(1, 9))
 def test_a_stream_shows_and_says_what_the_whole_answer_says_however_calls_are_mixed(text, form, size):
     answer = PROVIDERS[form].answer(whole(form, text), OFFER)
@@ -520,12 +520,8 @@ def test_calls_in_text_is_a_switch():
 
 
 @pytest.mark.slow("measures growth")
-@pytest.mark.parametrize(
-    "piece", ["a", "{", '", "', "\n", "get_weather(", "<tool_call>", "<arg_key>", "```", "x(a=1)\n"]
-)
-@pytest.mark.parametrize(
-    "start", ["", '{"name": "search", "arguments": {"query": "', "<tool_call>", "search("]
-)
+@pytest.mark.parametrize("piece", ["a", "{", '", "', "get_weather(", "<tool_call>", "<arg_key>", "x(a=1)\n"])
+@pytest.mark.parametrize("start", ['{"name": "search", "arguments": {"query": "', "search("])
 def test_a_stream_that_may_be_calls_is_read_in_linear_time(start, piece):
     def read(count):
         stream = PROVIDERS["chat"].stream(TALKED_OF)
