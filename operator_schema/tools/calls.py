@@ -88,8 +88,7 @@ class RawCall(Value):
         caller: the program that made it, in a sandbox of the provider, as the provider names it: a JSON
             object such as `{"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}`. None if the model
             made it.
-        is_from_text: whether the server left it in the text of the answer, where a
-            [provider](providers.md#calls-in-the-text) read it.
+        is_from_text: whether the server left it in the text of the answer, where the provider found it.
 
     Raises:
         TypeError: id or name isn't a string, `is_cut_off` or `is_from_text` isn't a bool, `caller` isn't a
