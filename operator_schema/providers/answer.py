@@ -95,7 +95,7 @@ class Answer(Value):
         stop: why it stopped.
         raw_stop: the same in the provider's own word, or None.
         message: the message or items that stand for this answer in the next request, before the results,
-            exactly as the provider sent them; a copy at each reading.
+            exactly as the provider sent it; a text that is calls is replaced by them. A copy at each reading.
         reasoning: what it thought, as far as the provider shows it as text; empty if it shows nothing.
         id: of the response, or None if the provider gives none.
         usage: the tokens that the response cost, or None if the provider doesn't say. If a response has

@@ -36,15 +36,8 @@ _PREFIXES = ("", "minimax:", "seed:", "steptml:", "antml:", "longcat_", "\uff5cD
 """What models write before the names of tags."""
 _SCOPE = f"(?:{'|'.join(_PREFIXES)})"
 _LANGUAGES = (
-    "json",
-    "xml",
-    "text",
-    "plaintext",
-    "tool",
-    "tool_call",
-    "tool_calls",
-    "tool_code",
-    "function_call",
+    *("json", "xml", "text", "plaintext"),
+    *("tool", "tool_call", "tool_calls", "tool_code", "function_call"),
 )
 """Of code blocks: what says `python` shows code."""
 
@@ -83,16 +76,19 @@ _HEAD = re.compile(
     rf"{_SPACE}<\|message\|>\s*"
 )
 """A name before the JSON text of its arguments, as Llama, Kimi, DeepSeek, Mistral and gpt-oss write it."""
+_BARE = re.compile(rf"({_NAME})\s*(?=\{{)")
+"""The same where the server has left out the special tokens."""
 _END = re.compile(r"[\s)\]]*</?function>|\)\]")
 _BROKEN_END = re.compile(rf"{_TOKEN}|</?function>|<function=")
+_OBJECT = re.compile(rf'\{{\s*"name"\s*:\s*"({_NAME})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{{)')
+_BRACES = re.compile(r"[\s}]*")
+_TAG = re.compile(r"[<\[]")
 _GEMMA = re.compile(rf"call:({_NAME})\s*(?=\{{)")
 _GEMMA_QUOTE = r"<\|\"\|>|<escape>"
 _GEMMA_MARK = re.compile(rf"{_GEMMA_QUOTE}|[{{}}\[\]]")
 _GEMMA_KEY = re.compile(r"([{,]\s*)([^\s{}\[\],:\"]+)\s*:")
 _PYTHON = re.compile(r"[A-Za-z_\[{]")
 _PYTHON_NAME = re.compile(r"\[?\s*[A-Za-z_]")
-_BARE = re.compile(rf"({_NAME})\s*(?=\{{)")
-"""The same where the server has left out the special tokens."""
 
 _NAMES = ("name", "tool_name", "function_name", "tool", "function")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
@@ -181,10 +177,15 @@ def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
         check_depth(text)
     except RefusedTextError:
         return found, 0
-    at = _end_of(_AROUND, text, 0)
+    end, at = 0, _end_of(_AROUND, text, 0)
     try:
         while at < len(text):
-            calls, end = _calls_at(text, at, is_whole=is_whole)
+            try:
+                calls, end = _calls_at(text, at, is_whole=is_whole)
+            except _NoCallError:
+                if not is_whole:
+                    raise
+                calls, end = _broken(text, at, is_tagged=_TAG.search(text, end, at) is not None)
             found += calls
             at = _end_of(_AROUND, text, end)
     except _NoCallError:
@@ -215,7 +216,7 @@ def _json(text: str, at: int) -> tuple[list[_Written], int] | None:
     if text[at] not in "{[" or (found := _json_value(text, at)) is None:
         return None
     value, end = found
-    return _value_calls(value), end
+    return _value_calls(value), _end_of(_BRACES, text, end)  # small models lose count of them
 
 
 def _json_value(text: str, at: int) -> tuple[Any, int] | None:
@@ -338,11 +339,33 @@ def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], 
     found = _json_value(text, begin.end()) if text.startswith("{", begin.end()) else None
     if found is not None:
         return [_Written(name, text[begin.end() : found[1]])], _end_of(_END, text, found[1])
-    if marked is None or not is_whole:
-        return None
-    broken = _BROKEN_END.search(text, begin.end())
+    return None if marked is None or not is_whole else _unread(name, text, begin.end())
+
+
+def _unread(name: str, text: str, at: int) -> tuple[list[_Written], int]:
+    """Return a call whose arguments aren't JSON, and where they end: repair reads them, or the model."""
+    broken = _BROKEN_END.search(text, at)
     end = len(text) if broken is None else broken.start()
-    return [_Written(name, text[begin.end() : end].rstrip(" \t\r\n)]"))], _end_of(_END, text, end)
+    return [_Written(name, text[at:end].rstrip(" \t\r\n)]"))], _end_of(_END, text, end)
+
+
+def _broken(text: str, at: int, *, is_tagged: bool) -> tuple[list[_Written], int]:
+    """Read a JSON object that lacks its end, or in a tag one whose arguments can't be read.
+
+    Without a tag, these may be an example with something like `…` in the place of the arguments.
+
+    Raises:
+        _NoCallError: there is something else.
+    """
+    begin = _OBJECT.match(text, at)
+    if begin is None:
+        raise _NoCallError
+    found = _json_value(text, begin.end())
+    if found is not None:
+        return [_Written(begin.group(1), found[0])], _end_of(_BRACES, text, found[1])
+    if not is_tagged:
+        raise _NoCallError
+    return _unread(begin.group(1), text, begin.end())
 
 
 def _python(text: str, at: int, begin: re.Pattern[str]) -> tuple[list[_Written], int]:

@@ -89,8 +89,7 @@ class RawCall(Value):
         caller: the program that made it, in a sandbox of the provider, as the provider names it: a JSON
             object such as `{"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}`. None if the model
             made it.
-        is_from_text: whether the server left it in the text of the answer, where a
-            [provider](providers.md#calls-in-the-text) read it.
+        is_from_text: whether the server left it in the text of the answer, where the provider found it.
         sent_name: the name that the model wrote, if the call was read as one of another tool (`repair=True`);
             otherwise None.
 

@@ -34,6 +34,8 @@ EXAMPLES_IN_PROSE = [
     "get_weather(city='Oslo')  # asks for Oslo\nThe result is a text.",
     "You wrote [TOOL_CALLS], which Mistral uses before a call.",
     "# Tools\n\n- `get_weather(city)`: the weather\n- `search(query)`: a search",
+    '{"name": "get_weather", "arguments": {"city": ...}}',
+    '```json\n{"name": "get_weather", "arguments": {"city": string}}\n```',
     'get_weather {"city": "Oslo"} is how a log shows it.',
 ]
 DATA = [

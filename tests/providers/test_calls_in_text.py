@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from patience import assert_linear
 from prose_texts import TEXTS
+from provider_traffic import provider_of, unstreamed
 from splitting import pieces
 from test_provider_laws import response_of
 from written_forms import FORMS, WRAPPERS, texts
@@ -16,6 +17,7 @@ from written_forms import FORMS, WRAPPERS, texts
 from operator_schema import Executor, RawCall, Toolset, providers, tool
 from operator_schema.providers import NameRule, Rules, ollama, openai_compatible, provider_names
 from operator_schema.providers.text_calls import may_become_calls
+from operator_schema.providers.written_calls import calls_in_text
 from operator_schema.tools import document_tool
 
 PROVIDERS = {"chat": openai_compatible("llama.cpp"), "ollama": ollama}
@@ -193,6 +195,25 @@ def test_of_the_texts_that_are_no_calls_at_most_one_in_sixty_is_read_as_one():
     assert len(read) * 60 <= len(TEXTS), read
 
 
+def names_in(value):
+    """Return every name in a recorded request, also those of its tools."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    own = {value["name"]} if isinstance(value, dict) and isinstance(value.get("name"), str) else set()
+    return own.union(*map(names_in, inner))
+
+
+def test_no_recorded_text_is_read_as_a_call_and_each_is_shown_from_its_first_words_on():
+    found = []
+    for exchange in unstreamed():
+        offered = dict.fromkeys(names_in(exchange["request"]), now)
+        for answer in provider_of(exchange).answers(json.loads(exchange["response"]), []):
+            if answer.text and not answer.calls:
+                found.append(answer.text)
+                assert calls_in_text(answer.text, offered, {}) == []
+                assert not may_become_calls(answer.text[:12], offered)
+    assert len(found) > 100
+
+
 @pytest.mark.parametrize("form", PROVIDERS)
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_is_shown_of_a_stream_is_its_text(form, text):
@@ -237,7 +258,7 @@ def mixtures(draw):
     return draw(st.sampled_from([text, text, text[:cut], text[cut:]]))
 
 
-@settings(deadline=None, max_examples=settings().max_examples)
+@settings(deadline=None, max_examples=settings().max_examples // 2)
 @given(mixtures(), st.sampled_from([*PROVIDERS]), st.integers(1, 9))
 def test_a_stream_shows_and_says_what_the_whole_answer_says_however_calls_are_mixed(text, form, size):
     answer = PROVIDERS[form].answer(whole(form, text), OFFER)
@@ -352,8 +373,6 @@ def test_the_mark_is_kept_in_rounds_and_transcripts():
     assert turn.as_dict()["calls"][0]["is_from_text"] is True
     assert eval(repr(answer.calls[0]), {"RawCall": RawCall}) == answer.calls[0]  # noqa: S307  # its own
     assert "is_from_text" not in OFFER.round([RawCall("1", "now")]).as_dict()["calls"][0]
-    with pytest.raises(TypeError, match="is_from_text must be True or False, not integer 1"):
-        RawCall("1", "now", is_from_text=1)
 
 
 def test_the_log_says_it_once_for_each_provider(caplog):
@@ -389,6 +408,8 @@ def test_a_tool_that_a_person_has_to_agree_to_still_asks():
         ('{"name": "get_weather", "arguments": "{\\"city\\": "}', "not valid JSON"),
         ("<tool_call>get_weather</tool_call>", "city: missing"),
         ('<function=get_weather>{"city": "Oslo",}</function>', "not valid JSON"),
+        ('<tool_call>{"name": "get_weather", "arguments": {"city": "Oslo}}</tool_call>', "not valid JSON"),
+        ('[TOOL_CALLS]{"name": "get_weather", "arguments": {"city" = 1}}', "not valid JSON"),
     ],
 )
 def test_wrong_arguments_are_still_a_call_which_the_model_can_correct(text, says):
@@ -396,6 +417,15 @@ def test_wrong_arguments_are_still_a_call_which_the_model_can_correct(text, says
     (result,) = Executor(TOOLS).run_sync(answer.calls)
     assert result.code == "invalid_params"
     assert says in result.content
+
+
+@pytest.mark.parametrize("braces", ["", "}}", "\n}\n}"])
+@pytest.mark.parametrize("wrap", WRAPPERS.values(), ids=WRAPPERS)
+def test_a_brace_too_few_or_too_many_at_the_end_hides_no_call(wrap, braces):
+    text = wrap(f'{{"name": "get_weather", "arguments": {{"city": "Oslo"}}{braces}')
+    assert said(PROVIDERS["chat"].calls(whole("chat", text), OFFER)) == CALL
+    stream, shown = streamed("chat", text)
+    assert (said(stream.close().calls), set(shown)) == (CALL, {""})
 
 
 @tool
@@ -490,12 +520,8 @@ def test_calls_in_text_is_a_switch():
 
 
 @pytest.mark.slow("measures growth")
-@pytest.mark.parametrize(
-    "piece", ["a", "{", '", "', "\n", "get_weather(", "<tool_call>", "<arg_key>", "```", "x(a=1)\n"]
-)
-@pytest.mark.parametrize(
-    "start", ["", '{"name": "search", "arguments": {"query": "', "<tool_call>", "search("]
-)
+@pytest.mark.parametrize("piece", ["a", "{", '", "', "get_weather(", "<tool_call>", "<arg_key>", "x(a=1)\n"])
+@pytest.mark.parametrize("start", ['{"name": "search", "arguments": {"query": "', "search("])
 def test_a_stream_that_may_be_calls_is_read_in_linear_time(start, piece):
     def read(count):
         stream = PROVIDERS["chat"].stream(TALKED_OF)

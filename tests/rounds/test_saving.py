@@ -85,6 +85,17 @@ def test_a_plan_without_calls_comes_back():
     assert restored(plan).is_complete
 
 
+def test_where_a_call_was_found_comes_back():
+    raw = [RawCall("1", "anything", {"value": 1}, is_from_text=True), RawCall("2", "anything", {"value": 1})]
+    plan = TOOLS.offer().round(raw)
+    assert [call.raw.is_from_text for call in restored(plan).calls] == [True, False]
+    data = plan.as_dict()
+    assert ["is_from_text" in call for call in data["calls"]] == [True, False]
+    del data["calls"][0]["is_from_text"]
+    with pytest.raises(RestoreError, match="its data were changed after they were saved"):
+        TOOLS.restore_round(data)
+
+
 def test_the_program_that_made_a_call_comes_back():
     program = {"type": "program", "caller_id": "p"}
     raw = [RawCall("1", "anything", {"value": 1}, caller=program), RawCall("2", "anything", {"value": 1})]

@@ -158,6 +158,12 @@ def test_a_turn_that_was_stored_knows_which_program_made_its_calls(store):
     assert [one.caller for one in store.transcript("a")[0].calls] == [program]
 
 
+def test_a_turn_that_was_stored_knows_where_its_calls_were_found(store):
+    calls = [raw("fetch", "f", url="u").replace(is_from_text=True), raw("fetch", "g", url="v")]
+    executor(store).run_sync(sent(*calls)).commit(store.transcript("a"))
+    assert [one.is_from_text for one in store.transcript("a")[0].calls] == [True, False]
+
+
 def test_a_complete_round_that_was_not_committed_is_still_there(store):
     done = executor(store).run_sync(sent(raw("fetch", "f", url="u")))
     loaded = store.load(done.id, toolset)

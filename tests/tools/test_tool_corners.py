@@ -59,6 +59,13 @@ def test_a_call_is_cut_off_or_not():
         RawCall(name="send", arguments={}, is_cut_off=1)
 
 
+def test_a_call_is_from_the_text_or_not():
+    call = RawCall("1", "send", {}, is_from_text=True)
+    assert repr(call) == "RawCall(id='1', name='send', arguments={}, is_from_text=True)"
+    with pytest.raises(TypeError, match="is_from_text must be True or False, not integer 1"):
+        RawCall(name="send", arguments={}, is_from_text=1)
+
+
 def test_the_caller_of_a_call_is_an_object():
     with pytest.raises(TypeError, match="caller must be a dict of JSON values or None, not string"):
         RawCall("1", "search", {}, caller="code_execution")
