@@ -78,7 +78,10 @@ class _Validator:
     def validate_python(self, arguments: Any, **_: Any) -> Any:
         """Check JSON text, or arguments that are parsed."""
         try:
-            checked = self._tool.encode_input(self._tool.decode_to_run(arguments).instance)
+            report = self._tool.decode_to_run(arguments)
+            if self._asks:  # a hook may have a person asked about what this returns
+                self._tool.check_as_sent(report.findings, arguments)
+            checked = self._tool.encode_input(report.instance)
         except DecodeError as error:
             raise ModelRetry(str(error)) from None
         return _Checked(checked, arguments) if self._asks else checked

@@ -11,7 +11,7 @@ from itertools import permutations
 from typing import Annotated
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema import (
@@ -121,6 +121,7 @@ def test_the_text_shows_the_whole_call_and_repair_reads_it(name, arguments):
         ("markunread", ["markread"]),
         ("get_item", ["set_item"]),
         ("import_file", ["export_file"]),
+        ("heal_box", ["seal_box"]),
         ("enable_user", ["disable_user"]),
         ("switch_light_on", ["switch_light_off"]),
         ("include_all", ["exclude_all"]),
@@ -520,16 +521,13 @@ def optional(symbol: str = "", days: int = 0) -> str:
     return "done"
 
 
-SAMPLES = [stock_price, cancel_order, no_arguments, optional]
-ARGUMENTS = [
-    {},
-    CALL,
-    {"symbol": "A", "days": "2"},
-    {"order_id": 5},
-    {"order_id": "5"},
-    {"days": 1},
-    {"x": 1},
-]
+FITTING = {
+    stock_price: [CALL, {"symbol": "A", "days": "2"}],
+    cancel_order: [{"order_id": 5}, {"order_id": "5"}, {"orderId": 5}],
+    no_arguments: [{}],
+    optional: [{}, CALL, {"days": 1}],
+}
+"""Samples of tools, and arguments that they take, some only with repair."""
 names = st.builds(
     lambda words, separator: separator.join(words),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True),
@@ -552,14 +550,18 @@ RENAMED = [
 
 
 @st.composite
-def toolsets(draw):
-    """Draw tools of random names, with random statements about them."""
+def mistaken(draw):
+    """Draw tools of random names, the name of one of them in another form, and arguments, mostly its own."""
     made = []
     for name in draw(st.lists(names, min_size=1, max_size=5, unique=True)):
-        said = draw(st.sampled_from([{}, {}, *GUARDED]))
-        sample = draw(st.sampled_from(SAMPLES))
-        made.append(sample.with_(name=name, repair=draw(st.booleans()), **said))
-    return made
+        said = draw(st.sampled_from([{}, {}, {}, {}, *GUARDED]))
+        repair = draw(st.sampled_from([True, True, False]))
+        sample = draw(st.sampled_from([*FITTING]))
+        made.append((sample, sample.with_(name=name, repair=repair, **said)))
+    sample, one = draw(st.sampled_from(made))
+    others = [{"x": 1}, *[given for arguments in FITTING.values() for given in arguments]]
+    arguments = draw(st.sampled_from(FITTING[sample]) | st.sampled_from(others))
+    return [one for _, one in made], draw(st.sampled_from(RENAMED))(one.name), arguments
 
 
 def takes(one, arguments):
@@ -570,19 +572,20 @@ def takes(one, arguments):
         return False
 
 
-@given(st.data(), toolsets(), st.sampled_from(ARGUMENTS), st.sampled_from(RENAMED))
-def test_a_call_of_another_name_runs_the_one_tool_that_it_means_or_none(data, tools, arguments, renamed):
+@settings(max_examples=3 * settings().max_examples)
+@given(mistaken(), st.randoms(use_true_random=False))
+def test_a_call_of_another_name_runs_the_one_tool_that_it_means_or_none(drawn, random):
     """Whatever the order of the tools; never one that is destructive or asks."""
-    name = renamed(data.draw(st.sampled_from(tools)).name)
+    tools, name, arguments = drawn
     if not name or name in [one.name for one in tools]:
         return
     near = near_names(name, [one.name for one in tools])
     fitting = [one for one in tools if one.name in near and takes(one, arguments)]
     found = set()
-    for order in (tools, tools[::-1], data.draw(st.permutations(tools))):
+    for order in (tools, random.sample(tools, len(tools))):
         toolset = Toolset(order)
         call, before = decided(toolset, name, arguments), len(ran)
-        result = Executor(Registry(toolset)).run_sync(RawCall("1", name, arguments))
+        result = Executor(toolset, threads=False).run_sync(RawCall("1", name, arguments))
         text = call.content or ""
         found.add((call.name, call.state, text.partition("; the tools are ")[0]))
         if call.state == "pending":

@@ -176,6 +176,23 @@ def test_bad_arguments_are_reported_by_us_and_tried_again():
     assert returned.content == "09:00 30"
 
 
+@pytest.mark.parametrize("said", [{}, {"destructive": True}])
+def test_a_wrapper_is_taken_off_unless_the_tool_is_destructive(said):
+    done = []
+
+    @tool(repair=True, **said)
+    def clear(path: str) -> str:
+        """Clear."""
+        done.append(path)
+        return "cleared"
+
+    result = run([clear], ("clear", {"arguments": {"path": "a"}}), ("clear", {"path": "b"}))
+    answers = [part.content for part in parts_of(result, ToolReturnPart)]
+    if said:
+        assert answers[0].endswith('send: {"path": "a"}')
+    assert done == (["b"] if said else ["a", "b"])
+
+
 def test_a_tool_that_asks_for_approval_is_run_once_it_is_given():
     done = []
 
