@@ -163,7 +163,7 @@ class _Answers(Stream):
         """Yield the errors of requests whose answer can't be read; none if it isn't an answer."""
         said = failure.errors(include_url=False, include_context=False)
         given, why = said[0]["input"], said[0]["msg"]
-        if not isinstance(given, str):
+        if said[0]["loc"]:  # it is JSON, and this is about a part of it
             given, why = _whole(said), "it isn't an answer of JSON-RPC"
         several = is_array(given) and all(map(is_object, given))
         for one in cast("list[Any]", given) if several else [given]:
