@@ -618,7 +618,10 @@ class Run:
             return self._checked(self.decoded.given)
         failures = self._outcomes.failures
         try:
-            report = self.tool.decode_to_run(arguments_to_decode(self.call))
+            arguments = arguments_to_decode(self.call)
+            report = self.tool.decode_report(arguments)
+            if report.findings:
+                self.tool.check_to_run(report, arguments)
         except DecodeError as error:
             return self._limited(failures.invalid(self.call, error))
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it

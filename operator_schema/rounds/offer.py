@@ -183,7 +183,10 @@ class Offer(Value, Generic[Input]):
         if raw.is_cut_off:
             return _issue(index, raw, FAILURES.cut_off(raw))
         try:
-            report = tool.decode_to_run(arguments_to_decode(raw))
+            given = arguments_to_decode(raw)
+            report = tool.decode_report(given)
+            if report.findings:
+                tool.check_to_run(report, given)
             # The tool of the toolset itself, without the changes of an offered `describe_tools`.
             return call_with_input(
                 index, raw, self._snapshot.tools[raw.name], report.instance, report.as_details()

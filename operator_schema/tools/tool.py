@@ -360,14 +360,18 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             DecodeError: they don't fit, or came in a wrapper, and the tool is destructive or asks a person.
         """
         report = self.decode_report(arguments)
-        if report.findings and self.annotations.needs_exact_calls:
-            self.check_as_sent(report.findings, arguments)
+        if report.findings:
+            self.check_to_run(report, arguments)
         return report
 
-    def _input_of(self, arguments: object) -> Any:
-        """Return the input for a call that runs at once; most tools need no report for that."""
-        is_exact = self.annotations.needs_exact_calls
-        return self.decode_to_run(arguments).instance if is_exact else self.decode(arguments)
+    def check_to_run(self, report: DecodeReport[Any], arguments: object) -> None:
+        """Check the report about arguments, as `decode_to_run` does.
+
+        Raises:
+            DecodeError: as for `decode_to_run`.
+        """
+        if self.annotations.needs_exact_calls:
+            self.check_as_sent(report.findings, arguments)
 
     def encode_input(self, given: Any, /) -> dict[str, Any]:
         """Turn an input back into arguments: for hooks, approvals and logs.
@@ -537,7 +541,9 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             MissingContextError: a value to inject is missing; the function does not run.
             ToolError: there is no function, or it is async.
         """
-        result = self.call(self._input_of(arguments), context=context, **injected)
+        repairs = "repair" in self._options  # without it, a report costs more than it says
+        given = self.decode_to_run(arguments).instance if repairs else self.decode(arguments)
+        result = self.call(given, context=context, **injected)
         if is_awaitable(result):
             close_awaitable(result)
             raise ToolError(self.name, "it returns something to await: use await arun")
@@ -545,7 +551,9 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     async def arun(self, arguments: object, /, *, context: Context | None = None, **injected: Any) -> str:
         """Run the tool as `run` does, and await the result if it is awaitable."""
-        result: Any = await self.acall(self._input_of(arguments), context=context, **injected)
+        repairs = "repair" in self._options
+        given = self.decode_to_run(arguments).instance if repairs else self.decode(arguments)
+        result: Any = await self.acall(given, context=context, **injected)
         return self.encode_output(result)
 
     def encode_output(self, result: object) -> str:

@@ -715,8 +715,11 @@ def _refused_text(tool: Tool[..., Any], params: types.CallToolRequestParams) -> 
     if tool.repairs and not tool.annotations.needs_exact_calls:
         return None
     try:
+        tool.exact().decode(text)  # what is wrong with the arguments themselves comes first
         tool.exact().codec.decode(text)
     except DecodeError as error:
         write_log(INFO, "%s: its arguments came as text, not as an object", tool.name)
         return ToolResult("", tool.name, str(error), is_error=True, code="invalid_params")
+    except Exception:  # noqa: BLE001  # a class's own code fails, which the executor tells the model
+        return None
     return None

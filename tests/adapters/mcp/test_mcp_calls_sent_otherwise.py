@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import anyio
 import mcp_types as types
@@ -104,6 +105,23 @@ def test_what_no_call_can_be_made_of(repair):
         assert "send: " not in answer.content[0].text
     assert empty.content[0].text == "pong"
     assert ran == ["ping"]
+
+
+def test_a_class_that_fails_costs_one_call_alone():
+    @dataclass
+    class Failing:
+        x: int
+
+        def __post_init__(self):
+            raise ZeroDivisionError
+
+    @tool
+    def take(failing: Failing) -> str:
+        """Take it."""
+        return "taken"
+
+    (answer,) = answers([take], ("take", '{"x": 1}'))
+    assert answer.content[0].text == "take failed: ZeroDivisionError"
 
 
 def test_nobody_is_asked_about_a_call_that_the_client_did_not_send():
