@@ -138,7 +138,7 @@ def malformed_parts(schema: dict[str, Any]) -> list[str]:
     for left in WrittenSchema(schema).judge.left:
         place = resolve_pointer(schema, left.where or "#")
         value = place[1].get(left.keyword) if place is not None and is_object(place[1]) else None
-        at = f"{quote(left.keyword)} at {left.where}"
+        at = f"{quote(left.keyword or '')} at {left.where}"
         is_no_text = left.keyword == "pattern" and not isinstance(value, str)
         if left.message == _NO_SCHEMA:
             found.append(f"has something at {left.where} that isn't a schema")
