@@ -452,11 +452,7 @@ def _is_limit(given: Any) -> bool:
 
 
 def _shown_limit(given: Any) -> str:
-    return (
-        f"({excerpt(list(cast('tuple[Any, ...]', given)))[1:-1]})"
-        if isinstance(given, tuple)
-        else excerpt(given)
-    )
+    return f"({excerpt([*given])[1:-1]})" if type(cast("object", given)) is tuple else excerpt(given)
 
 
 def _is_schema(given: Any) -> bool:
