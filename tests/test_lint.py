@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from annotated_types import Ge
+from tagged_classes import Delete, Keep
 
 from operator_schema import Codec, Registry, Toolset, tool, tool_input
 from operator_schema.introspect.graph_traversal import places_of
 from operator_schema.json_values import to_json_text
 from operator_schema.lint import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS, lint, lint_type
 from operator_schema.providers import anthropic, gemini, gemini_parameters, mistral, openai_chat
-from operator_schema.tools import document_tool
+from operator_schema.tools import NO_OUTPUT, document_tool, tool_of_document
 
 
 @tool
@@ -404,7 +405,10 @@ def test_each_place_is_there_once():
     ids=["type", "types", "number", "reference"],
 )
 def test_a_mistake_in_a_schema_is_named_rather_than_that_the_type_is_missing(schema, message, suggestion):
-    (found,) = lint([described({"any": {**schema, "description": "What."}})])
+    """A server of others may send it; where a developer writes it, `document_tool` refuses it."""
+    document = described({"any": {"description": "What."}}).codec.json_schema()
+    document["properties"]["any"] |= schema
+    (found,) = lint([tool_of_document(run, document, NO_OUTPUT, name="do_it", description="Do it well.")])
     assert (found.code, found.severity, found.path) == ("unchecked", "warning", ("any",))
     assert (found.message, found.suggestion) == (message, suggestion)
 
@@ -427,18 +431,6 @@ class Remove:
 
 
 @dataclass
-class Tagged:
-    path: str
-    kind: Literal["tagged"] = "tagged"
-
-
-@dataclass
-class Labelled:
-    path: str
-    kind: Literal["labelled"] = "labelled"
-
-
-@dataclass
 class Measured:
     size: int
 
@@ -453,9 +445,9 @@ class Described:
     [
         (Remove | Archive, ["Archive and Remove"]),
         (list[Archive | Remove | None], ["Archive and Remove"]),
-        (Archive | Remove | Tagged, ["Archive and Remove", "Archive and Tagged", "Remove and Tagged"]),
-        (Tagged | Labelled, []),
-        (Tagged | Labelled | Measured, []),
+        (Archive | Remove | Keep, ["Archive and Keep", "Archive and Remove", "Keep and Remove"]),
+        (Keep | Delete, []),
+        (Keep | Delete | Measured, []),
         (Measured | Described | Archive, []),
         (Archive | str, []),
     ],

@@ -52,7 +52,8 @@ _SHORTEST_LIKE = 5
 
 _OTHER_WORDS = {
     "sandbox": "sandbox sandboxed sandboxEnabled isolated",
-    "disabled": "enable enabled disable active isActive isEnabled isDisabled paused pause isPaused",
+    "disabled": "enable enabled disable active isActive isEnabled isDisabled paused pause isPaused off skip "
+    "skipped stopped status suspended inactive isInactive deactivated offline visible isVisible",
     "confirm": "approve approval approvals approvalMode requireApproval requiresApproval needsApproval "
     "manualApproval ask askUser alwaysAsk askFirst askBefore askBeforeUse permission permissions consent "
     "requireUserConsent humanInTheLoop hitl prompt promptUser",
@@ -60,7 +61,7 @@ _OTHER_WORDS = {
     "allowTools allowedTools allowList enabledTools exposeTools toolFilter whitelist filter exclude excludes "
     "excluded excludeTools excludedTools disabledTools disableTools deny denied denyList deniedTools block "
     "blocked blockTools blockedTools blocklist blacklist hide hidden hideTools hiddenTools readOnly "
-    "forbid forbidden forbiddenTools expose exposed exposedTools",
+    "forbid forbidden forbiddenTools expose exposed exposedTools restrict restricted visibleTools",
     "url": "uri httpUrl serverUrl endpoint baseUrl",
     "headers": "httpHeaders requestHeaders",
     "command": "cmd program executable",
@@ -100,6 +101,7 @@ _STEMS = {
     "only": "only",
     "allowlist": "only",
     "forbid": "only",
+    "restrict": "only",
     "disabl": "disabled",
     "paus": "disabled",
 }

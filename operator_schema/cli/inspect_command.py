@@ -123,13 +123,20 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         WrongUse: one of them can't be used.
     """
-    from ..inspector.call_logs import TriedCalls
+    from ..inspector.call_logs import TriedCalls, check_has_calls
 
     for name in ("calls", "store"):
         path: Path | None = options[name]
         if path is not None and not path.is_file():
             message = f"--{name}: there is no file {escape(str(path))}"
             raise WrongUse(message)
+    try:
+        if options["calls"] is not None:
+            check_has_calls(options["calls"])
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        message = f"--calls {escape(str(options['calls']))} can't be used: {escape(str(why))}"
+        raise WrongUse(message) from None
     try:
         tried = TriedCalls(options["tried"])
     except (OSError, ValueError) as error:

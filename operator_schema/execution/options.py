@@ -337,6 +337,6 @@ def hooks_given(given: Any) -> Hooks:
     Raises:
         TypeError: something isn't a hook.
     """
-    from ..rounds.hooks import hooks_of  # few programs have any
+    from ..rounds.hooks import hooks_for_calls  # few programs have any
 
-    return hooks_of(given)
+    return hooks_for_calls(given)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Find = Callable[[str], Tool[..., Any]]
 
-__all__ = ["LARGEST_LOG", "LoggedCall", "TriedCalls", "read_log", "replayed_log"]
+__all__ = ["LARGEST_LOG", "LoggedCall", "TriedCalls", "check_has_calls", "read_log", "replayed_log"]
 
 LARGEST_LOG = 64 * 2**20
 """Bytes of a log."""
@@ -72,6 +72,25 @@ def read_log(path: Path) -> list[LoggedCall]:
             if len(found) >= _MOST_CALLS:
                 break
     return found[:_MOST_CALLS]
+
+
+def check_has_calls(path: Path) -> None:
+    """Check that a log has a call.
+
+    Raises:
+        OSError: it can't be read.
+        ValueError: it is too large, isn't a file, or has no call.
+    """
+    _check_size(path)
+    why = "it is empty"
+    with path.open("rb") as stream:
+        for number, record in enumerate(records_in(stream), 1):
+            found = _calls_of(number, record)
+            if any(call.name is not None for call in found):
+                return
+            why = f"record {number}: {found[0].arguments}" if number == 1 else why
+    message = f"it has no calls ({why})"
+    raise ValueError(message)
 
 
 def _calls_of(number: int, record: Any) -> list[LoggedCall]:

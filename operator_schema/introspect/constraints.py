@@ -404,14 +404,14 @@ def _fault_of(
     inner: Any, metadata: list[Any], leaf: SchemaLeaf[Any] | None
 ) -> tuple[TypeCode, str, str] | None:
     """Return the code, the text and the remedy of what is wrong with metadata, if anything is."""
-    lost = next(filter(None, map(_lost, metadata)), None)
+    lost = next((fault for each in metadata if (fault := _lost(inner, each)) is not None), None)
     if lost is not None:
         return "bad_metadata", *lost
     fault = _describe_copied_leaf(metadata) if leaf is None else _describe_unfit_leaf(inner, leaf)
     return None if fault is None else ("bad_leaf", *fault)
 
 
-def _lost(given: Any) -> tuple[str, str] | None:
+def _lost(inner: Any, given: Any) -> tuple[str, str] | None:
     """Return what is wrong with metadata that would have no effect here, and what to write instead.
 
     Metadata that others may read is none of ours; this finds only what nobody else can mean.
@@ -423,6 +423,9 @@ def _lost(given: Any) -> tuple[str, str] | None:
         message = f"{excerpt(given)} in Annotated has no effect: JSON Schema isn't read from there"
         remedy = "Write limits such as Ge(1) of annotated-types, and a description as a plain text"
         return message, remedy
+    if inner in _LIMITED and _is_limit(given):
+        message = f"{_shown_limit(given)} in Annotated has no effect: limits have names"
+        return message, "Write limits such as Ge(0), Le(10), MinLen(1) or MaxLen(10) of annotated-types"
     if get_origin(given) is Literal:
         choices = name_of(given)
         return f"{choices} in Annotated has no effect", f"Write {choices} in place of the type"
@@ -431,6 +434,25 @@ def _lost(given: Any) -> tuple[str, str] | None:
 
 MISPLACED: Final = "misplaced"
 """Attribute of the classes of marks that mean nothing inside an annotation: a message and a remedy."""
+
+
+_LIMITED: Final = (int, float, str)
+_LIMIT_KEYS: Final = frozenset(
+    ("ge", "gt", "le", "lt", "max", "max_length", "min", "min_length", "multiple_of", "range")
+)
+
+
+def _is_limit(given: Any) -> bool:
+    """Return whether metadata can only be meant as limits; a number alone may be anything."""
+    cls = type(cast("object", given))
+    if cls is dict:
+        return bool(given) and given.keys() <= _LIMIT_KEYS
+    parts = [*map(type, given)] if cls in {tuple, list} else []
+    return cls in {range, slice} or (len(parts) == 2 and {*parts} <= {int, float})  # noqa: PLR2004  # from, to
+
+
+def _shown_limit(given: Any) -> str:
+    return f"({excerpt([*given])[1:-1]})" if type(cast("object", given)) is tuple else excerpt(given)
 
 
 def _is_schema(given: Any) -> bool:

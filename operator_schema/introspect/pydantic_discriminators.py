@@ -77,18 +77,22 @@ def _requiring(part: Any, keys: Keys, meant: Meant) -> Any:
 def _requiring_object(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[str, Any]:
     if isinstance(part.get("$ref"), str):
         return {**part, "$ref": meant(part["$ref"], keys)}
-    found: Any = part.get("discriminator")
-    members: Any = part.get("oneOf")
-    if is_array(members) and is_object(found) and "mapping" in found:
-        inside = keys | {found["propertyName"]}
-        rest = {key: value for key, value in part.items() if key not in {"discriminator", "oneOf"}}
-        required = [_requiring(each, inside, meant) for each in members]
-        names = dict(pair for old, new in zip(members, required, strict=True) for pair in _renamed(old, new))
-        return {**rest, "discriminator": _mapped(found, names), "oneOf": required}
+    discriminator: Any = part.get("discriminator")
+    if is_array(part.get("oneOf")) and is_object(discriminator) and "mapping" in discriminator:
+        return _requiring_union(part, keys | {discriminator["propertyName"]}, meant)
     made = {key: _requiring(value, _NONE, meant) for key, value in part.items()}
     known = part.get("required", [])
-    lacking = sorted(keys.intersection(part.get("properties", ())).difference(known)) if keys else []
+    lacking = sorted(keys.intersection(part.get("properties", ())).difference(known))
     return {**made, "required": [*known, *lacking]} if lacking else made
+
+
+def _requiring_union(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[str, Any]:
+    """Return a union with a discriminator, whose members require some keys, in what refers to them, too."""
+    members = part["oneOf"]
+    made = [_requiring(each, keys, meant) for each in members]
+    names = dict(pair for old, new in zip(members, made, strict=True) for pair in _renamed(old, new))
+    rest = {key: value for key, value in part.items() if key not in {"discriminator", "oneOf"}}
+    return {**rest, "discriminator": _mapped(part["discriminator"], names), "oneOf": made}
 
 
 def _renamed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -43,6 +43,7 @@ __all__ = [
     "HookDecorator",
     "Hooks",
     "call_hooks_of",
+    "hooks_for_calls",
     "hooks_of",
     "Reject",
     "RunNormally",
@@ -478,6 +479,25 @@ def hooks_of(given: object) -> Hooks:
     return Hooks(*given) if isinstance(given, (list, tuple)) else Hooks(given)
 
 
+def hooks_for_calls(given: Any) -> Hooks:
+    """Return what is given as `hooks=` for calls as `Hooks`.
+
+    Raises:
+        TypeError: something isn't a hook, or describes tools and does nothing else.
+    """
+    sources: list[Any] = [*given] if type(given) in {list, tuple} else [given]
+    for source in sources:
+        marks = _marks_of(source) or ()
+        if marks and all(kind == "description" for kind, _ in marks):
+            name = _name_of(source)
+            message = (
+                f"the hook {name} describes tools, which has no effect on calls: write "
+                f"toolset.offer(descriptions=await Hooks({name}).descriptions(toolset))"
+            )
+            raise TypeError(message)
+    return hooks_of(given)
+
+
 def call_hooks_of(hooks: Any, toolset: NamedTools) -> CallHooks:
     """Return the hooks for the calls of a toolset: the given ones, and its own.
 
@@ -491,7 +511,7 @@ def call_hooks_of(hooks: Any, toolset: NamedTools) -> CallHooks:
     found: CallHooks = NO_HOOKS if own is None else own.for_calls(toolset)
     if hooks is None:
         return found
-    return (hooks if isinstance(hooks, Hooks) else Hooks(hooks)).for_calls(toolset).joined(found)
+    return (hooks if isinstance(hooks, Hooks) else hooks_for_calls(hooks)).for_calls(toolset).joined(found)
 
 
 def _unpickled(*hooks: Hook) -> Hooks:

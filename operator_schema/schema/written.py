@@ -9,13 +9,20 @@ from ..json_values import has_surrogate, is_array, is_object
 from ..message_text import excerpt, nearest, quote, received
 from .keywords import KEYWORDS
 from .linear_regex import Patterns
-from .references import step, subschemas
+from .references import resolve_pointer, step, subschemas
 from .validator import Judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["MAX_DOCUMENT", "WrittenSchema", "describe_unfit_parts", "says_more", "schema_fault"]
+__all__ = [
+    "MAX_DOCUMENT",
+    "WrittenSchema",
+    "describe_unfit_parts",
+    "malformed_parts",
+    "says_more",
+    "schema_fault",
+]
 
 
 MAX_DOCUMENT = 1_000_000
@@ -117,6 +124,46 @@ def describe_unfit_parts(schema: dict[str, Any]) -> tuple[str, str] | None:
         if written.judge.fits(inner, value) is False:
             return f"a value under {keyword} in json_schema doesn't fit: {excerpt(value)}", "Change it"
     return None
+
+
+def malformed_parts(schema: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the keywords of a document that mean nothing as they are written.
+
+    Others may not be checked either, such as a reference to another document: they mean something elsewhere.
+
+    Args:
+        schema: without a `schema_fault`.
+    """
+    found: list[str] = []
+    for left in WrittenSchema(schema).judge.left:
+        place = resolve_pointer(schema, left.where or "#")
+        value = place[1].get(left.keyword) if place is not None and is_object(place[1]) else None
+        at = f"{quote(left.keyword or '')} at {left.where}"
+        is_no_text = left.keyword == "pattern" and not isinstance(value, str)
+        if left.message == _NO_SCHEMA:
+            found.append(f"has something at {left.where} that isn't a schema")
+        elif left.message == _NOT_READ or is_no_text:
+            found.append(f"has {at} that can't be read: {received(value)}")
+        elif left.keyword == "$ref" and (not isinstance(value, str) or value.startswith("#")):
+            found.append(f"has {at} that leads nowhere: {received(value)}")
+    found += [f"has a list at #{place}, where a schema has to be" for place in _lists_for_schemas(schema)]
+    return found
+
+
+def _lists_for_schemas(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield the JSON pointers to lists in place of one schema, inside of which nobody looks for any."""
+    for pointer, inner in _schemas_in(schema):
+        for keyword, value in inner.items():
+            holds = KEYWORDS[keyword].holds if keyword in KEYWORDS else "value"
+            if holds == "schema" and is_array(value):
+                yield step(pointer, keyword)
+            elif holds == "named" and is_object(value) and keyword != "dependencies":
+                yield from [step(pointer, keyword, name) for name, one in value.items() if is_array(one)]
+
+
+_NOT_READ: Final = "it can't be read"
+_NO_SCHEMA: Final = "it isn't a schema"
+"""Why a keyword or a part isn't checked that no reader of JSON Schema could check."""
 
 
 def _schemas_in(schema: dict[str, Any], pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -7,9 +7,11 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ..errors import SchemaError
+from ..findings import about_type
 from ..introspect.hints import Scope
 from ..json_values import is_object, to_json_text
 from ..schema.document import DocumentCodec, SchemaDocument
+from ..schema.written import malformed_parts, schema_fault
 from .function import make_tool
 from .output import NO_OUTPUT, OutputType, WrittenOutput
 from .signature import name_of_callee
@@ -110,13 +112,33 @@ def document_tool(
         SchemaError: with everything that is wrong with the function, the documents and the options.
     """
     output = None
+    name = options.get("name") or name_of_callee(function) or "tool"
+    _check_written(name, {"schema": schema, "output_schema": output_schema})
     if output_schema is not None:
-        name = options.get("name") or name_of_callee(function) or "tool"
         output = DocumentOutput(SchemaDocument(f"result of {name}", output_schema, is_arguments=False))
     frame = sys._getframe(1)  # names that text may use
     made: Any = make_tool(function, dict(options), frame, schema=schema, output=output)
     found: Tool[P, R] = made
     return found
+
+
+def _check_written(name: object, schemas: Mapping[str, object]) -> None:
+    """Check that documents say nothing that nobody can check: the model would be shown what isn't kept.
+
+    Raises:
+        SchemaError: they do; with each such keyword.
+    """
+    complaints = [
+        about_type((), "unsupported", str(name), f"{parameter} {message}", _CORRECT)
+        for parameter, schema in schemas.items()
+        if is_object(schema) and schema_fault(schema) is None
+        for message in malformed_parts(schema)
+    ]
+    if complaints:
+        raise SchemaError(str(name), complaints, "function")
+
+
+_CORRECT = "Correct it, or leave it out: the model would be shown what isn't kept"
 
 
 def tool_of_document(

@@ -173,6 +173,9 @@ def test_each_single_edit_of_a_key_of_the_file_is_refused(read, word):
         ("allowed_tools", "only"),
         ("excludeTools", "only"),
         ("readOnly", "only"),
+        ("restrict", "only"),
+        ("restrictedTools", "only"),
+        ("visibleTools", "only"),
         ("serverUrl", "url"),
         ("http_headers", "headers"),
         ("arguments", "args"),
@@ -220,9 +223,25 @@ def test_a_key_that_holds_something_back_elsewhere_is_refused_with_the_one_to_us
         read(**{key: True})
 
 
-def test_a_paused_server_is_refused_with_the_key_that_leaves_it_out(read):
-    with pytest.raises(WrongUse, match='has "paused": write "disabled": true to leave a server out'):
-        read(paused=True)
+STATES = [
+    "paused",
+    "off",
+    "skip",
+    "stopped",
+    "status",
+    "suspended",
+    "inactive",
+    "Offline",
+    "is_inactive",
+    "visible",
+]
+
+
+@pytest.mark.parametrize("value", [True, False, "disabled", None])
+@pytest.mark.parametrize("key", STATES)
+def test_a_server_that_is_left_out_in_another_way_is_refused_with_the_key_for_it(read, key, value):
+    with pytest.raises(WrongUse, match=f'has "{key}": write "disabled": true to leave a server out'):
+        read(**{key: value})
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,14 @@ def test_wrong_use_says_what_is_right(refused, folder, monkeypatch):
     monkeypatch.setenv("SHORT", "x")
     assert "can't be used" in refused("--store", "own.db", "--secret-env", "SHORT", "help_desk")
     assert "--calls: there is no file none.jsonl" in refused("--calls", "none.jsonl", "help_desk")
+    for text, why in (
+        ("", "it is empty"),
+        ('{"a": 1}\n{"b": 2}\n', "record 1: there is no call in it"),
+        ("\x00\n", "record 1: it isn't JSON"),
+    ):
+        Path("no_calls.jsonl").write_text(text)
+        said = refused("--calls", "no_calls.jsonl", "help_desk")
+        assert f"--calls no_calls.jsonl can't be used: it has no calls ({why}" in said
     assert "--store: there is no file none.db" in refused("--store", "none.db", "help_desk")
     assert not (folder / "none.db").exists()
     assert "no module nowhere" in refused("nowhere")

@@ -482,8 +482,31 @@ def test_metadata_that_only_this_library_could_mean_is_not_lost(inner):
     assert said.endswith("has no effect. Write Literal['low', 'high'] in place of the type.")
 
 
+LIMITS = {
+    "(0, 10)": (0, 10),
+    "(0.5, -1)": (0.5, -1),
+    "[0, 10]": [0, 10],
+    "range": range(10),
+    "slice": slice(1, 10),
+    '{"ge": 0, "le": 10}': {"ge": 0, "le": 10},
+    '{"min": 0}': {"min": 0},
+    '{"max_length": 3}': {"max_length": 3},
+}
+
+
+@pytest.mark.parametrize("shown", LIMITS)
+@pytest.mark.parametrize("inner", [int, float, str])
+def test_a_limit_without_a_name_is_not_lost(inner, shown):
+    expected = f"{shown} in Annotated has no effect: limits have names. Write limits such as Ge(0), Le(10)"
+    assert expected in complaint(Annotated[inner, LIMITS[shown]])
+    assert expected in complaint(list[Annotated[inner, "How many", LIMITS[shown]]])
+    for of_others in (list[inner], bool):
+        assert json_schema(Annotated[of_others, LIMITS[shown]]) == json_schema(of_others)
+
+
 def test_metadata_of_others_has_no_effect():
-    for other in ({}, {"minimum": 3, "widget": "slider"}, {1: 2}, (0, 10), len, object(), dict, [1]):
+    others = (0, 10, True), (0,), (None, 10), ("0", 10), 5, 1.5, {"ge": 0, "unit": "m"}, (True, False)
+    for other in ({}, {"minimum": 3, "widget": "slider"}, {1: 2}, len, object(), dict, [1], *others):
         assert json_schema(Annotated[int, other]) == {"type": "integer"}
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict, Un
 
 import pytest
 from libraries import library
+from tagged_classes import Delete, Keep
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError
@@ -16,21 +17,9 @@ from operator_schema.codec.codec import ResultCodec
 pydantic = library("pydantic")
 
 
-@dataclass(frozen=True)
-class Keep:
-    path: str
-    kind: Literal["keep"] = "keep"
-
-
-@dataclass(frozen=True)
-class Delete:
-    path: str
-    kind: Literal["delete"] = "delete"
-
-
 @dataclass
 class Holder:
-    what: Keep | Delete = Keep("z")
+    what: Keep | Delete = Keep("z")  # noqa: RUF009  # it is frozen
     alone: Keep | None = None
 
 

@@ -7,28 +7,13 @@ from typing import Any, Literal
 
 import pytest
 from libraries import library
+from tagged_classes import Delete, Keep
 from test_dialect_laws import FORMS, root_in
 
 from operator_schema import Toolset, json_schema, tool
 from operator_schema.code_mode import stubs
 
 pydantic = library("pydantic")
-
-
-@dataclass
-class Keep:
-    """Keep it."""
-
-    path: str
-    kind: Literal["keep"] = "keep"
-
-
-@dataclass
-class Delete:
-    """Delete it."""
-
-    path: str
-    kind: Literal["delete"] = "delete"
 
 
 class Copy(pydantic.BaseModel):

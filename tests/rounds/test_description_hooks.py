@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from round_samples import done, fetch, ids, pay, raw, search, toolset
 
-from operator_schema import Toolset, hook
+from operator_schema import Executor, Toolset, hook
 from operator_schema.rounds import Hooks
 
 INNER = Toolset(search, fetch)
@@ -95,3 +95,35 @@ def test_hooks_of_other_hooks_get_the_toolset_that_they_lack():
     assert set(done(within.descriptions(outer))) == {"a_search", "a_fetch"}
     assert {each.toolset for each in within.hooks} == {INNER}
     assert {each.toolset for each in Hooks(within, toolset=outer).hooks} == {INNER}
+
+
+class Both:
+    @hook.describe(search)
+    def describe(self, definition):
+        return None
+
+    @hook(search)
+    def decide(self, call):
+        return None
+
+
+def test_a_hook_that_only_describes_is_refused_where_calls_are_decided():
+    @hook.describe(search)
+    def tell(definition):
+        return "told"
+
+    work = toolset.offer().round([])
+    ways = [
+        lambda hooks: Executor(toolset, hooks=hooks),
+        lambda hooks: Executor(toolset).run_sync([], hooks=hooks),
+        lambda hooks: done(work.apply(hooks)),
+    ]
+    for way in ways:
+        with pytest.raises(
+            TypeError, match=r"tell describes tools, which has no effect on calls: write toolset"
+        ):
+            way(tell)
+        way(Hooks(Both(), tell))
+        way(Both())
+    with pytest.raises(TypeError, match="tell describes tools"):
+        Executor(toolset, hooks=[lambda _: None, tell])

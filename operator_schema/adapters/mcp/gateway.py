@@ -291,6 +291,7 @@ class Gateway:
 
         Raises:
             DuplicateToolError: two tools have the same name.
+            RuntimeError: the gateway hasn't been opened.
             TypeError: an argument is of another kind.
             ValueError: an argument is out of range.
         """
@@ -305,7 +306,13 @@ class Gateway:
             own: of tools of the gateway.
             name: of the server.
             native: what `mcp.server.lowlevel.Server` takes.
+
+        Raises:
+            RuntimeError: the gateway hasn't been opened, so nobody knows what the servers offer.
         """
+        if not self._links:
+            message = "the gateway isn't open yet: write async with gateway, and call gateway.server() inside"
+            raise RuntimeError(message)
         self._handlers.append(own)
         front = _Front(self, own)
         made = server_of(own, name, may_change=True, **{**front.handlers(), **native})

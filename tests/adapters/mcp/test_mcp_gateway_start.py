@@ -354,3 +354,8 @@ def test_a_gateway_that_another_task_closes_says_so_and_its_connections_end(back
             group.cancel_scope.cancel()
 
     anyio.run(main, backend=backend)
+
+
+def test_a_server_in_front_of_a_gateway_that_is_not_open_says_what_to_write():
+    with pytest.raises(RuntimeError, match=r"write async with gateway, and call gateway.server\(\) inside"):
+        Gateway(["nothing"]).server()
