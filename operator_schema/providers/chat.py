@@ -17,9 +17,13 @@ from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingLi
 from .provider import Provider
 from .tool_names import Features, NameRule, Rules
 from .wire_format import (
+    BOUNDS,
     COMMON_FORMATS,
     CUSTOM,
+    DATES,
     IMAGES,
+    ITEMS,
+    LENGTHS,
     NUMBERS,
     OPENAI_STRICT,
     PDF,
@@ -107,12 +111,20 @@ class ChatWire(ChatLikeWire):
         takes_images: whether images and PDFs of results follow in a message of the user; if not, they are
             described in text.
         takes_text: whether a tool may take text in place of arguments.
+        chooses_by_name: whether a choice may name a tool; if not, one is required by offering only that one.
     """
 
     required: str = "required"
     sent_keys: frozenset[str] | None = None
     takes_images: bool = False
     takes_text: bool = False
+    chooses_by_name: bool = True
+
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+        """Return `tools` and `tool_choice`."""
+        if self.chooses_by_name or wanted.name is None:
+            return super().request(tools, wanted)
+        return {"tools": tools_alone(tools, wanted), "tool_choice": self.required}
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return a call as it is in a message."""
@@ -551,6 +563,29 @@ DEEPSEEK_STRICT = Dialect(
 )
 """Source: https://api-docs.deepseek.com/guides/function_calling; only at its `/beta` address."""
 
+LLAMA_CPP = Dialect(
+    keywords=BOUNDS
+    | ITEMS
+    | LENGTHS
+    | {"exclusiveMinimum", "exclusiveMaximum", "pattern", "default", "examples"},
+    formats=DATES | {"uuid"},
+    takes_type_lists=False,
+    takes_maps=True,
+    takes_tuples=True,
+    takes_open_arrays=True,
+    plain_patterns=True,
+    plain_definitions=True,
+    most=(
+        *[(keyword, 10**15 - 1) for keyword in sorted(BOUNDS | {"exclusiveMinimum", "exclusiveMaximum"})],
+        *[(keyword, 1000) for keyword in sorted(ITEMS | LENGTHS)],
+    ),
+)
+"""What llama.cpp's grammars hold in each version from 2025 to October 2026, as LM Studio and others use it.
+
+Source: https://github.com/ggml-org/llama.cpp/blob/master/common/json-schema-to-grammar.cpp and the requests
+of `make grammars`
+"""
+
 
 openai_chat = Provider(
     "OpenAI Chat Completions",
@@ -566,6 +601,15 @@ mistral = Provider(
     ChatWire(required="any"),
     NameRule(),
     takes_unions=True,
+    features=Features(parallel=True),
+)
+llama_cpp = Provider(
+    "llama.cpp",
+    ChatWire(chooses_by_name=False),  # it reads a choice that isn't a text as "auto"
+    NameRule(),
+    takes_unions=False,
+    dialect=LLAMA_CPP,
+    always=LLAMA_CPP.replace(lenient=True),
     features=Features(parallel=True),
 )
 deepseek = Provider("DeepSeek", ChatWire(), NameRule(), takes_unions=True, dialect=DEEPSEEK_STRICT)
