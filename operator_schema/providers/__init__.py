@@ -92,8 +92,6 @@ _OTHER_NAMES = {
     "claude": "anthropic",
     "google": "gemini",
     "grok": "xai",
-    "llamacpp": "llama_cpp",
-    "lmstudio": "llama_cpp",
     "openrouter": "openai_compatible",
     "sglang": "openai_compatible",
     "vertex": "gemini",

@@ -10,7 +10,7 @@ from hypothesis import given, reject
 from offers import offer_of
 from strategies import DATACLASSES
 
-from operator_schema import SchemaError, Toolset, tool, tool_input
+from operator_schema import SchemaError, SchemaLeaf, Toolset, tool, tool_input
 from operator_schema.json_values import JSON_TYPES
 from operator_schema.providers import llama_cpp
 from operator_schema.schema.plain_patterns import plain_pattern
@@ -72,6 +72,23 @@ def test_a_value_of_any_type_lists_all_types(strict):
     _, schema = sent(Annotated[Any, "Whatever there is."], strict=strict)
     assert schema["description"] == "Whatever there is."
     assert {member["type"] for member in schema["anyOf"]} == set(JSON_TYPES) - {"integer"}  # a number
+
+
+def test_a_leaf_that_it_cannot_hold_becomes_an_array_of_whatever_items():
+    leaf = SchemaLeaf(
+        Point, {"type": "array", "contains": {"type": "null"}}, Point, lambda _: [None], Point()
+    )
+    _, schema = sent(Annotated[Point, leaf])
+    assert schema["type"] == "array"
+    assert len(schema["items"]["anyOf"]) == len(JSON_TYPES) - 1
+    assert '"contains"' in schema["description"]
+
+
+class Point:
+    """Whatever a leaf reads."""
+
+    def __init__(self, _value=None):
+        """Make one."""
 
 
 def test_what_it_drops_is_described():
