@@ -18,6 +18,7 @@ OWN = {
     "deepseek": providers.deepseek,
     "gemini": providers.gemini,
     "groq": providers.groq,
+    "llamacpp": providers.llama_cpp,
     "mistral": providers.mistral,
     "ollama": providers.ollama,
     "xai": providers.xai,

@@ -438,7 +438,7 @@ def test_the_seven_places_of_descriptions_give_what_the_page_shows(tmp_path, cap
     assert len(shown.splitlines()) == 7
 
 
-NUMBERS = {12: "twelve", 16: "sixteen"}
+NUMBERS = {13: "thirteen", 16: "sixteen"}
 """The numbers that pages say in words."""
 
 

@@ -95,6 +95,7 @@ _OTHER_NAMES = {
     "google": "gemini",
     "grok": "xai",
     "openrouter": "openai_compatible",
+    "sglang": "openai_compatible",
     "vertex": "gemini",
     "vertexai": "gemini",
     "vllm": "openai_compatible",

@@ -24,9 +24,13 @@ from .partial_response import (
 from .provider import Provider
 from .tool_names import Features, IdRule, NameRule, Rules
 from .wire_format import (
+    BOUNDS,
     COMMON_FORMATS,
     CUSTOM,
+    DATES,
     IMAGES,
+    ITEMS,
+    LENGTHS,
     NUMBERS,
     OPENAI_STRICT,
     PDF,
@@ -137,6 +141,7 @@ class ChatWire(ChatLikeWire):
             described in text.
         takes_text: whether a tool may take text in place of arguments.
         needs_reasoning: whether a message with calls needs `reasoning_content`.
+        chooses_by_name: whether a choice may name a tool; if not, one is required by offering only that one.
     """
 
     required: str = "required"
@@ -144,6 +149,13 @@ class ChatWire(ChatLikeWire):
     takes_images: bool = False
     takes_text: bool = False
     needs_reasoning: bool = False
+    chooses_by_name: bool = True
+
+    def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+        """Return `tools` and `tool_choice`."""
+        if self.chooses_by_name or wanted.name is None:
+            return super().request(tools, wanted)
+        return {"tools": tools_alone(tools, wanted), "tool_choice": self.required}
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return a call as it is in a message."""
@@ -669,6 +681,29 @@ DEEPSEEK_STRICT = Dialect(
 )
 """Source: https://api-docs.deepseek.com/guides/function_calling; only at its `/beta` address."""
 
+LLAMA_CPP = Dialect(
+    keywords=BOUNDS
+    | ITEMS
+    | LENGTHS
+    | {"exclusiveMinimum", "exclusiveMaximum", "pattern", "default", "examples"},
+    formats=DATES | {"uuid"},
+    takes_type_lists=False,
+    takes_maps=True,
+    takes_tuples=True,
+    takes_open_arrays=True,
+    plain_patterns=True,
+    plain_definitions=True,
+    most=(
+        *[(keyword, 10**15 - 1) for keyword in sorted(BOUNDS | {"exclusiveMinimum", "exclusiveMaximum"})],
+        *[(keyword, 1000) for keyword in sorted(ITEMS | LENGTHS)],
+    ),
+)
+"""What llama.cpp's grammars hold in each version from 2025 to October 2026, as LM Studio and others use it.
+
+Source: https://github.com/ggml-org/llama.cpp/blob/master/common/json-schema-to-grammar.cpp and the requests
+of `make grammars`
+"""
+
 
 openai_chat = Provider(
     "OpenAI Chat Completions",
@@ -686,6 +721,16 @@ mistral = Provider(
     takes_unions=True,
     rules=Rules(ids=IdRule(9, 9, "")),
     features=Features(parallel=True),
+)
+llama_cpp = Provider(
+    "llama.cpp",
+    ChatWire(chooses_by_name=False),  # it reads a choice that isn't a text as "auto"
+    NameRule(),
+    takes_unions=False,
+    dialect=LLAMA_CPP,
+    always=LLAMA_CPP.replace(lenient=True),
+    features=Features(parallel=True),
+    calls_in_text=True,
 )
 deepseek = Provider(
     "DeepSeek",

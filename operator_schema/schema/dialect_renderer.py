@@ -39,6 +39,7 @@ from .dialect_writing import (
 )
 from .references import as_path, subschemas, unescaped
 from .render import Renderer
+from .style import every_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -209,6 +210,9 @@ class DialectRenderer(Renderer):
         encode_value: Callable[[Node, Any], Any],
         most: int,
     ) -> None:
+        if dialect.plain_definitions:
+            names = {target: _plain_name(name) for target, name in names.items()}
+            shared = {key: _plain_name(name) for key, name in shared.items()}
         super().__init__(names, shared, encode_value, most)
         self._dialect = dialect
         self._found = found
@@ -257,6 +261,8 @@ class DialectRenderer(Renderer):
         """Render a value of any type."""
         if self._dialect.takes_anything:
             return super().any(node)
+        if self._dialect.takes_open_arrays:
+            return every_type()
         if self._dialect.lenient:
             self._found.lose(self._path, "weakened", "type")
             return with_words(self._any_type(), "any JSON value")
@@ -399,6 +405,8 @@ class DialectRenderer(Renderer):
 
     def _any_type(self) -> dict[str, Any]:
         """Return a schema that takes as much as this dialect can say in one."""
+        if self._dialect.takes_open_arrays:
+            return every_type()
         flat: list[dict[str, Any]] = [{"type": kind} for kind in ("string", "number", "boolean", "object")]
         if self._dialect.takes_maps:
             flat[-1]["additionalProperties"] = True
@@ -418,8 +426,9 @@ class DialectRenderer(Renderer):
         for keyword, value in document.items():
             if keyword == WORDS:
                 continue
-            if not has_words(keyword) or takes(self._dialect, keyword, value):
-                kept[keyword] = value
+            written = _written_for(self._dialect, keyword, value)
+            if not has_words(keyword) or (written is not None and takes(self._dialect, keyword, written)):
+                kept[keyword] = written
                 continue
             moved[keyword] = value
             self._found.lose(self._path, "described", keyword)
@@ -513,10 +522,30 @@ def takes(dialect: Dialect, keyword: str, value: Any) -> bool:
     """Return whether a dialect takes a keyword that words can replace, with this value."""
     if keyword == "format":
         return value in dialect.formats
-    if keyword == "pattern" and "(?" in value and not dialect.takes_lookaround:
+    if keyword == "pattern" and not _takes_pattern(dialect, value):
         return False
     most = dict(dialect.most).get(keyword)
-    return keyword in dialect.keywords and (most is None or value <= most)
+    return keyword in dialect.keywords and (most is None or abs(value) <= most)
+
+
+def _takes_pattern(dialect: Dialect, pattern: str) -> bool:
+    if dialect.plain_patterns:
+        return bool(_written_for(dialect, "pattern", pattern) == pattern)
+    return "(?" not in pattern or dialect.takes_lookaround
+
+
+def _written_for(dialect: Dialect, keyword: str, value: Any) -> Any:
+    """Return the value of a keyword in the form that a dialect needs; None if it has no such form."""
+    if keyword != "pattern" or not dialect.plain_patterns:
+        return value
+    from .plain_patterns import plain_pattern  # most schemas need no such form
+
+    return plain_pattern(value)
+
+
+def _plain_name(name: str) -> str:
+    """Return the name of a definition that is no name of a rule in a grammar."""
+    return "def-" + "".join([c if c.isalnum() else f"-{ord(c):x}-" for c in name])
 
 
 _ALWAYS = frozenset(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ALWAYS",
     "EDGE",
+    "END",
     "LAST_CODE",
     "MAX_PLACES",
     "OTHER",
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
     Expression: TypeAlias = Characters | Assertion | Sequence | Choice | Repeat | Look
 
 START = Assertion(_AT_START)
+END = Assertion(_AT_END)
 
 
 def _size(node: Expression) -> int:
@@ -298,7 +300,7 @@ class _Parser:
             case "^":
                 return START
             case "$":
-                return Assertion(_AT_END)
+                return END
             case "(":
                 return self._group()
             case ".":

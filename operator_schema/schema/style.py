@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import AnyNode, Graph, LeafNode, Node, TupleNode
 
-__all__ = ["Dialect", "SchemaStyle", "StyleOptions", "render_in_style", "restyled", "style_of"]
+__all__ = ["Dialect", "SchemaStyle", "StyleOptions", "every_type", "render_in_style", "restyled", "style_of"]
 
 
 class StyleOptions(TypedDict, total=False):
@@ -99,10 +99,16 @@ class Dialect(Value):
         takes_maps: whether an object may have free keys with a schema for their values.
         takes_tuples: whether it takes `prefixItems`.
         takes_anything: whether a schema may be empty.
+        takes_open_arrays: whether an array may leave open what its items are. Then a value of any type is a
+            list of all types, if a schema may not be empty.
         takes_lookaround: whether a pattern may look around, as in `(?=…)`.
+        plain_patterns: whether a pattern has to be in the form of `plain_pattern`, which describes a whole
+            text; one that can't be written so moves to the description.
+        plain_definitions: whether the names of definitions have only letters, digits and hyphens, and begin
+            with `def-`, so that they are no names of other rules in a grammar.
         text_choices: whether enums have only strings.
         whole_request: whether strict mode applies to a whole request, not to each tool in it.
-        most: keyword to the greatest number that it takes.
+        most: keyword to the greatest number that it takes, positive or negative.
         most_tools: strict tools in a request; None for no limit. The following limits also apply to a whole
             request.
         most_properties: properties of all objects.
@@ -128,7 +134,10 @@ class Dialect(Value):
     takes_maps: bool = False
     takes_tuples: bool = False
     takes_anything: bool = False
+    takes_open_arrays: bool = False
     takes_lookaround: bool = False
+    plain_patterns: bool = False
+    plain_definitions: bool = False
     text_choices: bool = False
     whole_request: bool = False
     most: tuple[tuple[str, int], ...] = ()
@@ -196,7 +205,7 @@ class _StyledRenderer(Renderer):
 
     def any(self, _node: AnyNode) -> dict[str, Any]:
         """Render a node that takes every value."""
-        return {} if self._style.empty_schemas else _every_type()
+        return {} if self._style.empty_schemas else every_type()
 
     def tuple(self, node: TupleNode) -> dict[str, Any]:
         """Render an array of fixed length."""
@@ -266,7 +275,7 @@ def restyled(schema: Any, style: SchemaStyle) -> Any:
 
 def _with_type(document: dict[str, Any]) -> dict[str, Any]:
     """Return a schema that says what type a value has, if only by listing all."""
-    return {**_every_type(), **document} if document.keys() <= _ABOUT_NO_VALUE else document
+    return {**every_type(), **document} if document.keys() <= _ABOUT_NO_VALUE else document
 
 
 def _without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
@@ -277,7 +286,8 @@ def _without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _every_type() -> dict[str, Any]:
+def every_type() -> dict[str, Any]:
+    """Return the schema of a value of any type, as a list of all types."""
     # Not a list of types: fewer hosts take that.
     return {"anyOf": [{"type": name} for name in _EVERY_TYPE]}
 

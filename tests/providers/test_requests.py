@@ -30,6 +30,7 @@ from operator_schema.providers import (
     deepseek,
     gemini,
     groq,
+    llama_cpp,
     mistral,
     ollama,
     openai_chat,
@@ -105,6 +106,7 @@ def test_tools_may_be_an_offer_a_toolset_a_registry_or_a_list(provider):
         (openai_chat, "required", {"type": "function", "function": {"name": "now"}}),
         (groq, "required", {"type": "function", "function": {"name": "now"}}),
         (deepseek, "required", {"type": "function", "function": {"name": "now"}}),
+        (llama_cpp, "required", "required"),
         (mistral, "any", {"type": "function", "function": {"name": "now"}}),
         (openai_responses, "required", {"type": "function", "name": "now"}),
         (xai, "required", {"type": "function", "name": "now"}),
@@ -128,7 +130,7 @@ def test_the_choice_where_it_has_another_place():
     assert cohere.request(required)["tool_choice"] == cohere.request(named)["tool_choice"] == "REQUIRED"
 
 
-@pytest.mark.parametrize("provider", [cohere, ollama])
+@pytest.mark.parametrize("provider", [cohere, llama_cpp, ollama])
 def test_one_tool_alone_is_offered_where_none_can_be_named(provider):
     (sent,) = provider.request(TOOLS.offer(only=TOOLS, required=now))["tools"]
     assert sent["function"]["name"] == "now"

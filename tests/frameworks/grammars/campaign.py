@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grammars.engine import RefusedSchemaError
+from grammars.of_llama_cpp import LlamaCpp
 from grammars.of_llguidance import LLGuidance
 from grammars.of_outlines import Outlines
 from grammars.of_xgrammar import XGrammar
@@ -37,6 +38,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "llguidance": LLGuidance,
     "outlines-core": Outlines,
     "xgrammar": XGrammar,
+    "xllamacpp": LlamaCpp,
 }
 """By the name by which pip installs each."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 from importlib.machinery import PathFinder
 from types import ModuleType
@@ -52,6 +53,11 @@ class XGrammar:
         except RuntimeError as error:
             raise RefusedSchemaError(str(error)) from error
         return _XGrammar(self._core, compiled)
+
+    def compile_rules(self, rules: str) -> Grammar:
+        """Make a grammar of rules in the notation of llama.cpp, where an empty branch is written as `""`."""
+        written = re.sub(r"(::=|\() *\|", r'\1 "" |', rules)
+        return _XGrammar(self._core, self._compiler.compile_grammar_from_strings(written, "root"))
 
 
 class _XGrammar:

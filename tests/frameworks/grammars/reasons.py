@@ -43,6 +43,9 @@ SEVERAL = "several keywords"
 TOO_LONG = "a regular expression of more than 8,000 characters"
 """Which isn't the engine's own limit: see `of_outlines`."""
 
+EMPTY = "an empty schema"
+"""Which means any value, and llama.cpp takes that of a tool for an object."""
+
 NUMBER_FORM = "the form of a number"
 TITLE = "a property with the name title"
 LENGTHS = "minLength and maxLength"
@@ -113,12 +116,27 @@ KNOWN: dict[str, Known] = {
         stricter=frozenset({"pattern", LENGTHS, TITLE}),
         forms=frozenset({ORDER, ESCAPES}),
     ),
+    "xllamacpp": Known(
+        unsupported={
+            "schema must be an object": "a boolean schema",
+            "an empty schema": EMPTY,
+        },
+        of_text=frozenset({NOT_UTF8, KEY_TWICE, BEYOND_FLOATS}),
+        not_enforced=frozenset({
+            "exclusiveMaximum", "exclusiveMinimum", "format date", "format date-time", "format ipv4",
+            "format ipv6", "maxLength", "maxProperties", "maximum", "minimum", "multipleOf",
+            "pattern", "propertyNames", "uniqueItems", SEVERAL,
+        }),
+        stricter=frozenset({"format date-time", "format time", "required", NUMBER_FORM}),
+        forms=frozenset({ORDER, ESCAPES}),
+    ),
 }  # fmt: skip
 """By engine."""
 
 DESCRIBED = frozenset({
-    "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems", "maxLength", "maximum", "minItems",
-    "minLength", "minimum", "multipleOf", "pattern", "uniqueItems", SEVERAL,
+    "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems", "maxLength", "maxProperties", "maximum",
+    "minItems", "minLength", "minimum", "multipleOf", "pattern", "propertyNames",
+    "uniqueItems", SEVERAL,
 })  # fmt: skip
 """What some strict mode can't say; for one tool, only what `Provider.report` lists."""
 

@@ -19,7 +19,7 @@ from types_ import random_type
 from values import Values
 
 from operator_schema import Codec, DecodeError, SchemaError, Toolset, tool_input
-from operator_schema.providers import ResponseError, anthropic, deepseek, openai_chat
+from operator_schema.providers import ResponseError, anthropic, deepseek, llama_cpp, openai_chat
 from operator_schema.providers.property_names import property_names, schema_with_keys, value_with_keys
 
 if TYPE_CHECKING:
@@ -30,15 +30,19 @@ if TYPE_CHECKING:
     from operator_schema.providers import Provider
 
 PLAIN = "as it is"
-"""The wire form without a strict mode."""
+"""The wire form without a dialect."""
 
-STRICT: dict[str, Provider] = {
-    "OpenAI strict": openai_chat,
-    "Anthropic strict": anthropic,
-    "DeepSeek strict": deepseek,
+LOCAL = "llama.cpp"
+
+DIALECTS: dict[str, tuple[Provider, bool]] = {
+    "OpenAI strict": (openai_chat, True),
+    "Anthropic strict": (anthropic, True),
+    "DeepSeek strict": (deepseek, True),
+    LOCAL: (llama_cpp, False),
 }
+"""By name, the provider whose dialect it is, and whether that is one of its strict mode."""
 
-WIRES = (PLAIN, *STRICT)
+WIRES = (PLAIN, *DIALECTS)
 
 MOST_TRIES = 200
 
@@ -65,7 +69,7 @@ class Subject(NamedTuple):
 
 def subject_of(wire: str, rng: random.Random) -> Subject:
     """Draw a random type that a wire form takes."""
-    make = _plain if wire == PLAIN else partial(_strict, wire)
+    make = _plain if wire == PLAIN else partial(_in_dialect, wire)
     for _ in range(MOST_TRIES):
         try:
             return make(rng)
@@ -100,10 +104,10 @@ def _encoded(codec: Codec[Any], rng: random.Random) -> Iterator[Any]:
         yield json.loads(codec.encode_json(instance))
 
 
-def _strict(wire: str, rng: random.Random) -> Subject:
-    provider = STRICT[wire]
-    tool = tool_input(_input_class(rng))
-    offer = Toolset(tool).offer(strict=True)
+def _in_dialect(wire: str, rng: random.Random) -> Subject:
+    provider, strict = DIALECTS[wire]
+    tool = tool_input(input_class(rng))
+    offer = Toolset(tool).offer(strict=strict)
     sent = json.loads(json.dumps(provider.request(offer)))["tools"][0]
     schema = sent["input_schema"] if "input_schema" in sent else sent["function"]["parameters"]
     described = frozenset(
@@ -113,7 +117,7 @@ def _strict(wire: str, rng: random.Random) -> Subject:
     names = _wire_keys(provider, tool)
     sent_values = (value_with_keys(value, names) for value in _encoded(tool.codec, rng))
     filled = (_filled(schema, schema, value) for value in sent_values)
-    problems = partial(_problems_of_call, provider, tool)
+    problems = partial(_problems_of_call, provider, tool, strict)
     return Subject(wire, schema, schema_with_keys(whole, names), described, problems, filled)
 
 
@@ -124,7 +128,7 @@ def _wire_keys(provider: Provider, tool: Tool[..., Any]) -> dict[str, str]:
     return {own: rule.wire_name(own) for own in names if rule is not None and not rule.takes(own)}
 
 
-def _input_class(rng: random.Random) -> type[Any]:
+def input_class(rng: random.Random) -> type[Any]:
     """Make the class of an input, of types that strict modes are likely to take."""
     members: list[Any] = []
     for name in rng.sample(["a", "b", "city", "type", "größe"], rng.randint(1, 3)):
@@ -141,7 +145,9 @@ def _input_class(rng: random.Random) -> type[Any]:
     return make_dataclass("Input", members, kw_only=True)
 
 
-def _problems_of_call(provider: Provider, tool: Tool[..., Any], text: str) -> tuple[Finding, ...]:
+def _problems_of_call(
+    provider: Provider, tool: Tool[..., Any], strict: bool, text: str
+) -> tuple[Finding, ...]:
     if provider is anthropic:
         part = {"type": "tool_use", "id": "call", "name": tool.name, "input": json.loads(text)}
         response: Any = {"type": "message", "role": "assistant", "content": [part], "stop_reason": "tool_use"}
@@ -153,7 +159,7 @@ def _problems_of_call(provider: Provider, tool: Tool[..., Any], text: str) -> tu
         }
         response = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
     try:
-        call = provider.calls(response, Toolset(tool).offer(strict=True))[0]
+        call = provider.calls(response, Toolset(tool).offer(strict=strict))[0]
     except ResponseError:  # a number such as 1e999, which no JSON object can hold
         own = {wire: own for own, wire in _wire_keys(provider, tool).items()}
         return _problems(tool.decode, value_with_keys(json.loads(text), own))

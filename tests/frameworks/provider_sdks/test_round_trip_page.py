@@ -53,7 +53,7 @@ def test_the_code_for_the_sdk_runs(title, monkeypatch):
             monkeypatch.setenv(name, "none")
         monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        code = re.sub(r"https://[^\"]+", address, code)
+        code = re.sub(r"https?://[^\"]+", address, code)
         # These two read no variable, or only when they are imported.
         code = code.replace("Mistral(", f"Mistral(server_url={address!r}, ")
         code = code.replace("ClientV2()", f"ClientV2(base_url={address!r})")
@@ -85,4 +85,4 @@ ENVELOPE = {
 
 
 def test_the_page_has_every_provider():
-    assert len(WITH_SDK) == 11
+    assert len(WITH_SDK) == 12
