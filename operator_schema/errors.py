@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .json_values import copy_json
-from .message_text import clip, count_of, fault_list, one_line, quote, received
+from .message_text import clip, count_of, escape, fault_list, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,6 +45,10 @@ REPORT_LENGTH = 2000
 _NAME_LENGTH = 100
 _EXPECTS_LENGTH = 600
 _EXAMPLE_LENGTH = 400
+_CORRECTION_LENGTH = 1000
+_LEAST_ROOM = 400
+"""Characters that the first line and the problems have, however long the rest is."""
+
 _MORE = "- … and {} more"
 _MORE_LENGTH = len(_MORE.format(10**9))
 _NO_ARGUMENTS = frozenset({"wrong_type", "no_match", "invalid_json"})
@@ -152,6 +156,7 @@ class DecodeError(_FindingsError):
         omitted: number of problems past those in `findings`.
         example: valid arguments, or a function that makes them on demand.
         hint: another text that may help, such as how to get the documentation of the tool.
+        correction: the complete corrected arguments, or a function that makes them on demand.
 
     Attributes:
         name: name of the type, or of the tool.
@@ -171,10 +176,12 @@ class DecodeError(_FindingsError):
         omitted: int = 0,
         example: Any = None,
         hint: str | None = None,
+        correction: Any = None,
     ) -> None:
         super().__init__(name, findings, omitted)
         self._expects = expects
         self._example = example
+        self._correction = correction
         self.hint = hint
 
     def with_hint(self, hint: str | None) -> Self:
@@ -204,23 +211,54 @@ class DecodeError(_FindingsError):
             self._example = self._example()
         return copy_json(self._example)
 
+    def correction(self) -> Any:
+        """Return the complete arguments as they were probably meant, for the model to send.
+
+        Only what has exactly one reading is corrected; nothing is made up for what was left out. Class's own
+        checks are run.
+
+        Returns:
+            JSON values that decode without repair, keys in the order of the schema; None if a problem has
+            no correction, or several.
+        """
+        if callable(self._correction):
+            self._correction = self._correction()
+        return copy_json(self._correction)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the error as JSON values, for logs.
 
         Returns:
             `error`, `name`, `findings` (each as `Finding.as_dict` gives it), `omitted`, the number of
-            problems that are counted only, and `expects`. Every text in it is bounded, and printable.
+            problems that are counted only, `expects`, and `correction` where `str(error)` shows it. Every
+            text in it is bounded; the texts of the correction are the model's own.
         """
-        return {**super().as_dict(), "expects": self._shown_expects()}
+        shown = None if self._shown_correction() is None else self.correction()
+        return {**super().as_dict(), "expects": self._shown_expects(), "correction": shown}
 
     def _shown_expects(self) -> str | None:
         expects = self.expects
         return None if expects is None else clip(expects, _EXPECTS_LENGTH)
 
     def _tail(self) -> list[str]:
-        expects = self._shown_expects()
-        hint = None if self.hint is None else clip(self.hint, _EXPECTS_LENGTH)
-        return [line for line in (expects, self._shown_example(), hint) if line]
+        correction = self._shown_correction()
+        example = self._shown_example() if correction is None else None
+        lines = (self._shown_expects(), example, self._shown_hint(), correction)
+        return [line for line in lines if line]
+
+    def _shown_hint(self) -> str | None:
+        return None if self.hint is None else clip(self.hint, _EXPECTS_LENGTH)
+
+    def _shown_correction(self) -> str | None:
+        correction = self.correction()
+        if correction is None:
+            return None
+        from json import dumps
+
+        line = f"send: {escape(dumps(correction, ensure_ascii=False))}"
+        others = (self._shown_expects() or "", self._shown_hint() or "")
+        room = REPORT_LENGTH - _LEAST_ROOM - len("".join(others))
+        return line if len(line) <= min(room, _CORRECTION_LENGTH) else None
 
     def _shown_example(self) -> str | None:
         for finding in self.findings:
@@ -242,6 +280,7 @@ class DecodeError(_FindingsError):
             self.omitted,
             self.example(),
             self.hint,
+            self.correction(),
         )
 
 

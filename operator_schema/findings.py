@@ -249,10 +249,11 @@ class UnfitError(Exception):
         self.remedy = remedy
 
 
-RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax"]
+RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax", "wrapper"]
 """What was done: a string that contained JSON was parsed · a number, boolean or null was taken out of its
 quotes · the field's default took the place of a null · the choice that was meant was found · a key
-was written as the field's own · one value became an array of it · the text was made JSON."""
+was written as the field's own · one value became an array of it · the text was made JSON · the arguments
+were taken out of the one key that they were sent under."""
 
 
 def repaired(path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> Finding:

@@ -120,7 +120,7 @@ def check_that_its_text_is_bounded_and_its_lines_are_ours(error: DecodeError) ->
     tail = lines[len(problems) :]
     assert len(tail) <= 2
     assert " expects: " in tail[0]
-    assert all(line.startswith("for example: ") for line in tail[1:])
+    assert all(line.startswith(("for example: ", "send: ")) for line in tail[1:])
 
 
 def check_that_the_parts_of_its_problems_are_bounded(error: DecodeError) -> None:
@@ -136,8 +136,8 @@ def check_that_the_parts_of_its_problems_are_bounded(error: DecodeError) -> None
 def check_that_what_goes_to_logs_is_json_and_bounded(error: DecodeError) -> None:
     content = error.as_dict()
     assert json.loads(json.dumps(content, allow_nan=False)) == content
-    assert len(json.dumps(content)) < 1500 + 900 * len(error.findings)
-    assert set(content) == {"error", "name", "findings", "omitted", "expects"}
+    assert len(json.dumps(content)) < 2600 + 900 * len(error.findings)
+    assert set(content) == {"error", "name", "findings", "omitted", "expects", "correction"}
     assert len(repr(error)) < 300
 
 
@@ -146,6 +146,7 @@ def check_that_it_travels(error: DecodeError) -> None:
         assert str(again) == str(error)
         assert again.as_dict() == error.as_dict()
         assert again.example() == error.example()
+        assert again.correction() == error.correction()
         assert again.findings == error.findings
 
 

@@ -237,7 +237,7 @@ class Codec(Generic[T]):
         else:
             decoded, problems = tiers.interpret(value)
         if problems.found:
-            error = self._error(problems)
+            error = self._error(problems, value)
             first = problems.found[0]
             if isinstance(value, (str, bytes, bytearray)) and (first.path, first.code) == ((), "wrong_type"):
                 # For who reads the traceback; the report is for a model, which sends what it can.
@@ -324,7 +324,7 @@ class Codec(Generic[T]):
         repaired, more = self._repaired(value)
         instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
         if problems.found:
-            raise self._error(problems)
+            raise self._error(problems, repaired)
         findings = _findings()
         keys = [findings.ignored(*key) for key in ignored_keys(problems)]
         found: DecodeReport[T] = findings.DecodeReport(instance, (*repairs, *more, *keys))
@@ -495,8 +495,20 @@ class Codec(Generic[T]):
         problems.ignore(None, root, value)
         return self._error(problems)
 
-    def _error(self, problems: Problems) -> DecodeError:
-        return decode_error(self._name, problems, self._expects, lambda: next(iter(self._example()), None))
+    def _error(self, problems: Problems, value: object = None) -> DecodeError:
+        return decode_error(
+            self._name,
+            problems,
+            self._expects,
+            lambda: next(iter(self._example()), None),
+            lambda: self._correction(problems, value),
+        )
+
+    def _correction(self, problems: Problems, value: object) -> Any:
+        """Return what was probably meant by a value that doesn't fit, or None."""
+        from .corrections import corrected
+
+        return corrected(self._graph, problems, value, self._options["max_depth"], self.decode_report)
 
     def _expects(self) -> str:
         # A call that fails is seldom the last one: the line is made once.

@@ -25,6 +25,7 @@ from ..introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    resolve,
 )
 from ..json_values import (
     MAX_KEY_DIGITS,
@@ -76,6 +77,14 @@ def constraint_checks() -> ModuleType:
     from . import constraint_checks as checks
 
     return checks
+
+
+@cache
+def wrappers() -> ModuleType:
+    """Return the module that finds wrapped arguments, loaded when an object has a single key."""
+    from . import wrapped_arguments
+
+    return wrapped_arguments
 
 
 def _string(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any:
@@ -225,7 +234,9 @@ def follow(
 ) -> tuple[Any, Problems]:
     """Decode a JSON value with a run that was made for it."""
     try:
-        decoded = run.decode(node, value, path, depth)
+        decoded = INVALID
+        if not (depth == 1 and is_object(value) and len(value) == 1 and run.refuse_wrapper(node, value)):
+            decoded = run.decode(node, value, path, depth)
     except RecursionError as error:
         if error is run.shared.raised_by_user:
             raise
@@ -303,6 +314,25 @@ class DecodeRun:
         if type(node) is ScalarNode:
             return SCALARS[node.type](self.problems, node, value, path)
         return DECODERS[node.__class__](self, node, value, path, depth)
+
+    def refuse_wrapper(self, node: Node, value: dict[Any, Any]) -> bool:
+        """Note that the only key of the whole value holds the arguments; return whether it does."""
+        root = resolve(node, self.shared.definitions)
+        if not isinstance(root, ObjectNode):
+            return False
+        wrapped = wrappers().wrapped_arguments(root, value)
+        if wrapped is None:
+            return False
+        keys, arguments = wrapped
+        path: Path = None
+        for key in keys:
+            path = (path, key)
+        self.problems.wrapped(path, keys[-1])
+        # What else is wrong is said at once, but nothing is built of what is refused anyway.
+        inside = DecodeRun(self.shared, self.problems)
+        inside.builds = False
+        inside.decode_object(root, arguments, path, 1 + len(keys))
+        return True
 
     def _too_deep(self, path: Path, depth: int) -> bool:
         if depth <= self.shared.max_depth:

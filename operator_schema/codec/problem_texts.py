@@ -87,6 +87,7 @@ __all__ = [
     "too_large",
     "too_many_values",
     "unknown",
+    "wrapped",
     "wrong_class",
     "wrong_container",
     "wrong_type",
@@ -400,6 +401,11 @@ def unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object
     fields = fitted(names, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES) if names else "none"
     message = f"unknown key; the keys are {fields}" if names else "unknown key; this object takes no keys"
     return Finding((*steps, name), "unknown", message, fields, None, _suggested(near))
+
+
+def wrapped(steps: Steps, key: str) -> Finding:
+    message = f"the arguments are inside {quote(key)}; send its keys directly"
+    return Finding(steps, "unknown", message)
 
 
 def _suggested(value: Any) -> str | None:

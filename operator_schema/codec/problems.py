@@ -64,7 +64,11 @@ def document_reader() -> ModuleType:
 
 
 def decode_error(
-    name: str, problems: Problems, expects: Callable[[], str], example: Callable[[], Any]
+    name: str,
+    problems: Problems,
+    expects: Callable[[], str],
+    example: Callable[[], Any],
+    correction: Callable[[], Any] | None = None,
 ) -> DecodeError:
     """Return the error for a value that doesn't fit.
 
@@ -73,8 +77,11 @@ def decode_error(
         problems: of the value, at least one.
         expects: gives the line that the report ends with.
         example: gives a value that fits, or None.
+        correction: gives the value that was probably meant, or None.
     """
-    error: DecodeError = errors().DecodeError(name, problems.found, expects, problems.omitted, example)
+    error: DecodeError = errors().DecodeError(
+        name, problems.found, expects, problems.omitted, example, None, correction
+    )
     error.run = problems
     return error
 
@@ -146,6 +153,10 @@ class Problems:
     def unknown(self, path: Path, key: object, node: ObjectNode, sent: Collection[object] = ()) -> Any:
         """Note a key that names no field, where such keys are refused, among the keys that were sent."""
         return self._note(path, "unknown", key, node, sent)
+
+    def wrapped(self, path: Path, key: str) -> Any:
+        """Note that the arguments are inside a key of their own."""
+        return self._note(path, "wrapped", key)
 
     def ignore(self, path: Path, node: ObjectNode, value: dict[Any, Any]) -> None:
         """Note that an object has keys that name no field, which isn't a problem."""

@@ -33,6 +33,7 @@ from .interpret import DecodeRun, DecodeState
 from .json_text import read_json
 from .problems import INVALID, Trial, Trials, document_reader
 from .spellings import NOTHING, meant_choice, meant_time, quoted_scalar, sent_keys
+from .wrapped_arguments import wrapped_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -137,6 +138,7 @@ class _Repairer:
 
     def __init__(self, graph: Graph, max_depth: int) -> None:
         self.definitions = graph.definitions
+        self.root = graph.resolve_root()
         self.max_depth = max_depth
         self.fitting = Fitting(graph.definitions, max_depth)
         self.read_texts: dict[str, Any] = {}
@@ -285,6 +287,10 @@ class _Repairer:
         return _limited(node, reading)
 
     def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> _Reading:
+        if len(value) == 1 and depth == 1 and node is self.root:
+            wrapped = wrapped_arguments(node, value)
+            if wrapped is not None:
+                return self._object(node, wrapped[1], depth).after("wrapper", value)
         sent = sent_keys(node, value)
         rest = dict(value)
         read: dict[Any, Any] = {}

@@ -291,7 +291,7 @@ class DocumentCodec(ResultCodec[Any]):
         if found:
             problems = Problems()
             problems.found.extend(found)
-            raise self._error(problems)
+            raise self._error(problems, value)
         return copy_json(value)
 
     def _judged(self, value: object) -> tuple[Finding, ...]:

@@ -321,6 +321,7 @@ class Decoder(Writer):
         self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None
         super().__init__(graph, max_depth, None if is_users else fallback)
         self._exact = exact
+        self._root = graph.resolve_root()
 
     def interpreter_of(self, node: Node) -> Callable[[Any, int], Any]:
         """Return what decodes a value of a node, given its depth, or returns `GiveUp`."""
@@ -343,6 +344,8 @@ class Decoder(Writer):
         names = {field.name: self.source.name(field.name) for field in node.fields}
         self._read_required(node, value, names)
         counted = self._count(node, value)
+        if node is self._root and not counted and not any(field.required for field in node.fields):
+            self._give_up_if_wrapped(node, value)
         for field in node.fields:
             name = names[field.name]
             if field.required:
@@ -363,6 +366,11 @@ class Decoder(Writer):
                 self.at.line(f"{names[field.name]} = {value}[{self.source.quoted(field.key)}]")
         with self.at.block("except KeyError:"):
             self.leave()
+
+    def _give_up_if_wrapped(self, node: ObjectNode, value: str) -> None:
+        """Leave it to the interpreter whether the one key holds the arguments."""
+        keys = self.source.bind(frozenset([field.key for field in node.fields]), "keys")
+        self.give_up_if(f"len({value}) == 1 and {keys}.isdisjoint({value})")
 
     def _count(self, node: ObjectNode, value: str) -> str:
         """Begin to count the keys that are used, where one that is not matters."""
