@@ -7,7 +7,7 @@ from collections import Counter
 from functools import cache
 from typing import Any, NamedTuple
 
-from mistakes import KINDS, NOT_TO_COPY, Wrong, repeatable, wrong_call
+from mistakes import KINDS, NOT_TO_COPY, OPTIONAL, Wrong, repeatable, wrong_call
 from right_calls import RightCall
 
 from operator_schema import DecodeError, Executor, RawCall, Toolset
@@ -182,7 +182,8 @@ def _count(made: Score, wrong: Wrong, verdict: Verdict) -> None:
         made.found.append((f"{verdict.outcome}: {forms}", sent, verdict.text))
     if verdict.outcome == "other" and "nested" in kinds:
         made.found.append((f"{SILENT}: {forms}", sent, verdict.text))
-    if verdict.repaired == "other" and verdict.outcome not in NOT_REFUSED:
+    # What an unknown key was for is nothing that repair looks at, where nothing is missing.
+    if verdict.repaired == "other" and verdict.outcome not in NOT_REFUSED and OPTIONAL not in kinds:
         made.found.append((f"{MISREPAIRED}: {forms}", sent, verdict.text))
 
 
@@ -205,8 +206,8 @@ class Row(NamedTuple):
         refused: how many of them.
         lines: how many texts end with a call.
         right: how many of these are right.
-        same: calls that repair makes right.
-        other: calls that repair makes something else of.
+        same: calls that run as they were meant, with repair.
+        other: calls that run as something else, with repair.
         characters: of all texts.
     """
 

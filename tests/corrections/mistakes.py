@@ -132,7 +132,7 @@ def wrong_choice(place: Place, rng: random.Random) -> dict[str, Any]:
         "case": rng.choice([value.upper(), value.title(), spoken, spoken.title()]),
         "cut off": value[: max(3, len(value) - rng.randint(1, 3))],
         "the … one": f"the {spoken} one",
-        "key: …": f"{place.path[-1]}: {value}",
+        "key: …": f"{next(step for step in reversed(place.path) if isinstance(step, str))}: {value}",
         "one letter": _slip(value, rng),
     }
     return {form: text for form, text in forms.items() if _names_one(text, value, choices)}
@@ -298,8 +298,8 @@ _OF_ITEMS = {
 
 
 def other_name(place: Place, rng: random.Random) -> dict[str, str]:
-    """Return other names for a key that has to be there, none of them nearer to another key."""
-    if not place.is_required or place.owner is None:
+    """Return other names for a key, none of them nearer to another key."""
+    if place.owner is None:
         return {}
     key = str(place.path[-1])
     words = [word.lower() for word in re.split(r"[-_ ]|(?<=[a-z0-9])(?=[A-Z])", key) if word]
@@ -335,7 +335,7 @@ WRAPPERS = ("arguments", "input", "parameters", "args", "params", "kwargs", "dat
 def wrapped(name: str, schema: dict[str, Any], arguments: Any, rng: random.Random) -> dict[str, Any]:
     """Return arguments one level too deep, or two."""
     keys = [key for key in (*WRAPPERS, name, "foo") if key not in schema.get("properties", {})]
-    if not arguments or len(keys) < 3:
+    if not set(arguments) & set(schema.get("properties", {})) or len(keys) < 3:
         return {}
     usual, inner = keys[0], keys[1]
     anyhow = rng.choice(keys[:-2])
@@ -366,8 +366,12 @@ def unknown_tool(name: str, rng: random.Random) -> dict[str, str]:
 
 
 NOT_TO_COPY = ("left out", "null")
+OPTIONAL = "other name, optional"
+"""Of a key that needn't be there: by itself it's no problem, as unknown keys are ignored."""
+
 KINDS = (
     "other name",
+    OPTIONAL,
     *[kind for kind in VALUE_KINDS if kind != "null"],
     "nested",
     "unknown tool",
@@ -435,8 +439,8 @@ def _chosen(places: list[Place], kind: str, rng: random.Random) -> tuple[Place, 
 
 
 def _forms(place: Place, kind: str, rng: random.Random) -> dict[str, Any]:
-    if kind == "other name":
-        return other_name(place, rng)
+    if kind in {"other name", OPTIONAL}:
+        return other_name(place, rng) if place.is_required == (kind == "other name") else {}
     if kind == "left out":
         return {"key": None} if place.is_required else {}
     return VALUE_KINDS[kind](place, rng)
@@ -449,7 +453,7 @@ def _change(arguments: Any, path: Path, kind: str, what: Any) -> None:
     last = path[-1]
     if kind == "left out":
         del around[last]
-    elif kind == "other name":
+    elif kind in {"other name", OPTIONAL}:
         entries = [(what if key == last else key, value) for key, value in around.items()]
         around.clear()
         around.update(entries)

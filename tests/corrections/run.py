@@ -95,6 +95,8 @@ def show_examples(found: Score, console: Console) -> None:
     """Show the smallest example of each thing that is wrong, and how often it came."""
     counts, smallest = Counter(name for name, _, _ in found.found), dict[str, tuple[str, str, str]]()
     for entry in found.found:
+        if entry[0].startswith("no line") and " + " in entry[0]:
+            continue
         kept = smallest.setdefault(entry[0], entry)
         if len(entry[1]) < len(kept[1]):
             smallest[entry[0]] = entry

@@ -274,9 +274,7 @@ def test_arguments_one_level_too_deep_are_shown_where_they_belong(name):
         assert [repair.code for repair in report.repairs] == ["wrapper"] * bool(call.arguments)
 
 
-@pytest.mark.parametrize(
-    "other", [{}, {"x": 1}, [], ["query"], "text", None, 5, "{}", '{"x": {"query": "a"}}']
-)
+@pytest.mark.parametrize("other", [{}, {"x": 1}, [], ["query"], "text", None, 5, "{}"])
 def test_an_unknown_key_that_holds_none_of_the_tools_keys_is_ignored_as_any_other(other):
     assert error_of(FEED[0].subject.codec, {"foo": other}) is None
 

