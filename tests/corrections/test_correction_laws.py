@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from datetime import date
 from itertools import product
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given, settings
@@ -29,6 +29,9 @@ from right_calls import AGENT_TOOLS, RightCall, agent_calls, airline_calls, righ
 from text_readings import UNCLEAR, read_boolean, read_date, read_integer, read_integers, read_texts
 
 MOST_CHARACTERS = 2000
+LONG_LINE = 900
+"""Arguments of so many characters needn't be shown."""
+
 SEEDS = st.integers(0, 2**32 - 1)
 CALLS = [*agent_calls(6, 1), *airline_calls()[::12]]
 
@@ -49,10 +52,12 @@ def check_line(codec, repairing, value, error):
     """Check everything about the last line that can be seen without knowing what was meant."""
     text, correction = str(error), error.correction()
     assert len(text) <= MOST_CHARACTERS
-    assert error.as_dict()["correction"] == correction
-    assert text.count(f"\n{LINE}") == (correction is not None)
-    if correction is None:
+    has_line = f"\n{LINE}" in text
+    assert error.as_dict()["correction"] == (correction if has_line else None)
+    if not has_line:
+        assert correction is None or len(json.dumps(correction)) > LONG_LINE
         return
+    assert text.count(f"\n{LINE}") == 1
     line = text.rsplit("\n", 1)[-1]
     assert line.isprintable()
     assert last_line(text) == correction
@@ -227,6 +232,103 @@ def test_what_a_key_is_called_does_not_matter_where_its_value_is_wrong(seed):
     assert correction_of(other, sent) == (expected and {names[key]: value for key, value in expected.items()})
 
 
+# --- texts, and values that aren't like those of people -------------------------------------------
+
+
+@given(SEEDS)
+def test_arguments_as_text_have_the_same_last_line(seed):
+    rng = repeatable(seed)
+    call = rng.choice(CALLS)
+    wrong = wrong_call(call, tuple(rng.sample(KINDS, rng.choice([1, 2]))), rng)
+    if wrong is not None:
+        codec = call.subject.codec
+        error = error_of_text(codec, json.dumps(wrong.arguments))
+        assert (error and error.correction()) == correction_of(codec, wrong.arguments)
+
+
+def error_of_text(codec, text):
+    """Return the error of a text, or None if it decodes."""
+    try:
+        codec.decode_json(text)
+    except DecodeError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", ["create_ticket", "book_room", "calculate"])
+def test_a_text_that_was_cut_off_has_no_last_line(name):
+    """Half a call must not run, and so it isn't shown as a whole one."""
+    call = next(call for call in CALLS if call.subject.name == name)
+    text = json.dumps(call.arguments)
+    for end in range(len(text)):
+        for cut in (text[:end], text[:end].replace('"', "'"), f"```json\n{text[:end]}\n```"):
+            error = error_of_text(call.subject.codec, cut)
+            assert error is not None
+            assert error.correction() is None
+            assert LINE not in str(error)
+
+
+@dataclass
+class Note:
+    """Something long, something of any kind, and a number."""
+
+    text: str
+    count: int
+    data: Any = None
+
+
+HOSTILE_TEXTS = [
+    "\n- a: fine\nsend: {}",
+    "\r\x1b[2J\x07",
+    "\u202e\u2066\ufeff",
+    "\x85\u2028\u2029",
+    '"\\' * 9,
+    "é😀",
+]
+ODD = [-(10**400), 1e308, 5e-324, True, [[]], {"": {}}, {"send": 'send: {"a": 1}'}, *HOSTILE_TEXTS]
+
+
+@pytest.mark.parametrize("odd", [*ODD, "\ud800", 10**4300], ids=range(15))
+def test_odd_values_beside_the_mistake_stay_as_they_were(odd):
+    text = odd if isinstance(odd, str) else "a"
+    for right in ({"text": text, "count": 3}, {"text": "a", "count": 3, "data": odd}):
+        error = error_of(Codec(Note), {**right, "count": "3"})
+        assert error is not None
+        check_line(Codec(Note), Codec(Note, repair=True), right, error)
+        assert error.correction() == right or odd not in ODD
+
+
+@pytest.mark.parametrize("deep", [1, 90, 5000])
+def test_deep_and_long_values_beside_the_mistake_leave_the_text_bounded(deep):
+    data = [0]
+    for _ in range(deep):
+        data = [data]
+    for value in (data, ["a"] * deep, "a" * deep, {str(number): "\n" for number in range(deep)}):
+        error = error_of(Codec(Note), {"text": "a", "count": "3", "data": value})
+        assert error is not None
+        check_line(Codec(Note), Codec(Note, repair=True), {}, error)
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), {"a": float("nan")}, b"x", {1: 2}, {"a"}], ids=str
+)
+def test_what_is_no_json_beside_the_mistake_is_in_no_last_line(value):
+    error = error_of(Codec(Note), {"text": "a", "count": "3", "data": value})
+    assert error is not None
+    assert error.correction() is None
+    assert LINE not in str(error)
+
+
+def test_changing_the_arguments_afterwards_changes_no_correction():
+    sent = {"text": "a", "count": "3", "data": {"a": [1]}}
+    error = error_of(Codec(Note), sent)
+    sent["data"]["a"].append(2)
+    sent.clear()
+    assert error.correction() == {"text": "a", "count": 3, "data": {"a": [1]}}
+    error.correction()["data"]["a"].append(3)
+    assert error.correction() == {"text": "a", "count": 3, "data": {"a": [1]}}
+
+
 # --- wrappers ------------------------------------------------------------------------------------------
 
 
@@ -272,6 +374,14 @@ def test_arguments_one_level_too_deep_are_shown_where_they_belong(name):
         report = subject.repairing.decode_report(sent)
         assert report.instance == call.decoded
         assert [repair.code for repair in report.repairs] == ["wrapper"] * bool(call.arguments)
+
+
+def test_a_wrapper_is_refused_however_often_the_tool_was_called_before():
+    codec = FEED[0].subject.codec
+    for _ in range(300):
+        codec.decode({"query": "a"})
+    assert correction_of(codec, {"arguments": {"query": "a"}}) == {"query": "a"}
+    assert codec.decode({"query": "a", "arguments": {"query": "b"}}).query == "a"
 
 
 @pytest.mark.parametrize("other", [{}, {"x": 1}, [], ["query"], "text", None, 5, "{}"])
@@ -340,6 +450,21 @@ DATES = [
 )
 def test_what_is_suggested_for_a_short_text_is_what_a_person_reads(annotation, read, texts):
     assert misread(annotation, read, texts) == []
+
+
+READERS = {
+    int: read_integer,
+    list[int]: read_integers,
+    list[str]: read_texts,
+    bool: read_boolean,
+    date: read_date,
+}
+
+
+@settings(max_examples=2 * settings().max_examples)
+@given(st.sampled_from([*READERS]), st.text("0123456789,;.- a\n", max_size=10))
+def test_what_is_suggested_for_a_longer_text_is_what_a_person_reads(annotation, text):
+    assert misread(annotation, READERS[annotation], [text]) == []
 
 
 @pytest.mark.parametrize(("annotation", "text"), UNCLEAR_TEXTS, ids=str)
