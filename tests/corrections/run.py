@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -115,7 +114,7 @@ def main() -> int:
     )
     parser.add_argument("--examples", action="store_true", help="show an example of each thing that is wrong")
     options = parser.parse_args()
-    console, started, whole = Console(), time.monotonic(), Score.of_nothing()
+    console, whole = Console(), Score.of_nothing()
     console.width = max(console.width, WIDTH)
     names = ["airline", "traffic", "agents", *(["leaderboard"] if options.leaderboard else [])]
     with ProcessPoolExecutor(options.processes) as pool, Progress(console=Console(stderr=True)) as progress:
@@ -137,9 +136,7 @@ def main() -> int:
     if options.examples:
         show_examples(whole, console)
     missed = missed_bars(whole)
-    console.print(
-        f"seed {options.seed}, {time.monotonic() - started:.0f} s", *missed or ["every bar is met"], sep="\n"
-    )
+    console.print(f"seed {options.seed}:", *missed or ["every bar is met"], sep="\n")
     return 1 if missed else 0
 
 
