@@ -107,7 +107,9 @@ def _shown(value: Any) -> Any:
     """Return a value so that true isn't 1; the order of keys is nothing that differs."""
     if isinstance(value, dict):
         return {key: _shown(inner) for key, inner in value.items()}
-    return [_shown(inner) for inner in value] if isinstance(value, list) else repr(value)
+    if isinstance(value, list):
+        return [_shown(inner) for inner in value]
+    return repr(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _repaired(call: RightCall, arguments: Any) -> str:

@@ -133,7 +133,7 @@ def wrong_choice(place: Place, rng: random.Random) -> dict[str, Any]:
         "cut off": value[: max(3, len(value) - rng.randint(1, 3))],
         "the … one": f"the {spoken} one",
         "key: …": f"{next(step for step in reversed(place.path) if isinstance(step, str))}: {value}",
-        "one letter": _slip(value, rng),
+        "one letter": _slip(value, rng) if len(value) > 3 else value,
     }
     return {form: text for form, text in forms.items() if _names_one(text, value, choices)}
 
@@ -317,7 +317,7 @@ def other_name(place: Place, rng: random.Random) -> dict[str, str]:
     if len(key) > 4:
         forms["one letter"] = _slip(key, rng)
     if len(words) > 1:
-        forms["a word less"] = max(words, key=len)
+        forms["a word less"] = max(reversed(words), key=len)
     return {form: name for form, name in forms.items() if _is_of(name, key, place.owner)}
 
 

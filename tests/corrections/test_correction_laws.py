@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from datetime import date
 from itertools import product
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import pytest
 from hypothesis import given, settings
@@ -151,11 +151,11 @@ def check_suggestions(codec, value, error):
 
 
 def put(value, path, new):
-    """Return a value with another one somewhere inside it."""
+    """Return a value with another one somewhere inside it, which may be in a text that holds JSON."""
     if not path:
         return new
-    around = copy.copy(value)
-    around[path[0]] = put(value[path[0]], path[1:], new)
+    around = json.loads(value) if isinstance(value, str) else copy.copy(value)
+    around[path[0]] = put(around[path[0]], path[1:], new)
     return around
 
 
@@ -217,12 +217,12 @@ def renamed(cls, names):
 
 @given(SEEDS)
 def test_what_a_key_is_called_does_not_matter_where_its_value_is_wrong(seed):
-    """A field that is called `is_public` or `amount` is read as any other: by its type."""
+    """A field that is called `is_public` is read by its type, as any other. But a name may say a unit."""
     rng = repeatable(seed)
     call = rng.choice([call for call in CALLS if call.subject.name in AGENT_TOOLS])
     cls = AGENT_TOOLS[call.subject.name]
-    wrong = wrong_call(call, (rng.choice([kind for kind in VALUE_KINDS if kind != "wrong choice"]),), rng)
-    if wrong is None:
+    wrong = wrong_call(call, (rng.choice([*VALUE_KINDS]),), rng)
+    if wrong is None or "unit" in str(wrong.kinds) or "key: " in str(wrong.kinds):
         return
     letters = rng.sample("abcdefghijklmnopqrstuvwxyz", len(fields(cls)))
     names = {each.name: f"{letter}_{letter * 5}" for each, letter in zip(fields(cls), letters, strict=True)}
@@ -509,6 +509,47 @@ def test_there_is_no_last_line_where_a_key_or_value_could_be_another(changed):
     error = error_of(Codec(Trip), sent)
     assert error is not None
     assert error.correction() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("weight_kg", "5 lb"),
+        ("duration_minutes", "2 hours"),
+        ("timeout_seconds", "5 min"),
+        ("distanceMeters", "5 km"),
+        ("price_usd", "5 EUR"),
+        ("price_eur", "$5"),
+        ("temp_celsius", "70 °F"),
+        ("days", "2 weeks"),
+        ("size_mb", "5 GB"),
+        ("timeout_ms", "5 s"),
+        ("amount_cents", "$5"),
+        ("lengthInCm", "5 in"),
+        ("height_cm", "1.8 m"),
+        ("speed_kmh", "21 mph"),
+    ],
+)
+def test_a_number_of_another_unit_than_the_name_says_has_no_reading(name, text):
+    codec = Codec(make_dataclass("One", [(name, float)]))
+    (finding,) = error_of(codec, {name: text}).findings
+    assert finding.suggestion is None
+    assert correction_of(codec, {name: text}) is None
+
+
+@pytest.mark.parametrize(
+    ("description", "text"),
+    [
+        ("The radius in meters.", "5 km"),
+        ("How long to wait, in seconds.", "5 minutes"),
+        ("Weight in kg", "5 lbs"),
+        ("The amount of USD.", "5 EUR"),
+        ("The number of days", "2 weeks"),
+    ],
+)
+def test_a_number_of_another_unit_than_the_description_says_has_no_reading(description, text):
+    codec = Codec(make_dataclass("One", [("x", Annotated[float, description])]))
+    assert suggested(codec, text) == ()
 
 
 def test_the_calls_are_there():

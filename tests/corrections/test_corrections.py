@@ -42,14 +42,14 @@ def test_no_text_ends_with_a_wrong_call(found, row):
 
 def test_the_same_seed_makes_the_same_mistakes(calls):
     made = [
-        [wrong_call(call, (kind,), repeatable(seed)) for call in calls for kind in KINDS]
+        [wrong_call(call, (kind,), repeatable(seed)) for call in calls[::5] for kind in KINDS]
         for seed in ("one", "one", "two")
     ]
     assert made[0] == made[1] != made[2]
 
 
 def test_making_a_mistake_leaves_the_call_as_it_is(calls):
-    for call in calls:
+    for call in calls[::5]:
         for kind in KINDS:
             wrong_call(call, (kind,), repeatable(0))
         assert judge(call, Wrong((), call.subject.name, call.arguments), []).outcome == "same"

@@ -34,7 +34,7 @@ def read_integer(text: str) -> Reading:
     stripped = text.strip()
     if re.fullmatch(r"-?(0|[1-9]\d*)", text):
         return Reading((int(text),), is_clear=True)
-    if found := re.fullmatch(r"(-?) ?(\d+)(\.0*|[,;]| ?[a-z]+)?", stripped):
+    if found := re.fullmatch(r"(-?) ?(\d+)(\.0*|[,;.]+|\s?[a-z]+\.?)?", stripped):
         return Reading((int(found[1] + found[2]),))
     if found := re.fullmatch(r"[a-z]+\s+(-?\d+)", stripped):
         return Reading((int(found[1]),))
@@ -53,7 +53,7 @@ def parts_of(text: str) -> tuple[str, list[str]] | None:
             return None
     separator = separators.pop() if separators else ""
     parts = [part.strip() for part in stripped.split(separator)] if separator else [stripped]
-    if len(parts) > 1 and not parts[-1]:
+    while len(parts) > 1 and not parts[-1]:
         parts.pop()
     return (separator, parts) if all(parts) else None
 
@@ -145,7 +145,7 @@ UNCLEAR: tuple[tuple[Any, str], ...] = (
         ),
     ),
     (int, "1,5|1.5|1.5 kg|1,5 kg|-0.5 units|2.50"),
-    (float, "1.234,5|1,234|12,5,7"),
+    (float, "1,234|12,5,7"),
     (
         bool,
         (
