@@ -34,7 +34,11 @@ def read_integer(text: str) -> Reading:
     stripped = text.strip()
     if re.fullmatch(r"-?(0|[1-9]\d*)", text):
         return Reading((int(text),), is_clear=True)
-    if found := re.fullmatch(r"(-?) ?(\d+)(\.0*|[,;.]+|\s?[a-z]+\.?)?", stripped):
+    if found := re.fullmatch(r"(-?) ?(\d*)[.,]0+( ?[a-z]+)?", stripped):
+        return Reading((int(found[1] + (found[2] or "0")),)) if stripped[0] != "," else NOTHING
+    if found := re.fullmatch(r"(-?\d{1,3}([ ,]\d{3})+)( ?[a-z]+)?", stripped):
+        return Reading((int(re.sub("[ ,]", "", found[1])),))
+    if found := re.fullmatch(r"(-?) ?(\d+)([,;.]+|\s?[a-z]+\.?)?", stripped):
         return Reading((int(found[1] + found[2]),))
     if found := re.fullmatch(r"[a-z]+\s+(-?\d+)", stripped):
         return Reading((int(found[1]),))
@@ -43,18 +47,15 @@ def read_integer(text: str) -> Reading:
 
 def parts_of(text: str) -> tuple[str, list[str]] | None:
     """Return what parts a text, and its parts; None where a part is empty, or where two things part it."""
-    stripped = text.strip()
-    separators = {mark for mark in ",;\n" if mark in stripped}
-    if len(separators) > 1 and not (separators == {",", "\n"} and ",\n" in stripped):
+    stripped = text.strip(" \n").rstrip(",; \n")
+    lines = [line.strip() for line in stripped.split("\n") if line.strip()] or [""]
+    if len(lines) > 1:
+        lines = [line.rstrip(",;").rstrip() for line in lines]
+    separators = {mark for mark in ",;\n" if mark in "\n".join(lines)}
+    if len(separators) > 1:
         return None
-    if separators == {",", "\n"}:
-        stripped, separators = stripped.replace(",\n", "\n"), {"\n"}
-        if "," in stripped:
-            return None
     separator = separators.pop() if separators else ""
-    parts = [part.strip() for part in stripped.split(separator)] if separator else [stripped]
-    while len(parts) > 1 and not parts[-1]:
-        parts.pop()
+    parts = [part.strip() for part in lines[0].split(separator)] if separator in {",", ";"} else lines
     return (separator, parts) if all(parts) else None
 
 
@@ -68,15 +69,13 @@ def read_integers(text: str) -> Reading:
     if found is None:
         return NOTHING
     separator, parts = found
-    if not separator:
-        parts = text.split()
-        if not all(re.fullmatch(r"-?\d+", part) for part in parts):
-            (parts,) = [[text.strip()]]
     readings = [read_integer(part) for part in parts]
+    if not separator and not readings[0].allowed:
+        readings = [read_integer(part) for part in text.split()]
     if not all(reading.allowed for reading in readings):
         return NOTHING
     is_clear = all(reading.is_clear for reading in readings) and len(parts) > 1
-    is_usual = separator != "" and text.count(separator) == len(parts) - 1 and "  " not in text
+    is_usual = re.fullmatch(f"[-\\d]+({separator} ?[-\\d]+)+", text) is not None
     return Reading(([reading.allowed[0] for reading in readings],), is_clear and is_usual)
 
 
@@ -90,11 +89,9 @@ def read_texts(text: str) -> Reading:
         return NOTHING
     separator, parts = found
     if not separator:
-        return Reading(([text], [stripped]))
+        return Reading(([text], [stripped]) if stripped == parts[0] else (parts,))
     bare = [part.removeprefix("- ") for part in parts]
-    is_clear = len(parts) > 1 and text.count(separator) == len(parts) - 1
-    is_of_words = all(re.fullmatch("[a-z]+", part) for part in parts)
-    return Reading((parts, bare), is_clear and is_of_words and stripped == text)
+    return Reading((parts, bare), re.fullmatch(f"[a-z]+({separator} ?[a-z]+)+", text) is not None)
 
 
 YES, NO = ("yes", "y", "on", "true", "1", "enabled"), ("no", "n", "off", "false", "0", "disabled")
