@@ -189,7 +189,7 @@ class Finding(Value):
         where = clip(show_path(self.path), _PATH_LENGTH)
         if self.code == "ignored":
             return f"{where} (did you mean {self.suggestion}?)" if self.suggestion else where
-        hint = f"; did you mean {self.suggestion}?" if self.suggestion else ""
+        hint = self._hint() if self.suggestion else ""
         line = clip(self.message, _LINE_LENGTH) + hint
         return f"{where}: {line}" if where else line
 
@@ -198,6 +198,11 @@ class Finding(Value):
         defaults = self.__field_defaults__
         known = [f"{name}={value!r}" for name, value in given.items() if value != defaults.get(name, ...)]
         return f"Finding({', '.join(known)})"
+
+    def _hint(self) -> str:
+        if self.code == "unknown" and self.path:
+            return f"; rename {quote(str(self.path[-1]))} to {self.suggestion}"
+        return f"; did you mean {self.suggestion}?"
 
     def _about_type(self) -> str:
         path = self._shown_path()

@@ -282,8 +282,8 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
     candidates = [other for other in names if len(other) <= _COMPARED_LENGTH][:_COMPARED_NAMES]
     folded = fold(name)
     same = [candidate for candidate in candidates if fold(candidate) == folded]
-    near = [candidate for candidate in candidates if _is_one_slip_away(folded, fold(candidate), likeness)]
-    near.sort(key=lambda candidate: not _is_one_slip_away(name, candidate, likeness))
+    near = [candidate for candidate in candidates if is_one_slip_away(folded, fold(candidate), likeness)]
+    near.sort(key=lambda candidate: not is_one_slip_away(name, candidate, likeness))
     found = [*same, *near][:most]
     if len(found) == most:
         return found
@@ -295,7 +295,7 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
     return [*found, *[other for other in close if other not in found]][:most]
 
 
-def _is_one_slip_away(name: str, other: str, likeness: float) -> bool:
+def is_one_slip_away(name: str, other: str, likeness: float = 0.6) -> bool:
     """Return whether one letter is missing, extra or wrong, or two are swapped, and most are right.
 
     difflib takes the longest part that is the same first, so it finds little alike in `Edned` and `Ended`.

@@ -294,7 +294,7 @@ class Codec(Generic[T]):
         """Return what is wrong with a JSON value, in the order of the fields; empty if it decodes."""
         repaired, _ = self._repaired(value)
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
-        return tuple(problems.found)
+        return tuple(_suggesting(problems).found)
 
     def _repaired(self, value: object) -> tuple[Any, tuple[Finding, ...]]:
         if not self._options["repair"]:
@@ -309,7 +309,7 @@ class Codec(Generic[T]):
             text, self._parse, self._options["repair"], decimals
         )
         if problems is not None:
-            raise self._error(problems)
+            raise self._error(problems, text)
         return value, repairs
 
     def _report(self, value: object, repairs: tuple[Finding, ...]) -> DecodeReport[T]:
@@ -475,7 +475,7 @@ class Codec(Generic[T]):
         about = self._graph.definitions, value, self._options["max_depth"], self._graph_of
         encoded, problems = encode_node(node, *about, is_decoded=not self._walk_class.of_results)
         if problems.found:
-            error = errors().EncodeError(self._name, problems.found, problems.omitted)
+            error = errors().EncodeError(self._name, _suggesting(problems).found, problems.omitted)
             error.run = problems
             raise error
         return encoded
@@ -498,7 +498,7 @@ class Codec(Generic[T]):
     def _error(self, problems: Problems, value: object = None) -> DecodeError:
         return decode_error(
             self._name,
-            problems,
+            _suggesting(problems),
             self._expects,
             lambda: next(iter(self._example()), None),
             lambda: self._correction(problems, value),
@@ -506,9 +506,8 @@ class Codec(Generic[T]):
 
     def _correction(self, problems: Problems, value: object) -> Any:
         """Return what was probably meant by a value that doesn't fit, or None."""
-        from .corrections import corrected
-
-        return corrected(self._graph, problems, value, self._options["max_depth"], self.decode_report)
+        max_depth = self._options["max_depth"]
+        return _corrections().corrected(self._graph, problems, value, max_depth, self.decode_report)
 
     def _expects(self) -> str:
         # A call that fails is seldom the last one: the line is made once.
@@ -572,6 +571,20 @@ def _findings() -> ModuleType:
     from .. import findings
 
     return findings
+
+
+@cache  # a program whose calls all fit pays nothing for it
+def _corrections() -> ModuleType:
+    from . import corrections
+
+    return corrections
+
+
+def _suggesting(problems: Problems) -> Problems:
+    """Return problems with what their values probably meant."""
+    if problems.asked:
+        _corrections().add_suggestions(problems)
+    return problems
 
 
 @cache  # a program that decodes parsed values alone does not pay for the json module

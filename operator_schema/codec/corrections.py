@@ -1,22 +1,36 @@
-"""The complete arguments that were probably meant by some that don't fit, and the same for one value."""
+"""The complete call that was probably meant by one that doesn't fit, and what one of its values meant.
+
+It is the walk of repair with bolder readings, which are only shown.
+"""
 
 from __future__ import annotations
 
 from json import loads
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import to_json_text
-from .repair import repair_value
+from ..introspect.node_kinds import flat_members, json_types_of, parts_of, shape_of
+from ..introspect.nodes import ArrayNode, EnumNode, Graph, LeafNode, LiteralNode, MapNode, TupleNode
+from ..json_values import MAX_DEPTH, is_array, to_json_text
+from ..message_text import excerpt
+from .json_text import read_json, read_nearly_json
+from .proposals import contradicts, meant_amounts, meant_boolean, meant_keys, meant_times, near_choice
+from .repair import Reading, Repairer, is_same, only_reading
+from .spellings import NOTHING, parts_of_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..findings import DecodeReport
-    from ..introspect.nodes import Graph
-    from .problems import Problems
+    from ..introspect.nodes import Field, Node, ObjectNode, Target, UnionNode
+    from .problems import Asked, Problems
 
-__all__ = ["corrected"]
+__all__ = ["add_suggestions", "corrected"]
 
+_LENGTH = 100
+"""Characters of a suggestion, at most."""
+
+
+_NULLS = frozenset({"none", "null", "nil"})
 _HOPELESS = frozenset({"rejected", "too_deep", "too_large"})
 """Codes of problems that no other way to write the value solves; a class's own check runs once."""
 
@@ -33,19 +47,204 @@ def corrected(
     Args:
         graph: of the type.
         problems: of the value.
-        value: JSON values that don't fit; they are not changed.
+        value: JSON values that don't fit, or text that isn't JSON; they are not changed.
         max_depth: levels of arrays and objects that are followed.
         decode_report: decides whether what was found is right.
 
     Returns:
         JSON values that decode as they are; None where a part has no reading that fits, or several.
     """
-    if value is None or problems.omitted or any(each.code in _HOPELESS for each in problems.found):
+    codes = [problem.code for problem in problems.found]
+    if value is None or problems.omitted or not _HOPELESS.isdisjoint(codes):
         return None
     try:
-        found = repair_value(graph, value, max_depth)[0]
-        meant = loads(to_json_text(found))
-        fits = meant == found and not decode_report(meant).repairs
+        if codes == ["invalid_json"]:
+            value = read_nearly_json(value, problems)[0]  # type: ignore[arg-type]  # the text that was read
+        reading = Corrector(graph, max_depth).read(graph.root, value, 1)
+        meant = loads(to_json_text(reading.value))
+        fits = reading.fits and meant == reading.value and not decode_report(meant).repairs
     except Exception:  # noqa: BLE001  # code of the user's that what is wrong would never have reached
         return None
     return meant if fits else None
+
+
+def add_suggestions(problems: Problems) -> None:
+    """Write into each problem what its value probably meant, where that is clear."""
+    for asked in problems.asked:
+        found = problems.found[asked.at] if asked.at < len(problems.found) else None
+        # The whole arguments are shown at the end of the text.
+        if found is not None and found.suggestion is None and (found.path or not _is_object(asked)):
+            about = _fields_at(found.path, problems)
+            meant = _suggestion(asked.node, asked.value, asked.definitions, about)
+            if meant is not None:
+                problems.found[asked.at] = found.replace(suggestion=meant)
+    problems.asked.clear()
+
+
+def _is_object(asked: Asked) -> bool:
+    return "object" in json_types_of(asked.node, asked.definitions)
+
+
+def _suggestion(
+    node: Node, value: object, definitions: Mapping[Target, Node], about: Sequence[Field]
+) -> str | None:
+    try:
+        corrector = Corrector(Graph(node, definitions), MAX_DEPTH)
+        corrector.about = about
+        reading = corrector.read(node, value, 2)  # what is in a wrapper is no reading of a part
+        shown = excerpt(reading.value, _LENGTH) if reading.fits and reading.changes else "…"
+    except Exception:  # noqa: BLE001  # as above
+        return None
+    return None if "…" in shown or shown.startswith("an integer") else shown
+
+
+def _fields_at(path: Sequence[str | int], problems: Problems) -> Sequence[Field]:
+    """Return the fields that a value is of, as far as its path leads through the type."""
+    nodes = [] if problems.root is None else [problems.root]
+    found: Sequence[Field] = ()
+    for step in path:
+        inner: list[Node] = []
+        for node in [member for each in nodes for member in flat_members(each, problems.definitions)]:
+            shape = shape_of(node)
+            if shape is not None:
+                fields = [field for field in shape.fields if field.key == step]
+                found = fields or found
+                inner += [field.node for field in fields] or [node]  # a wrapper around the arguments
+            else:
+                inner += [part for _, part in parts_of(node)]
+        nodes = inner
+    return found
+
+
+class Corrector(Repairer):
+    """A repair of one value that also takes readings which are likely, but not certain.
+
+    Attributes:
+        about: the fields that the current value is of.
+    """
+
+    ignores_misfits = False
+    about: Sequence[Field] = ()
+
+    def read(self, node: Node, value: Any, depth: int) -> Reading:
+        shape = shape_of(node) if isinstance(node, LeafNode) else None
+        if shape is not None and not self.fitting.fits(node, value, depth):
+            reading = self._as(dict, super()._object, shape, value, depth)
+            if reading.fits and self.fitting.fits(node, reading.value, depth):
+                return reading
+        reading = super().read(node, value, depth)
+        if isinstance(node, TupleNode) and not reading.fits:
+            return self._split(self._tuple, node, value, depth) or reading
+        return (
+            reading
+            if reading.fits or not is_array(value)
+            else self._item_alone(node, value, depth) or reading
+        )
+
+    def _item_alone(self, node: Node, value: list[Any], depth: int) -> Reading | None:
+        """Read an array with one item as the item."""
+        if len(value) != 1 or "array" in json_types_of(node, self.definitions) or is_array(value[0]):
+            return None
+        reading = self.read(node, value[0], depth)
+        return reading.after("scalar", value) if reading.fits else None
+
+    # --- arrays ----------------------------------------------------------------------------------
+
+    def _array_or_item(self, node: ArrayNode, value: Any, depth: int) -> Reading:
+        reading = super()._array_or_item(node, value, depth)
+        split = self._split(self._array, node, value, depth)
+        if split is None or (reading.fits and is_same(reading.value, split.value)):
+            return reading
+        return Reading(value, fits=False) if reading.fits else split
+
+    def _split(
+        self, read: Callable[..., Reading], node: ArrayNode | TupleNode, value: Any, depth: int
+    ) -> Reading | None:
+        """Read the parts of a text as the items of an array."""
+        if not isinstance(value, str) or depth > self.max_depth or self._held(value) is not NOTHING:
+            return None
+        for parts in (parts_of_list(value), value.split()):
+            if parts is None or (len(parts) == 1 and parts[0] == value):
+                continue
+            if parts == value.split() and isinstance(node, ArrayNode) and self._takes_text(node.items):
+                continue  # words aren't items
+            reading = read(node, parts, depth)
+            if reading.fits:
+                return reading.after("json_text", value)
+        return None
+
+    def _member(self, node: UnionNode, value: Any, depth: int) -> Reading:
+        reading = super()._member(node, value, depth)
+        if reading.fits or not isinstance(value, str):
+            return reading
+        # As a text it fits no member, so it isn't meant as it is.
+        readings = [self.read(member, value, depth) for member in flat_members(node, self.definitions)]
+        return only_reading(readings) or reading
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> Reading:
+        """Read an object; what comes of it has the keys of the schema, in its order."""
+        reading = super()._object(node, value, depth)
+        if not reading.fits or meant_keys(node, value)[1]:
+            return reading._replace(fits=False)
+        keys = [field.key for field in node.fields if field.key in reading.value]
+        rest = reading.value if node.type is dict else ()  # a document of others takes any keys
+        made = {key: reading.value[key] for key in (*keys, *rest)}
+        return reading if list(made) == list(reading.value) else reading._replace(value=made)
+
+    def keys(self, node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
+        return meant_keys(node, value)[0]
+
+    def field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> Reading:
+        before, self.about = self.about, (field,)
+        reading = super().field(node, field, value, depth)
+        self.about = before
+        return reading
+
+    def _map(self, node: MapNode, value: dict[Any, Any], depth: int) -> Reading:
+        keys = {key: self.read(node.keys, key, depth).value for key in value}
+        if len(set(keys.values())) == len(keys) and all(isinstance(key, str) for key in keys.values()):
+            value = {keys[key]: item for key, item in value.items()}
+        return super()._map(node, value, depth)
+
+    # --- values without parts --------------------------------------------------------------------
+
+    def _held(self, text: str) -> Any:
+        held = super()._held(text)
+        if held is NOTHING and text.lstrip()[:1] in {"{", "["}:
+            value, repairs, _ = read_nearly_json(text, read_json(text)[1])
+            held = self.read_texts[text] = value if repairs else NOTHING
+        return held
+
+    def _whole(self, node: Node, value: Any, depth: int) -> Reading:
+        reading = super()._whole(node, value, depth)
+        if reading.fits:
+            return reading
+        fitting: list[Any] = []
+        for meant in self._proposals(node, value):
+            is_new = not any(is_same(meant, other) for other in fitting)
+            if meant is not NOTHING and is_new and self.fitting.fits(node, meant, depth):
+                fitting.append(meant)
+        return Reading(fitting[0], fits=True).after("scalar", value) if len(fitting) == 1 else reading
+
+    def _proposals(self, node: Node, value: Any) -> Iterator[Any]:
+        types = json_types_of(node, self.definitions)
+        is_choice = isinstance(node, (LiteralNode, EnumNode))
+        if isinstance(value, (str, int, float)) and "boolean" in types and not is_choice:
+            yield meant_boolean(value)
+        if isinstance(value, int) and not isinstance(value, bool) and "string" in types:
+            yield str(value)
+        if not isinstance(value, str):
+            return
+        if isinstance(node, (LiteralNode, EnumNode)):
+            yield near_choice(node, value)
+            yield None if value.casefold() in _NULLS else NOTHING
+        if not types.isdisjoint({"integer", "number"}) and not self._is_contradicted(value):
+            yield from meant_amounts(value)
+        if isinstance(node, LeafNode) and "string" in types:
+            yield meant_times(node.leaf.json_schema.get("format"), value)
+
+    def _is_contradicted(self, text: str) -> bool:
+        about = " ".join([f"{field.key} {field.description or ''}" for field in self.about])
+        return contradicts(text, about)

@@ -166,7 +166,7 @@ class DefaultChecks:
         """
         definitions = self._graph.definitions
         run = _ExampleRun(DecodeState(definitions, self._state.max_depth), Problems(definitions))
-        found = follow(run, node, value)[1].found
+        found = _found_in(follow(run, node, value)[1])
         for each, key in run.nulls if not found else ():
             each.pop(key, None)
         return found
@@ -180,7 +180,7 @@ class DefaultChecks:
             return None, [_too_large(entry)]
         finally:
             self._state.left = state.left
-        return written, problems.found
+        return written, _found_in(problems)
 
     def _misfits(
         self, entry: Defaulted, what: Literal["default", "example"], problems: Sequence[Finding]
@@ -250,3 +250,10 @@ def _member_of_value(entry: Defaulted, value: object) -> str | None:
         return None
     member = node.table.get(choice_key(value))
     return None if member is None else f"{node.type.__name__}.{member.name}"
+
+
+def _found_in(problems: Problems) -> Sequence[Finding]:
+    from .corrections import add_suggestions  # only a wrong default pays for it
+
+    add_suggestions(problems)
+    return problems.found

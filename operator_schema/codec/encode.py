@@ -250,7 +250,7 @@ class EncodeRun:
                 if not field.required and (field.init_only or node.form == "typed_dict"):
                     continue
                 valid = False
-                self.problems.missing(path, field, node)
+                self.problems.missing(path, field, node, {})
                 continue
             if item is None and field.absent_is_none:
                 continue
@@ -267,7 +267,7 @@ class EncodeRun:
         known = {field.key for field in node.fields}
         unknown = [key for key in value if key not in known]
         for key in unknown:
-            self.problems.unknown(path, key, node)
+            self.problems.unknown(path, key, node, value)
         return not unknown
 
     def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:

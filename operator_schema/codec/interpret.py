@@ -207,7 +207,7 @@ def interpret(
         The instance and no problems, or `INVALID` and at least one.
     """
     shared = DecodeState(graph.definitions, max_depth, plans)
-    return follow(DecodeRun(shared, Problems(graph.definitions)), graph.root, value, depth)
+    return follow(DecodeRun(shared, Problems(graph.definitions, graph.root)), graph.root, value, depth)
 
 
 def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> tuple[Any, Problems]:
@@ -222,7 +222,7 @@ def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> t
     Returns:
         The attribute's value and no problems, or `INVALID` and at least one; paths begin at the root.
     """
-    problems = Problems(graph.definitions)
+    problems = Problems(graph.definitions, graph.root)
     if value is None and field.absent_is_none:
         return None, problems
     run = DecodeRun(DecodeState(graph.definitions, max_depth), problems)

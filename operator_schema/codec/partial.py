@@ -583,7 +583,7 @@ class _Members:
         if times == 2:  # noqa: PLR2004  # once is enough
             self.problems.repeated_key((None, key))
         elif times == 1 and self._node is not None and self._is_refused(self._node, key):
-            self.problems.unknown(None, key, self._node)
+            self.problems.unknown(None, key, self._node, {key: None})
         return None
 
     def _is_refused(self, node: ObjectNode, key: str) -> bool:
@@ -638,4 +638,8 @@ class _Members:
             if value is NOTHING:
                 return {}, Problems()
         decoded, problems = decode_field(self._graph, field, value, self._max_depth)
+        if problems.asked:
+            from .corrections import add_suggestions
+
+            add_suggestions(problems)
         return {} if problems.found else {field.name: decoded}, problems

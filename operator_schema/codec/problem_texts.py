@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..findings import Finding
@@ -34,17 +34,16 @@ from ..message_text import (
     excerpt,
     key_step,
     kind,
-    nearest,
     one_line,
     quote,
     received,
 )
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
 from .ambiguity_texts import ambiguous, read_as_another
-from .spellings import graph_of_schema, quoted_scalar, quoted_type
+from .spellings import graph_of_schema, quoted_type
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Mapping
 
     from ..findings import ValueCode
     from ..introspect.nodes import Field, Node, Target
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Constraints, Graph
 
+    Renamed = Callable[[ObjectNode, dict[Any, Any]], Mapping[str, str]]
     T = TypeVar("T")
 
 __all__ = [
@@ -375,18 +375,24 @@ _CHOICES_LENGTH = 200
 _NAME_LENGTH = 60
 _SUGGESTED_LENGTH = 100
 _LISTED_CHOICES = 20
-_COMPARED_KEYS = 500
 
 
 def missing(
-    steps: Steps, field: Field, node: ObjectNode, sent: Iterable[object], definitions: Definitions
+    steps: Steps,
+    field: Field,
+    node: ObjectNode,
+    sent: dict[Any, Any],
+    renamed: Renamed,
+    definitions: Definitions,
 ) -> Finding:
     what = expected_field(field, definitions)
-    keys = {known.key for known in node.fields}
-    unused = [key for key in islice(sent, _COMPARED_KEYS) if isinstance(key, str) and key not in keys]
-    near = (nearest(field.key, unused) or nearest(field.name, unused)) if unused else None
-    instead = f"; you sent {quote(near)} instead" if near else ""
-    return Finding(steps, "missing", f"missing ({what}){instead}", what)
+    key = renamed(node, sent).get(field.key)
+    rename = "" if key is None else f"; {_rename(key, field.key)}"
+    return Finding(steps, "missing", f"missing ({what}){rename}", what)
+
+
+def _rename(key: str, name: str) -> str:
+    return f"rename {quote(key)} to {quote(name)}"
 
 
 def missing_tag(steps: Steps, choices: LiteralNode) -> Finding:
@@ -394,22 +400,18 @@ def missing_tag(steps: Steps, choices: LiteralNode) -> Finding:
     return Finding(steps, "missing", f"missing ({what}); it says which object this is", what)
 
 
-def unknown(steps: Steps, key: object, node: ObjectNode, sent: Collection[object]) -> Finding:
+def unknown(steps: Steps, key: object, node: ObjectNode, sent: dict[Any, Any], renamed: Renamed) -> Finding:
     names = [known.key for known in node.fields]
     name = key_step(key)
-    near = nearest(name, [known for known in names if known not in sent])
+    near = next((meant for meant, known in renamed(node, sent).items() if known == name), None)
     fields = fitted(names, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES) if names else "none"
     message = f"unknown key; the keys are {fields}" if names else "unknown key; this object takes no keys"
-    return Finding((*steps, name), "unknown", message, fields, None, _suggested(near))
+    return Finding((*steps, name), "unknown", message, fields, None, near and quote(near, _SUGGESTED_LENGTH))
 
 
 def wrapped(steps: Steps, key: str) -> Finding:
     message = f"the arguments are inside {quote(key)}; send its keys directly"
     return Finding(steps, "unknown", message)
-
-
-def _suggested(value: Any) -> str | None:
-    return None if value is None else excerpt(value, _SUGGESTED_LENGTH)
 
 
 def wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions) -> Finding:
@@ -423,11 +425,8 @@ def wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions
             details = "" if what == begun else f": expected {what}"
             message = f"got a string that {which}; send the {begun} itself, not a string{details}"
             return Finding(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
-        near = _in_array(node, value) if held is None else _without_quotes(types, value)
-    else:
-        near = _in_array(node, value)
     message = f"expected {what}{_sample(node, what)}, got {came}{_out_of_array(types, value)}"
-    return Finding(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came, near)
+    return Finding(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
 
 
 _BEGINNINGS = {"[": "array", "{": "object"}
@@ -456,55 +455,19 @@ def _out_of_array(types: set[str], value: object) -> str:
     return "; send the item alone, not in an array"
 
 
-def _without_quotes(types: set[str], text: str) -> str | None:
-    """Show the number, boolean or null that a string contains, if that was wanted."""
-    scalar = quoted_scalar(text)
-    is_rounded = isinstance(scalar, float) and "number" not in types and float.__repr__(scalar) != text
-    if is_rounded or not fits_types(scalar, types) or len(text) > EXCERPT_LENGTH:
-        return None
-    return excerpt(scalar) if scalar is None or isinstance(scalar, bool) else text
-
-
-def _in_array(node: Node, value: object) -> str | None:
-    """Return one item as the array that was wanted, where it is short enough to be shown whole."""
-    if not isinstance(node, ArrayNode) or type_of(value) not in received_types(node.items):
-        return None
-    if isinstance(value, str) and value.lstrip()[:1] == '"':  # JSON in a string, rather than an item
-        return None
-    shown = excerpt(value)
-    return None if "…" in shown else f"[{shown}]"
-
-
 def not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Finding:
     what = fitted(node.values, show_choice, _CHOICES_LENGTH, most=_LISTED_CHOICES)
-    near = _nearest_choice(node.values, value) or _nearest_member(node, value)
+    near = None
     shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
     if isinstance(value, (str, int, float)) and type(value) not in _SCALAR_CLASSES:
         # Only its class may be wrong: a member of an Enum isn't the text that it equals.
         shown = f"{shown} of the class {one_line(type(value).__name__, EXCERPT_LENGTH)}"
+        near = next((show_choice(choice) for choice in node.values if choice == value), None)
     return Finding(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
 
 
 _SCALAR_KINDS = frozenset({"string", "integer", "number", "boolean", "null"})
 _SCALAR_CLASSES = frozenset({str, int, float, bool})
-
-
-def _nearest_choice(values: tuple[Any, ...], value: object) -> str | None:
-    if not isinstance(value, str):
-        return next((_suggested(v) for v in values if isinstance(v, str) and v == excerpt(value)), None)
-    texts = {v if isinstance(v, str) else excerpt(v): v for v in values}
-    if None in texts.values():
-        texts.setdefault("none", None)
-    near = nearest(value, texts)
-    return None if near is None else excerpt(texts[near], _SUGGESTED_LENGTH)
-
-
-def _nearest_member(node: LiteralNode | EnumNode, value: object) -> str | None:
-    """Return the value of the Enum's member whose name was sent."""
-    if not isinstance(node, EnumNode) or not isinstance(value, str):
-        return None
-    name = nearest(value, node.type.__members__)
-    return None if name is None else _suggested(node.type.__members__[name].value)
 
 
 def out_of_range(steps: Steps, value: object, message: str) -> Finding:
@@ -556,22 +519,16 @@ def repeated_key(steps: Steps) -> Finding:
     return Finding(steps, "duplicate", "the key occurs more than once")
 
 
-def no_match(steps: Steps, node: UnionNode, value: object, definitions: Definitions) -> Finding:
+def no_match(
+    steps: Steps, node: UnionNode, value: object, renamed: Renamed, definitions: Definitions
+) -> Finding:
     what, came = expected(node, 1, EXPECTED_LENGTH, definitions), received(value)
-    members = spread_members(node, definitions)
+    rename = ""
     if is_object(value):
-        near = _nearest_key([shape for member in members if (shape := shape_of(member))], value)
-    else:
-        choices = [member.values for member in members if isinstance(member, (LiteralNode, EnumNode))]
-        near = _nearest_choice(sum(choices, ()), value)
-    return Finding(steps, "no_match", f"{came} fits none of {what}", what, came, near)
-
-
-def _nearest_key(members: list[ObjectNode], value: dict[Any, Any]) -> str | None:
-    """Return the key that was probably meant by an unknown key, of any of these objects."""
-    keys = list(dict.fromkeys([field.key for member in members for field in member.fields]))
-    unknown = [key for key in islice(value, _COMPARED_KEYS) if isinstance(key, str) and key not in keys]
-    return next((f"{quote(near)} for {quote(key)}" for key in unknown if (near := nearest(key, keys))), None)
+        shapes = map(shape_of, spread_members(node, definitions))
+        pairs = [pair for shape in shapes if shape for pair in renamed(shape, value).items()]
+        rename = "".join([f"; {_rename(key, name)}" for name, key in pairs[:1]])
+    return Finding(steps, "no_match", f"{came} fits none of {what}{rename}", what, came)
 
 
 def wrong_class(steps: Steps, cls: type, value: object) -> Finding:
@@ -608,7 +565,7 @@ def rejected(steps: Steps, type_name: str, reason: Exception) -> Finding:
     return Finding(steps, "rejected", f"{_name(type_name)} {why}")
 
 
-def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding) -> Finding:
+def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding, renamed: Renamed) -> Finding:
     """Return a problem that a leaf has found, in the words of this module as far as its fields are known."""
     path = (*steps, *problem.path)
     if shape_of(node) is None:
@@ -624,9 +581,9 @@ def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding) -> Findi
     key = problem.path[-1] if problem.path else None
     field = next((each for each in shape.fields if each.key == key), None) if shape else None
     if problem.code == "missing" and field is not None and shape is not None:
-        return missing(path, field, shape, sent or (), {})
+        return missing(path, field, shape, sent or {}, renamed, {})
     if problem.code == "unknown" and shape is not None:
-        return unknown(path[:-1], key, shape, sent or ())
+        return unknown(path[:-1], key, shape, sent or {}, renamed)
     what = problem.expected if field is None else expected(field.node)
     return problem.replace(path=path, expected=what)
 

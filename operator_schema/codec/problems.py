@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..immutable import T
 from ..json_values import MAX_PROBLEMS
 from ..message_text import key_step, nearest, steps_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
     from ..errors import DecodeError
@@ -86,6 +86,22 @@ def decode_error(
     return error
 
 
+class Asked(NamedTuple):
+    """The value of a problem, which may mean something else.
+
+    Attributes:
+        at: index of the problem among those found.
+        node: that the value doesn't fit.
+        value: as it came.
+        definitions: of the graph of the node.
+    """
+
+    at: int
+    node: Node
+    value: object
+    definitions: Definitions
+
+
 class Problems:
     """The problems of one run, in the order in which they were found.
 
@@ -94,18 +110,23 @@ class Problems:
 
     Args:
         definitions: of the graph.
+        root: the node of the whole value; None if it isn't known.
 
     Attributes:
         found: the problems themselves.
         omitted: number of those that were counted only.
+        asked: what the values of some problems may mean, which is looked for at the end.
         ignored: objects with keys that name no field and are left out: path, node and value.
         iterators: those that encoding has read, each with its items, by identity.
     """
 
-    __slots__ = ("definitions", "found", "ignored", "iterators", "omitted")
+    __slots__ = ("_renamed", "asked", "definitions", "found", "ignored", "iterators", "omitted", "root")
 
-    def __init__(self, definitions: Definitions | None = None) -> None:
+    def __init__(self, definitions: Definitions | None = None, root: Node | None = None) -> None:
         self.definitions = definitions or {}
+        self.root = root
+        self.asked: list[Asked] = []
+        self._renamed: tuple[ObjectNode, Any, dict[str, str]] | None = None
         self.found: list[Finding] = []
         self.ignored: list[tuple[Path, ObjectNode, dict[Any, Any]]] = []
         self.omitted = 0
@@ -128,6 +149,7 @@ class Problems:
     def take(self, other: Problems) -> None:
         """Take over the problems of a part that was checked apart; keys that it ignored are none."""
         room = MAX_PROBLEMS - len(self.found)
+        self.asked += [each._replace(at=each.at + len(self.found)) for each in other.asked]
         self.found += other.found[:room]
         self.omitted += other.omitted + len(other.found[room:])
 
@@ -139,20 +161,35 @@ class Problems:
         texts = _texts()
         known: Any = error  # as just checked
         for problem in known.findings:
-            self.add(texts.of_leaf(steps, node, value, problem))
+            self.add(texts.of_leaf(steps, node, value, problem, self.renamed))
         return INVALID
 
-    def missing(self, path: Path, field: Field, node: ObjectNode, sent: Iterable[object] = ()) -> Any:
-        """Note that a required key is not there, among the keys that were sent."""
-        return self._note((path, field.key), "missing", field, node, sent, self.definitions)
+    def _note_value(self, path: Path, kind: str, node: Any, value: object, *about: Any) -> Any:
+        """Note a problem whose value may mean something else."""
+        if len(self.found) < MAX_PROBLEMS:
+            self.asked.append(Asked(len(self.found), node, value, self.definitions))
+        return self._note(path, kind, node, value, *about)
+
+    def renamed(self, node: ObjectNode, sent: dict[Any, Any]) -> dict[str, str]:
+        """Return the keys that fields of an object were probably sent under, by the keys of the fields."""
+        known = self._renamed
+        if known is None or known[0] is not node or known[1] is not sent:
+            from .proposals import meant_keys
+
+            known = self._renamed = node, sent, meant_keys(node, sent)[0]
+        return known[2]
+
+    def missing(self, path: Path, field: Field, node: ObjectNode, sent: dict[Any, Any]) -> Any:
+        """Note that a required key is not there, in the object that was sent."""
+        return self._note((path, field.key), "missing", field, node, sent, self.renamed, self.definitions)
 
     def missing_tag(self, path: Path, key: str, choices: LiteralNode) -> Any:
         """Note that the discriminator of a union is missing."""
         return self._note((path, key), "missing_tag", choices)
 
-    def unknown(self, path: Path, key: object, node: ObjectNode, sent: Collection[object] = ()) -> Any:
-        """Note a key that names no field, where such keys are refused, among the keys that were sent."""
-        return self._note(path, "unknown", key, node, sent)
+    def unknown(self, path: Path, key: object, node: ObjectNode, sent: dict[Any, Any]) -> Any:
+        """Note a key that names no field, where such keys are refused, of the object that was sent."""
+        return self._note(path, "unknown", key, node, sent, self.renamed)
 
     def wrapped(self, path: Path, key: str) -> Any:
         """Note that the arguments are inside a key of their own."""
@@ -165,7 +202,7 @@ class Problems:
 
     def wrong_type(self, path: Path, node: Node, value: object) -> Any:
         """Note a value of another JSON type than the node's."""
-        return self._note(path, "wrong_type", node, value, self.definitions)
+        return self._note_value(path, "wrong_type", node, value, self.definitions)
 
     def wrong_container(self, path: Path, cls: type, value: object) -> Any:
         """Note an array of another Python class than the declared one."""
@@ -173,7 +210,7 @@ class Problems:
 
     def not_one_of(self, path: Path, node: LiteralNode | EnumNode, value: object) -> Any:
         """Note a value that isn't one of the choices."""
-        return self._note(path, "not_one_of", node, value)
+        return self._note_value(path, "not_one_of", node, value)
 
     def out_of_range(self, path: Path, value: object, message: str) -> Any:
         """Note a number that the type can't hold."""
@@ -217,7 +254,7 @@ class Problems:
 
     def no_match(self, path: Path, node: UnionNode, value: object) -> Any:
         """Note a value that fits no member of a union."""
-        return self._note(path, "no_match", node, value, self.definitions)
+        return self._note_value(path, "no_match", node, value, self.renamed, self.definitions)
 
     def ambiguous(self, path: Path, members: Sequence[Node], value: dict[Any, Any]) -> Any:
         """Note an object that fits several members of a union equally well."""
@@ -237,7 +274,7 @@ class Problems:
 
     def bad_format(self, path: Path, node: LeafNode, value: object, reason: Exception) -> Any:
         """Note a value that a leaf refused."""
-        return self._note(path, "bad_format", node, value, reason)
+        return self._note_value(path, "bad_format", node, value, reason)
 
     def rejected(self, path: Path, node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Any:
         """Note what a class's own check said.
@@ -283,6 +320,10 @@ class Trial(Problems):
     """Counts problems and makes none: for finding out whether a value fits."""
 
     __slots__ = ()
+
+    def _note_value(self, path: Path, kind: str, node: Any, value: object, *about: Any) -> Any:  # noqa: ARG002  # nothing is made
+        self.omitted += 1
+        return INVALID
 
     def _note(self, path: Path, kind: str, *about: Any) -> Any:  # noqa: ARG002  # nothing is made
         self.omitted += 1

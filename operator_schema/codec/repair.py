@@ -8,6 +8,7 @@ in two ways.
 from __future__ import annotations
 
 from dataclasses import MISSING
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..findings import repaired
@@ -32,7 +33,14 @@ from .constraint_checks import check_length
 from .interpret import DecodeRun, DecodeState
 from .json_text import read_json
 from .problems import INVALID, Trial, Trials, document_reader
-from .spellings import NOTHING, meant_choice, meant_time, quoted_scalar, sent_keys
+from .spellings import (
+    NOTHING,
+    has_separators,
+    meant_choice,
+    meant_time,
+    quoted_scalar,
+    sent_keys,
+)
 from .wrapped_arguments import wrapped_arguments
 
 if TYPE_CHECKING:
@@ -41,7 +49,7 @@ if TYPE_CHECKING:
     from ..findings import Finding, RepairKind
     from ..introspect.nodes import Field, Graph, Node, Target
 
-__all__ = ["Fitting", "repair_field", "repair_value"]
+__all__ = ["Fitting", "Reading", "Repairer", "is_same", "only_reading", "repair_field", "repair_value"]
 
 
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Finding, ...]]:
@@ -57,7 +65,7 @@ def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tupl
         A value that can't be repaired as a whole still comes with the repairs of its parts.
     """
     try:
-        reading = _Repairer(graph, max_depth).read(graph.root, value, 1)
+        reading = Repairer(graph, max_depth).read(graph.root, value, 1)
     except RecursionError:  # decoding reports it
         return value, ()
     return reading.value, tuple(_flatten(reading.changes, ()))
@@ -74,7 +82,7 @@ def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, ma
         max_depth: levels of arrays and objects that are followed, the root being the first.
     """
     try:
-        return _Repairer(graph, max_depth).field(node, field, value, 2).value
+        return Repairer(graph, max_depth).field(node, field, value, 2).value
     except RecursionError:  # decoding reports it
         return value
 
@@ -87,11 +95,11 @@ class _Change(NamedTuple):
     after: str
 
 
-_Changes: TypeAlias = "tuple[_Change | tuple[str | int, _Changes], ...]"
+Changes: TypeAlias = "tuple[_Change | tuple[str | int, Changes], ...]"
 """Of the value itself and, each with its step, of its parts."""
 
 
-class _Reading(NamedTuple):
+class Reading(NamedTuple):
     """One way to read a value.
 
     Attributes:
@@ -107,17 +115,17 @@ class _Reading(NamedTuple):
     value: Any
     fits: bool
     unused: bool = False
-    changes: _Changes = ()
+    changes: Changes = ()
     unclear: bool = False
     wrong_length: bool = False
 
-    def after(self, kind: RepairKind, before: object) -> _Reading:
+    def after(self, kind: RepairKind, before: object) -> Reading:
         """Return this reading as that of another value, from which it was made."""
         change = _Change(kind, excerpt(before), excerpt(self.value))
         return self._replace(changes=(change, *self.changes))
 
 
-def _flatten(changes: _Changes, path: tuple[str | int, ...]) -> Iterator[Finding]:
+def _flatten(changes: Changes, path: tuple[str | int, ...]) -> Iterator[Finding]:
     for change in changes:
         if isinstance(change, _Change):
             yield repaired(path, *change)
@@ -126,7 +134,7 @@ def _flatten(changes: _Changes, path: tuple[str | int, ...]) -> Iterator[Finding
             yield from _flatten(inner, (*path, step))
 
 
-class _Repairer:
+class Repairer:
     """One repair of one value.
 
     Attributes:
@@ -134,7 +142,10 @@ class _Repairer:
         readings: of arrays and unions, by what was made an array on the way to them.
         wrapped_lists: number of lists on the way to the current value that are read as an array's one item.
         wrapped_in: identities of the nodes that the current value is read as the one item of.
+        ignores_misfits: whether a key in another convention is left unused where its value doesn't fit.
     """
+
+    ignores_misfits = True
 
     def __init__(self, graph: Graph, max_depth: int) -> None:
         self.definitions = graph.definitions
@@ -142,11 +153,12 @@ class _Repairer:
         self.max_depth = max_depth
         self.fitting = Fitting(graph.definitions, max_depth)
         self.read_texts: dict[str, Any] = {}
-        self.readings: dict[tuple[int, tuple[int, ...]], Trials[_Reading]] = {}
+        self.readings: dict[tuple[int, tuple[int, ...]], Trials[Reading]] = {}
         self.wrapped_lists = 0
         self.wrapped_in: tuple[int, ...] = ()
 
-    def read(self, node: Node, value: Any, depth: int) -> _Reading:
+    def read(self, node: Node, value: Any, depth: int) -> Reading:
+        """Read a value as a node."""
         match node:
             case ObjectNode():
                 return self._as(dict, self._object, node, value, depth)
@@ -161,15 +173,13 @@ class _Repairer:
             case RefNode():
                 return self.read(self.definitions[node.target], value, depth)
             case AnyNode():
-                return _Reading(value, fits=True)
+                return Reading(value, fits=True)
             case LeafNode() if node.leaf.json_schema.__class__ is not dict:
                 return self._by_schema(node, value, depth)
             case _:
                 return self._whole(node, value, depth)
 
-    def _once(
-        self, read: Callable[[Any, Any, int], _Reading], node: Node, value: Any, depth: int
-    ) -> _Reading:
+    def _once(self, read: Callable[[Any, Any, int], Reading], node: Node, value: Any, depth: int) -> Reading:
         key = self.wrapped_lists, self.wrapped_in
         readings = self.readings.get(key)
         if readings is None:
@@ -178,14 +188,14 @@ class _Repairer:
 
     # --- strings that hold an array or an object -------------------------------------------------
 
-    def _as(self, kind: type, read: Callable[..., _Reading], node: Node, value: Any, depth: int) -> _Reading:
+    def _as(self, kind: type, read: Callable[..., Reading], node: Node, value: Any, depth: int) -> Reading:
         if depth > self.max_depth:
-            return _Reading(value, fits=False)
+            return Reading(value, fits=False)
         if isinstance(value, kind):
             return read(node, value, depth)
         held = self._held(value) if isinstance(value, str) else NOTHING
         if not isinstance(held, kind):
-            return _Reading(value, fits=False)
+            return Reading(value, fits=False)
         return read(node, held, depth).after("json_text", value)
 
     def _held(self, text: str) -> Any:
@@ -200,7 +210,7 @@ class _Repairer:
 
     # --- arrays ----------------------------------------------------------------------------------
 
-    def _array_or_item(self, node: ArrayNode, value: Any, depth: int) -> _Reading:
+    def _array_or_item(self, node: ArrayNode, value: Any, depth: int) -> Reading:
         reading = self._as(list, self._array, node, value, depth)
         if reading.fits and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
             return reading
@@ -211,37 +221,38 @@ class _Repairer:
             return reading  # what a limit refuses isn't one item instead
         # Each item may be an array of its own, or the whole may be one item: ambiguous.
         is_ambiguous = reading.fits or reading.wrong_length
-        return _Reading(value, fits=False, wrong_length=reading.wrong_length) if is_ambiguous else wrapped
+        return Reading(value, fits=False, wrong_length=reading.wrong_length) if is_ambiguous else wrapped
 
-    def _array(self, node: ArrayNode, value: list[Any], depth: int) -> _Reading:
+    def _array(self, node: ArrayNode, value: list[Any], depth: int) -> Reading:
         reading = _limited(node, self._items([node.items] * len(value), value, depth))
         if reading.fits and node.unique and not self.fitting.fits(node, reading.value, depth):
             return reading._replace(fits=False, wrong_length=True)  # equal items
         return reading
 
-    def _tuple(self, node: TupleNode, value: list[Any], depth: int) -> _Reading:
+    def _tuple(self, node: TupleNode, value: list[Any], depth: int) -> Reading:
         if len(value) != len(node.items):
-            return _Reading(value, fits=False)
+            return Reading(value, fits=False)
         return self._items(node.items, value, depth)
 
-    def _items(self, nodes: Any, value: list[Any], depth: int) -> _Reading:
+    def _items(self, nodes: Any, value: list[Any], depth: int) -> Reading:
         wrapped_in, self.wrapped_in = self.wrapped_in, ()
         readings = [self.read(node, item, depth + 1) for node, item in zip(nodes, value, strict=True)]
         self.wrapped_in = wrapped_in
         changes = tuple([(index, each.changes) for index, each in enumerate(readings) if each.changes])
-        return _Reading(
-            [reading.value for reading in readings] if changes else value,
+        made = [reading.value for reading in readings]
+        return Reading(
+            value if all(map(is_, made, value)) else made,
             all(reading.fits for reading in readings),
             any(reading.unused for reading in readings),
             changes,
         )
 
-    def _wrap(self, node: ArrayNode, value: Any, depth: int) -> _Reading:
+    def _wrap(self, node: ArrayNode, value: Any, depth: int) -> Reading:
         """Read one value as the array of it."""
-        missed = _Reading(value, fits=False)
+        missed = Reading(value, fits=False)
         if value is None or depth >= self.max_depth or not self._may_wrap(node, value):
             return missed
-        if isinstance(value, str) and self._takes_text(node.items) and self._could_be_json(value):
+        if isinstance(value, str) and self._takes_text(node.items) and self._is_unclear(node.items, value):
             return missed
         wrapped_in = self.wrapped_in
         self.wrapped_in = (*wrapped_in, id(node))
@@ -254,7 +265,7 @@ class _Repairer:
         if isinstance(value, str) and not value:
             return missed._replace(unclear=True)
         inner = ((0, item.changes),) if item.changes else ()
-        return _Reading([item.value], fits=True, unused=item.unused, changes=inner).after("array", value)
+        return Reading([item.value], fits=True, unused=item.unused, changes=inner).after("array", value)
 
     def _may_wrap(self, node: ArrayNode, value: Any) -> bool:
         """Return whether a value may be read as the one item of an array.
@@ -266,32 +277,37 @@ class _Repairer:
             return False
         return not is_array(value) or self.wrapped_lists < _MAX_WRAPPED_LISTS
 
-    def _could_be_json(self, text: str) -> bool:
+    def _is_unclear(self, items: Node, text: str) -> bool:
+        """Return whether a text may be JSON, or several items, rather than one item."""
         inner = text.strip()
-        return inner.startswith(("{", "[", '"', "```")) or quoted_scalar(inner) is not NOTHING
+        if inner.startswith(("{", "[", '"', "```")) or quoted_scalar(inner) is not NOTHING:
+            return True
+        is_choice = isinstance(resolve(items, self.definitions), (LiteralNode, EnumNode))
+        return not is_choice and has_separators(inner)
 
     # --- objects ---------------------------------------------------------------------------------
 
-    def _map(self, node: MapNode, value: dict[Any, Any], depth: int) -> _Reading:
+    def _map(self, node: MapNode, value: dict[Any, Any], depth: int) -> Reading:
         wrapped_in, self.wrapped_in = self.wrapped_in, ()
         readings = {key: self.read(node.values, item, depth + 1) for key, item in value.items()}
         self.wrapped_in = wrapped_in
         fits = all(reading.fits for reading in readings.values())
         changes = tuple([(key, reading.changes) for key, reading in readings.items() if reading.changes])
-        reading = _Reading(
-            {key: reading.value for key, reading in readings.items()} if changes else value,
+        made = {key: reading.value for key, reading in readings.items()}
+        reading = Reading(
+            value if all(map(is_, made.values(), value.values())) else made,
             fits and all(self.fitting.fits_key(node.keys, key) for key in value),
             any(reading.unused for reading in readings.values()),
             changes,
         )
         return _limited(node, reading)
 
-    def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> _Reading:
+    def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> Reading:
         if len(value) == 1 and depth == 1 and node is self.root:
             wrapped = wrapped_arguments(node, value)
             if wrapped is not None:
                 return self._object(node, wrapped[1], depth).after("wrapper", value)
-        sent = sent_keys(node, value)
+        sent = self.keys(node, value)
         rest = dict(value)
         read: dict[Any, Any] = {}
         fits, unused, changes = True, False, list[Any]()
@@ -300,7 +316,7 @@ class _Repairer:
             key = field.key if field.key in value else sent.get(field.key)
             reading = None if key is None else self.field(node, field, value[key], depth + 1)
             if key is None or reading is None or (key != field.key and not reading.fits):
-                fits = fits and not field.required
+                fits = fits and not field.required and (key is None or self.ignores_misfits)
                 continue
             del rest[key]
             if key != field.key:
@@ -313,17 +329,21 @@ class _Repairer:
                 changes.append((field.key, reading.changes))
         self.wrapped_in = wrapped_in
         read.update(rest)
-        return _Reading(
-            read if changes else value,
+        return Reading(
+            read if changes or not _is_unchanged(read, value) else value,
             fits and not (rest and node.closed),
             unused or bool(rest),
             tuple(changes),
         )
 
-    def field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> _Reading:
+    def keys(self, node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
+        """Find the keys that were written otherwise: key of the field to the key that was sent for it."""
+        return sent_keys(node, value)
+
+    def field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> Reading:
         """Read the value of a field; `NOTHING` means that the key is left out."""
         if value is None and field.absent_is_none:
-            return _Reading(None, fits=True)
+            return Reading(None, fits=True)
         reading = self.read(field.node, value, depth)
         if reading.fits or not (value is None or isinstance(value, str)):
             return reading
@@ -331,42 +351,40 @@ class _Repairer:
         if isinstance(value, str) and self._takes_strings(field.node):
             return reading
         if (is_null or value == "") and field.absent_is_none:
-            return _Reading(None, fits=True).after("scalar", value)
+            return Reading(None, fits=True).after("scalar", value)
         is_nothing = is_null or (value == "" and not self.fitting.fits(field.node, None, depth))
         if is_nothing and _has_default(node, field):
             change = _Change("default", excerpt(value), "default")
-            return _Reading(NOTHING, fits=True, changes=(change,))
+            return Reading(NOTHING, fits=True, changes=(change,))
         return reading
 
     # --- values without parts --------------------------------------------------------------------
 
-    def _whole(self, node: Node, value: Any, depth: int) -> _Reading:
+    def _whole(self, node: Node, value: Any, depth: int) -> Reading:
         """Read a value whose parts, if it has any, are not looked into."""
         if self.fitting.fits(node, value, depth):
-            return _Reading(value, fits=True)
+            return Reading(value, fits=True)
         if isinstance(value, str):
-            meant = meant_choice(node, value) if isinstance(node, (LiteralNode, EnumNode)) else NOTHING
-            if meant is not NOTHING:
-                return _Reading(meant, fits=True).after("choice", value)
-            meant = meant_time(node, value) if isinstance(node, LeafNode) else NOTHING
-            if meant is not NOTHING and self.fitting.fits(node, meant, depth):
-                return _Reading(meant, fits=True).after("scalar", value)
-            meant = NOTHING if self._takes_text(node) else quoted_scalar(value)
-            if (
-                meant is not NOTHING
-                and not _is_rounded(node, value, meant)
-                and self.fitting.fits(node, meant, depth)
-            ):
-                return _Reading(meant, fits=True).after("scalar", value)
-            held = NOTHING if self._takes_text(node) else self._held(value)
-            if (is_array(held) or is_object(held)) and self.fitting.fits(node, held, depth):
-                return _Reading(held, fits=True).after("json_text", value)
-        return _Reading(value, fits=False)
+            for kind, meant in self._meanings(node, value):
+                if meant is not NOTHING and self.fitting.fits(node, meant, depth):
+                    return Reading(meant, fits=True).after(kind, value)
+        return Reading(value, fits=False)
 
-    def _by_schema(self, node: LeafNode, value: Any, depth: int) -> _Reading:
+    def _meanings(self, node: Node, text: str) -> Iterator[tuple[RepairKind, Any]]:
+        if isinstance(node, (LiteralNode, EnumNode)):
+            yield "choice", meant_choice(node, text)
+        if isinstance(node, LeafNode):
+            yield "scalar", meant_time(node, text)
+        if not self._takes_text(node):
+            scalar = quoted_scalar(text)
+            if not _is_rounded(node, text, scalar):
+                yield "scalar", scalar
+            yield "json_text", self._held(text)
+
+    def _by_schema(self, node: LeafNode, value: Any, depth: int) -> Reading:
         """Read a value as the schema of its leaf says, if the leaf takes what comes of it."""
         graph = document_reader().reading_of(node.leaf).graph
-        reading = _Repairer(graph, self.max_depth).read(graph.root, value, 1)
+        reading = type(self)(graph, self.max_depth).read(graph.root, value, 1)
         if reading.changes and reading.fits and self.fitting.fits(node, reading.value, depth):
             return reading._replace(unused=False)
         return self._whole(node, value, depth)
@@ -381,7 +399,7 @@ class _Repairer:
 
     # --- unions ----------------------------------------------------------------------------------
 
-    def _member(self, node: UnionNode, value: Any, depth: int) -> _Reading:
+    def _member(self, node: UnionNode, value: Any, depth: int) -> Reading:
         members = flat_members(node, self.definitions)
         if isinstance(value, str) and self._takes_text(node):
             texts = [member for member in members if self._takes_text(member)]
@@ -391,13 +409,13 @@ class _Repairer:
         if is_object(value):
             members = self.fitting.tagged(node, value) or members
         needless = self._needless(members) if is_object(value) else set[int]()
-        missed = _Reading(value, fits=False)
+        missed = Reading(value, fits=False)
         readings = [missed if id(each) in needless else self.read(each, value, depth) for each in members]
         is_unclear = any(reading.unclear for reading in readings)
         wrong_length = any(reading.wrong_length for reading in readings)
         if wrong_length:  # what the limit of one member refuses isn't an item of another
             readings = [missed if _is_wrapped(reading.changes) else reading for reading in readings]
-        made = _only(readings) or missed._replace(unclear=is_unclear)
+        made = only_reading(readings) or missed._replace(unclear=is_unclear)
         return made if made.fits else made._replace(wrong_length=wrong_length)
 
     def _needless(self, members: Sequence[Node]) -> set[int]:
@@ -414,7 +432,7 @@ class _Repairer:
         }
 
 
-def _only(readings: list[_Reading]) -> _Reading | None:
+def only_reading(readings: list[Reading]) -> Reading | None:
     """Return the one reading that fits, or a single one that does not."""
     fitting = [reading for reading in readings if reading.fits]
     whole = [reading for reading in fitting if not reading.unused]
@@ -424,29 +442,29 @@ def _only(readings: list[_Reading]) -> _Reading | None:
         single = [reading for reading in group if not _is_wrapped(reading.changes)] or group
         if unchanged:
             return unchanged[0]
-        if single and all(_is_same(reading.value, single[0].value) for reading in single):
+        if single and all(is_same(reading.value, single[0].value) for reading in single):
             return single[0]
         if len(single) > 1 and group is whole and not any(not reading.changes for reading in fitting):
             return None
     return readings[0] if len(readings) == 1 else None
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def is_same(one: Any, other: Any) -> bool:
     """Return whether two readings of one value are the same JSON value: 1 and true are not."""
     if one is other:
         return True
     if is_array(one) and is_array(other):
-        return len(one) == len(other) and all(map(_is_same, one, other))
+        return len(one) == len(other) and all(map(is_same, one, other))
     if is_object(one) and is_object(other):
-        return one.keys() == other.keys() and all(_is_same(item, other[key]) for key, item in one.items())
+        return one.keys() == other.keys() and all(is_same(item, other[key]) for key, item in one.items())
     return bool(type_of(one) and type_of(other)) and choice_key(one) == choice_key(other)
 
 
-def _is_wrapped(changes: _Changes) -> bool:
+def _is_wrapped(changes: Changes) -> bool:
     return any(isinstance(change, _Change) and change.kind == "array" for change in changes)
 
 
-def _parts(changes: _Changes) -> list[tuple[str | int, _Changes]]:
+def _parts(changes: Changes) -> list[tuple[str | int, Changes]]:
     return [change for change in changes if not isinstance(change, _Change)]
 
 
@@ -462,7 +480,11 @@ _KINDS_OF_TEXT = ((LiteralNode, EnumNode), LeafNode)
 _NULLS = frozenset({"null", "None"})
 
 
-def _limited(node: ArrayNode | MapNode, reading: _Reading) -> _Reading:
+def _is_unchanged(read: dict[Any, Any], value: dict[Any, Any]) -> bool:
+    return len(read) == len(value) and all(map(is_, read.values(), map(value.get, read)))
+
+
+def _limited(node: ArrayNode | MapNode, reading: Reading) -> Reading:
     """Return a reading of all items, under the limits on their number."""
     if not reading.fits or _has_length(node, reading.value):
         return reading

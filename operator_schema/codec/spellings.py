@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 __all__ = [
     "NOTHING",
     "graph_of_schema",
+    "has_separators",
     "meant_choice",
     "meant_time",
+    "names_of_choices",
+    "parts_of_list",
     "quoted_scalar",
     "quoted_type",
     "sent_keys",
+    "words_of",
 ]
 
 
@@ -74,12 +78,17 @@ def quoted_type(text: str) -> str | None:
 
 def meant_choice(node: LiteralNode | EnumNode, text: str) -> Any:
     """Return the one choice that a text names except for case and separators, also by an Enum's name."""
+    words = _words(text)
+    found = {choice_key(value): value for name, value in names_of_choices(node) if _words(name) == words}
+    return next(iter(found.values())) if words and len(found) == 1 else NOTHING
+
+
+def names_of_choices(node: LiteralNode | EnumNode) -> list[tuple[str, Any]]:
+    """Return what the choices may be called, each with its value: their texts, and the names of an Enum."""
     named = [(value, value) for value in node.values if isinstance(value, str)]
     if isinstance(node, EnumNode):
         named += [(name, member.value) for name, member in node.type.__members__.items()]
-    words = _words(text)
-    found = {choice_key(value): value for name, value in named if _words(name) == words}
-    return next(iter(found.values())) if words and len(found) == 1 else NOTHING
+    return named
 
 
 _BETWEEN_WORDS = re.compile(r"(?<=[^\W_])[-_ ]+(?=[^\W_])")
@@ -92,6 +101,56 @@ def _words(text: str) -> str:
     Other than `fold` it keeps what carries meaning: a sign, and that something parts two digits.
     """
     return _BETWEEN_WORDS.sub("", _BETWEEN_DIGITS.sub(".", text.strip(" _").casefold()))
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W_a-zA-Z0-9]+")
+
+
+def words_of(name: str) -> list[str]:
+    """Split a name or a text into its words, whatever the convention: `maxResults`, `max-results`."""
+    return _WORD.findall(name)
+
+
+_SEPARATORS: Final = ("\n", ";", ",")
+_OTHER_COMMAS: Final = str.maketrans("\uff0c\u3001\uff1b\r", ",,;\n")
+_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_LAST = re.compile(r"(?:and|or|&)\s+", re.IGNORECASE)
+_JOINED = re.compile(r"\s(?:and|or|&)\s", re.IGNORECASE)
+_LONGEST_LIST = 10_000
+
+
+def has_separators(text: str) -> bool:
+    """Return whether a text may be a list of several, rather than one."""
+    plain = text.strip().translate(_OTHER_COMMAS)
+    return any(each in plain for each in _SEPARATORS)
+
+
+def parts_of_list(text: str) -> list[str] | None:
+    """Split a text at its lines, else at its semicolons, else at its commas.
+
+    Returns:
+        Its parts without spaces around them; None where it has no separators, or they part more than items.
+    """
+    if len(text) > _LONGEST_LIST:
+        return None
+    text = text.strip().replace("\r\n", "\n").translate(_OTHER_COMMAS)
+    if text[:1] + text[-1:] in {"[]", "()"}:
+        text = text[1:-1].strip()
+    by = next((each for each in _SEPARATORS if each in text), None)
+    if by is None or any(bracket in text for bracket in "[](){}"):
+        return None
+    parts = [part.strip() for part in text.rstrip(f"{by} ").split(by)]
+    if by == "\n":
+        parts = [_BULLET.sub("", part, count=1).rstrip(",;") for part in parts if part]
+    parts[-1] = _LAST.sub("", parts[-1], count=1) if _LAST.match(parts[-1]) else parts[-1]
+    parts = [_unquoted(part) for part in parts]
+    later = _SEPARATORS[_SEPARATORS.index(by) + 1 :]
+    is_unclear = any(not part or '"' in part or any(each in part for each in later) for part in parts)
+    return None if is_unclear or (by == "," and _JOINED.search(parts[-1])) else parts
+
+
+def _unquoted(part: str) -> str:
+    return part[1:-1] if len(part) > 1 and part[0] == part[-1] and part[0] in "\"'" else part
 
 
 _DATE = r"(?P<year>\d{4})(?P<dash>-?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)[Tt ]"

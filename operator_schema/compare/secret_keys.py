@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from unicodedata import normalize
 from urllib.parse import unquote
 
+from ..codec.proposals import is_near_key
 from ..immutable import Value
 from ..introspect.graph_traversal import places_of
 from ..introspect.nodes import LeafNode
@@ -32,7 +33,7 @@ __all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of", "secret_keys_
 _LIKENESS: Final = 0.8
 """How similar a key must be to be taken for the one that was meant."""
 _LIKENESS_IN_ERRORS: Final = 0.6
-"""The same where the texts for a model say that a key was sent in place of another one: see `nearest`."""
+"""The same where the texts for a model may say that a key stands for another one: see `is_near_key`."""
 _LONGEST_KEY: Final = 64
 """Characters of a key that may be a misspelt name."""
 
@@ -205,7 +206,9 @@ def _words_in(text: str) -> list[str]:
 @lru_cache(4096)
 def _is_meant(key: str, names: frozenset[str], likeness: float) -> bool:
     """Return whether a key is another spelling of a name, or nearly one."""
-    if _is_spelt(key, names):
+    if _is_spelt(key, names) or (
+        likeness <= _LIKENESS_IN_ERRORS and any(is_near_key(key, name) for name in names)
+    ):
         return True
     return any(_is_like(key, name, likeness) for name in _names_like(fold(key), names, likeness))
 

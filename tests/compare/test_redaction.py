@@ -94,7 +94,7 @@ def test_a_key_that_an_error_names_in_place_of_a_secret_one_is_hidden(key):
     assume(key != "token")
     with pytest.raises(DecodeError) as raised:
         use.decode({key: "x"})
-    is_meant = "; you sent" in str(raised.value) or nearest(key, ["token"]) is not None
+    is_meant = "; rename" in str(raised.value) or nearest(key, ["token"]) is not None
     assert not is_meant or key in TOKEN.for_tool(use).by_model
 
 

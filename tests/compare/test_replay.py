@@ -254,7 +254,7 @@ def test_faults_are_counted_with_an_example(replay):
     }
     example = next(each for fault, each in counts.examples.items() if fault.code == "missing")
     assert example.arguments == '{"orderId":7}'
-    assert 'missing (integer, required); you sent "orderId" instead' in example.text
+    assert 'missing (integer, required); rename "orderId" to "order_id"' in example.text
 
 
 @pytest.mark.parametrize(

@@ -156,10 +156,16 @@ def single_item(place: Place, value: Any, _rng: random.Random) -> Any:
         return NOT_HERE
     (item,) = value
     # An array of arrays, null and a string that may be JSON have two readings.
-    is_unclear = item is None or isinstance(item, list) or (isinstance(item, str) and _like_json(item))
+    # So has a string that may be several items.
+    is_unclear = item is None or isinstance(item, list)
+    is_unclear = is_unclear or (isinstance(item, str) and (_like_json(item) or _like_list(item)))
     if item == "" and place.field is not None and not place.field.required:
         return NOT_HERE  # the default may be meant
     return NOT_HERE if is_unclear or place.fits(item) else item
+
+
+def _like_list(text: str) -> bool:
+    return re.search("[,;\n\r\uff0c\uff1b\u3001]", text.strip()) is not None
 
 
 def _like_json(text: str) -> bool:

@@ -167,7 +167,10 @@ def test_a_codec_takes_what_its_document_takes(schema: dict[str, object], values
     jsonschema.Draft202012Validator.check_schema(again)
     reading = read_document(schema, "tool")
     for value in values:
-        fits = not interpret(codec.graph, value, 100)[1].found
+        found = interpret(codec.graph, value, 100)[1].found
+        if any("the arguments are inside" in problem.message for problem in found):
+            continue  # which no schema can say
+        fits = not found
         expected = is_valid(schema, value)
         assert jsonschema.Draft202012Validator(again).is_valid(value) is fits
         if expected is None:

@@ -98,17 +98,17 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         "who": {"kind": "tema"},
     }
     assert messages(ISSUE, value) == [
-        'title: missing (string (length ≥ 1), required); you sent "titel" instead',
+        'title: missing (string (length ≥ 1), required); rename "titel" to "title"',
         'state: "opened" is not one of "open", "closed"; did you mean "open"?',
-        "labels[1]: expected string, got integer 2",
-        'parent.parent.title: missing (string, required); you sent "titel" instead',
+        'labels[1]: expected string, got integer 2; did you mean "2"?',
+        'parent.parent.title: missing (string, required); rename "titel" to "title"',
         "size: -1 is below the minimum 0",
         "point: 1 item, exactly 2 expected",
         'meta.k: expected integer, got string "v"',
         'who.kind: "tema" is not one of "user", "team"; did you mean "team"?',
         (
             'titel: unknown key; the keys are "title", "state", "labels", "parent", "size", "point", "meta",'
-            ' "who"; did you mean "title"?'
+            ' "who"; rename "titel" to "title"'
         ),
     ]
 

@@ -138,7 +138,7 @@ class Order(BaseModel, extra="forbid"):
 @pytest.mark.parametrize(
     ("value", "reported"),
     [
-        ({"kindd": "order"}, 'kind: missing ("order", required); you sent "kindd" instead'),
+        ({"kindd": "order"}, 'kind: missing ("order", required); rename "kindd" to "kind"'),
         (
             {"kind": "order", "linse": []},
             'linse: unknown key; the keys are "kind", "lines", "note", "either"',

@@ -93,7 +93,7 @@ def test_options_are_those_of_any_tool() -> None:
 def test_registries_executors_and_toolsets_take_it() -> None:
     own = made()
     result = Executor(Registry([own])).run_sync(RawCall("1", "find", {"nam": 1}))
-    assert result.content.splitlines()[1] == '- name: missing (string, required); you sent "nam" instead'
+    assert result.content.splitlines()[1] == '- name: missing (string, required); rename "nam" to "name"'
     assert Toolset(own).offer().round([RawCall("1", "find", {"name": "a"})])
 
 

@@ -161,7 +161,7 @@ def test_own_objects_are_registered_by_their_function_and_schema() -> None:
     registry = Registry([check])
     assert registry["check"].summary == "Check a package."
     result = asyncio.run(Executor(registry).run(RawCall("1", "check", {"pakage": "a"})))
-    assert 'you sent "pakage" instead' in result.content
+    assert 'rename "pakage" to "package"' in result.content
 
 
 def test_name_docstring_and_result_are_those_of_the_function() -> None:

@@ -143,7 +143,7 @@ def interpret_wrong_parts(
         The instance and no problems, or `INVALID` and at least one.
     """
     shared = DecodeState(graph.definitions, max_depth, plans)
-    return follow(_PartsRun(shared, Problems(graph.definitions), parts), graph.root, value)
+    return follow(_PartsRun(shared, Problems(graph.definitions, graph.root), parts), graph.root, value)
 
 
 class _PartsRun(DecodeRun):

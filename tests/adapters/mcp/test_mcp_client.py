@@ -101,7 +101,7 @@ def test_arguments_are_judged_before_the_server_gets_them(mode, backend):
     assert result.code == "invalid_params"
     assert result.content.splitlines()[:4] == [
         "echo: 3 problems with the arguments",
-        '- text: missing (string (length ≥ 1), required); you sent "txt" instead',
+        '- text: missing (string (length ≥ 1), required); rename "txt" to "text"',
         "- times: 9 is above the maximum 3",
         '- to: expected array of string, got string "b"; did you mean ["b"]?',
     ]

@@ -325,7 +325,7 @@ def test_the_type_that_a_string_seems_to_hold(text, name):
         (int, "9007199254740993.0", None),
         (int, "1.00000000000000000001", None),
         (int, "1" * 61, None),
-        (float, "0.10", "0.10"),
+        (float, "0.10", "0.1"),
         (bool, "True", "true"),
         (list[str], "one", '["one"]'),
         (list[str], '"one"', None),

@@ -15,7 +15,7 @@ from repair_samples import Circle, Color, Leg, Limits, Square, Tree, Trip, refus
         (list[int], 5, [5], ["array"]),
         (list[int], "5", [5], ["array", "scalar"]),
         (list[str], "a", ["a"], ["array"]),
-        (list[str], "a, b", ["a, b"], ["array"]),
+        (list[str], "a b", ["a b"], ["array"]),
         (list[Leg], {"number": "A1"}, [Leg("A1")], ["array"]),
         (list[Leg], '{"number": "A1"}', [Leg("A1")], ["array", "json_text"]),
         (list[Color], "Red", [Color.RED], ["array", "choice"]),
@@ -52,6 +52,9 @@ def test_one_item_becomes_an_array(annotation, value, instance, kinds):
         (list[str], " {"),
         (list[str], "5"),
         (list[str], "true"),
+        (list[str], "a, b"),
+        (list[str], "a;b"),
+        (list[str], "a\nb"),
         (list[str], '```json\n["a"]\n```'),
         (list[Any], "5"),
         (list[list[int]], [1, 2]),  # two arrays of one, or one of two

@@ -1,0 +1,566 @@
+"""Readings that are too bold to be repaired, but can be proposed: amounts, dates, lists, words for values.
+
+Each function returns what a text may mean, none where it means several things or nothing. A model copies what
+it is shown: so where two people could disagree, nothing is proposed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ..json_values import choice_key
+from ..message_text import is_one_slip_away
+from .spellings import NOTHING, names_of_choices, quoted_scalar, sent_keys, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..introspect.nodes import EnumNode, LiteralNode, ObjectNode
+
+__all__ = [
+    "contradicts",
+    "is_near_key",
+    "meant_amounts",
+    "meant_boolean",
+    "meant_keys",
+    "meant_times",
+    "near_choice",
+]
+
+_LONGEST = 100
+"""Characters of a text whose meaning is looked for."""
+
+
+# --- numbers ---------------------------------------------------------------------------------------
+
+_DIGITS = r"(?:[0-9]{1,3}(?:(?P<by>[,.' _\u00a0\u202f])[0-9]{3}(?:(?P=by)[0-9]{3})*)|[0-9]+)"
+_AMOUNT = re.compile(
+    rf"(?P<before>[$€£¥₹#]|[A-Z]{{3}} )?\s?(?P<sign>[+-]?)(?P<after>[$€£¥₹]?)(?P<whole>{_DIGITS})?"
+    r"(?P<fraction>[.,][0-9]+)?\s?(?P<unit>[^\W\d_][^\d,;:+*=<>~|&!?()\[\]{}]*|°[^\W\d_]?|[€£¥₹$])?"
+)
+_MOST_DIGITS = 15
+"""Characters of a number that a float has for sure."""
+
+_UNIT = re.compile(r"[^\W_]+|\S")
+_NOT_UNITS: Final = frozenset(
+    [
+        "k",
+        "m",
+        "mm",
+        "b",
+        "bn",
+        "mn",
+        "t",
+        "tn",
+        "mio",
+        "mrd",
+        "tsd",
+        "e",
+        "x10",
+        "thousand",
+        "thousands",
+        "million",
+        "millions",
+        "billion",
+        "billions",
+        "trillion",
+        "hundred",
+        "hundreds",
+        "dozen",
+        "dozens",
+        "lakh",
+        "crore",
+        "score",
+        "gross",
+        "half",
+        "quarter",
+        "percent",
+        "pct",
+        "percentage",
+        "permille",
+        "bps",
+        "am",
+        "pm",
+        "or",
+        "and",
+        "to",
+        "plus",
+        "minus",
+        "more",
+        "less",
+        "fewer",
+        "most",
+        "least",
+        "over",
+        "under",
+        "about",
+        "around",
+        "approximately",
+        "ish",
+        "circa",
+        "not",
+        "no",
+        "per",
+        "of",
+        "out",
+        "than",
+        "max",
+        "maximum",
+        "minimum",
+        "up",
+        "between",
+        "if",
+        "with",
+        "without",
+        "ago",
+        "before",
+        "after",
+    ]
+)
+"""Words after a number that make another number of it, or leave open which is meant."""
+
+_SAME_UNITS: Final = (
+    ("ms", "millisecond", "msec"),
+    ("s", "sec", "second"),
+    ("min", "minute"),
+    ("h", "hr", "hour"),
+    ("d", "day"),
+    ("week", "wk", "w"),
+    ("month",),
+    ("year", "yr", "y"),
+    ("mm", "millimeter", "millimetre"),
+    ("cm", "centimeter", "centimetre"),
+    ("meter", "metre"),
+    ("km", "kilometer", "kilometre"),
+    ("mile", "mi"),
+    ("foot", "feet", "ft"),
+    ("inch", "inches"),
+    ("yard", "yd"),
+    ("mg", "milligram"),
+    ("g", "gram", "gramme"),
+    ("kg", "kilo", "kilogram"),
+    ("lb", "pound"),
+    ("oz", "ounce"),
+    ("ton", "tonne"),
+    ("byte", "b"),
+    ("kb", "kilobyte"),
+    ("mb", "megabyte"),
+    ("gb", "gigabyte"),
+    ("tb", "terabyte"),
+    ("c", "celsius"),
+    ("f", "fahrenheit"),
+    ("kelvin",),
+    ("cent",),
+    ("$", "usd", "dollar"),
+    ("€", "eur", "euro"),
+    ("£", "gbp"),
+    ("¥", "jpy", "yen"),
+)
+_FAMILIES: Final = (range(8), range(8, 16), range(16, 22), range(22, 27), range(27, 30), range(30, 35))
+"""Units of `_SAME_UNITS` that one can be turned into another of."""
+
+
+def meant_amounts(text: str) -> list[int | float]:
+    """Return the numbers that a text may mean: `50 units`, `$1,200`, `1 000 000`, ` 5 `.
+
+    `1,200` may be 1200 or 1.2. Nothing is made of percentages, of `5k` and `2 million`, nor of ranges.
+    """
+    stripped = text.strip()
+    if len(stripped) > _LONGEST:
+        return []
+    scalar = quoted_scalar(stripped)
+    if scalar is not NOTHING:
+        return [] if scalar is None or repr(scalar) != stripped else [scalar]
+    found = _AMOUNT.fullmatch(stripped)
+    digits = (found["whole"] or "") + (found["fraction"] or "") if found else ""
+    if not found or not digits or len(digits) > _MOST_DIGITS:
+        return []
+    around = [found[name] or "" for name in ("before", "after", "unit")]
+    if not all(map(_is_unit, around)) or (around[0] and around[1]):
+        return []
+    is_dollar = "$" in around[0] + around[1]
+    return [_signed(found["sign"], number) for number in _numbers(found, is_dollar=is_dollar)]
+
+
+def _signed(sign: str, number: float) -> int | float:
+    return -number if sign == "-" else number
+
+
+def _is_unit(text: str) -> bool:
+    words = [word.casefold() for word in _UNIT.findall(text.rstrip(" ."))]
+    return len(words) <= 4 and _NOT_UNITS.isdisjoint(words)  # noqa: PLR2004  # "units per square foot"
+
+
+def _numbers(found: re.Match[str], *, is_dollar: bool) -> Iterator[int | float]:
+    whole, by, fraction = found["whole"] or "0", found["by"], found["fraction"]
+    digits = re.sub(r"\D", "", whole)
+    if fraction is None and by in {",", "."} and whole.count(by) == 1:
+        # One separator and three digits: of thousands, or a decimal comma or point.
+        if by == "," and whole[0] != "0":
+            yield int(digits)
+        if not is_dollar:
+            yield float(whole.replace(by, "."))
+    elif fraction is None:
+        yield int(digits)
+    elif by != fraction[0]:
+        number = float(f"{digits}.{fraction[1:]}")
+        yield int(number) if number.is_integer() else number
+
+
+def contradicts(text: str, about: str) -> bool:
+    """Return whether a text has another unit than what is said about the field: `5 minutes`, in seconds."""
+    sent = _units_in(text)
+    if not sent:
+        return False
+    wanted = _units_in(about)
+    return any(
+        wanted & set(family) and sent & set(family) and not wanted & sent & set(family)
+        for family in _FAMILIES
+    )
+
+
+def _units_in(text: str) -> set[int]:
+    words = {word.casefold() for word in words_of(text)} | {sign for sign in "$€£¥" if sign in text}
+    words |= {word.removesuffix("s") for word in words}
+    return {index for index, names in enumerate(_SAME_UNITS) if not words.isdisjoint(names)}
+
+
+# --- booleans --------------------------------------------------------------------------------------
+
+_BOOLEANS: Final = {
+    **dict.fromkeys(("true", "yes", "y", "on", "1", "enabled", "t"), True),
+    **dict.fromkeys(("false", "no", "n", "off", "0", "disabled", "f"), False),
+}
+
+
+def meant_boolean(value: Any) -> Any:
+    """Return the boolean that a word, or 1 or 0, stands for; `NOTHING` for others."""
+    if isinstance(value, (int, float)):
+        return bool(value) if value in {0, 1} else NOTHING
+    return _BOOLEANS.get(value.strip(" .!").casefold(), NOTHING) if len(value) <= _LONGEST else NOTHING
+
+
+# --- choices ---------------------------------------------------------------------------------------
+
+_LEAST_CUT = 3
+_LEAST_SLIP = 4
+_ENDINGS: Final = frozenset({"s", "es", "d", "ed", "ing"})
+_NEGATIONS: Final = frozenset(
+    [
+        "not",
+        "no",
+        "non",
+        "never",
+        "except",
+        "without",
+        "isn",
+        "aren",
+        "don",
+        "t",
+        "neither",
+        "nor",
+        "but",
+        "other",
+        "than",
+        "instead",
+        "rather",
+        "or",
+        "and",
+    ]
+)
+
+
+def near_choice(node: LiteralNode | EnumNode, text: str) -> Any:
+    """Return the one choice that a text names: inside other words, cut off, or with one slip."""
+    sent = [] if len(text) > _LONGEST else _folded(text)
+    if not sent or not _NEGATIONS.isdisjoint(sent):
+        return NOTHING
+    named = [(_folded(name), value) for name, value in names_of_choices(node)]
+    for is_meant in (_is_inside, _is_cut_off, _is_slip):
+        found = [(name, value) for name, value in named if name and is_meant(sent, name)]
+        # "very high" isn't "high".
+        found = [
+            one for one in found if not any(_is_inside(name, one[0]) for name, _ in found if name != one[0])
+        ]
+        if found:
+            values = {choice_key(value): value for _, value in found}
+            return found[0][1] if len(values) == 1 else NOTHING
+    return NOTHING
+
+
+def _folded(name: str) -> list[str]:
+    return [word.casefold() for word in words_of(name)]
+
+
+def _is_inside(sent: list[str], name: list[str]) -> bool:
+    size = len(name)
+    return any(sent[at : at + size] == name for at in range(len(sent) - size + 1))
+
+
+def _is_cut_off(sent: list[str], name: list[str]) -> bool:
+    one, other = "".join(sent), "".join(name)
+    if len(other) >= _LEAST_SLIP and one.removeprefix(other) in _ENDINGS:
+        return True
+    return (
+        len(one) >= _LEAST_CUT
+        and other.startswith(one)
+        and one[-1:].isalpha()
+        and other[len(one) :].isalpha()
+    )
+
+
+def _is_slip(sent: list[str], name: list[str]) -> bool:
+    return is_slip("".join(sent), "".join(name), _LEAST_SLIP)
+
+
+def is_slip(one: str, other: str, least: int) -> bool:
+    """Return whether one letter was mistyped; not the first, which often turns the meaning, and no digit."""
+    return (
+        min(len(one), len(other)) >= least
+        and one[:1] == other[:1]
+        and re.sub(r"\D", "", one) == re.sub(r"\D", "", other)
+        and is_one_slip_away(one, other)
+    )
+
+
+# --- keys ------------------------------------------------------------------------------------------
+
+_MOST_KEYS = 50
+_LIKE_A_KEY = re.compile(r"[\w .$@-]{0,64}")
+_LEAST_KEY = 3
+_FILLERS: Final = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "my",
+        "your",
+        "this",
+        "param",
+        "parameter",
+        "arg",
+        "argument",
+        "value",
+        "input",
+        "field",
+    ]
+)
+_OPPOSITES: Final = frozenset(
+    [
+        "min",
+        "max",
+        "minimum",
+        "maximum",
+        "from",
+        "to",
+        "start",
+        "end",
+        "begin",
+        "first",
+        "last",
+        "before",
+        "after",
+        "since",
+        "until",
+        "old",
+        "new",
+        "source",
+        "target",
+        "src",
+        "dst",
+        "origin",
+        "destination",
+        "not",
+        "no",
+        "non",
+        "exclude",
+        "include",
+        "in",
+        "out",
+        "up",
+        "down",
+        "left",
+        "right",
+        "top",
+        "bottom",
+        "parent",
+        "child",
+        "lower",
+        "upper",
+        "next",
+        "previous",
+        "x",
+        "y",
+        "width",
+        "height",
+    ]
+)
+"""Words that make another thing of what they stand beside."""
+
+
+def meant_keys(node: ObjectNode, value: dict[Any, Any]) -> tuple[dict[str, str], bool]:
+    """Find the keys that were written in another convention, or nearly as a field's.
+
+    Returns:
+        Key of the field to the key that was sent for it, where each is the other's only one; and whether
+        another key may be meant for one of several fields.
+    """
+    found = sent_keys(node, value)
+    keys = {field.key for field in node.fields} | set(found.values())
+    unused = [key for key in value if isinstance(key, str) and key not in keys and _LIKE_A_KEY.fullmatch(key)]
+    absent = [field.key for field in node.fields if field.key not in value and field.key not in found]
+    if not unused or not absent or len(unused) > _MOST_KEYS:
+        return found, False
+    pairs = [(key, _folded(key), wanted, _folded(wanted)) for key in unused for wanted in absent]
+    for is_meant in _LIKENESSES:
+        near = [(key, wanted) for key, sent, wanted, name in pairs if is_meant(sent, name)]
+        clear = [
+            (key, wanted)
+            for key, wanted in near
+            if all((other == key) == (known == wanted) for other, known in near)
+        ]
+        found.update({wanted: key for key, wanted in clear})
+        if len(clear) < len(near):
+            return found, True
+        used = {name for pair in near for name in pair}
+        pairs = [pair for pair in pairs if pair[0] not in used and pair[2] not in used]
+    return found, False
+
+
+def is_near_key(key: str, name: str) -> bool:
+    """Return whether a key may be meant by another one, if no other field comes into question."""
+    if not _LIKE_A_KEY.fullmatch(key):
+        return False
+    sent, wanted = _folded(key), _folded(name)
+    return any(is_meant(sent, wanted) for is_meant in _LIKENESSES)
+
+
+def _is_same_key(sent: list[str], name: list[str]) -> bool:
+    return _without_fillers(sent) == _without_fillers(name)
+
+
+def _without_fillers(words: list[str]) -> list[str]:
+    return [word for word in words if word not in _FILLERS] or words
+
+
+def _is_slip_of_key(sent: list[str], name: list[str]) -> bool:
+    return is_slip("".join(sent), "".join(name), _LEAST_KEY) or (
+        len(sent) == len(name) and all(map(_is_same_word, sent, name))
+    )
+
+
+def _is_same_word(one: str, other: str) -> bool:
+    if one == other or one + "s" == other or other + "s" == one:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    is_short = len(shorter) >= _LEAST_CUT and longer.startswith(shorter) and longer.isalpha()
+    return (is_short and _OPPOSITES.isdisjoint((one, other))) or is_slip(one, other, _LEAST_SLIP)
+
+
+def _is_part_of_key(sent: list[str], name: list[str]) -> bool:
+    shorter, longer = sorted((_without_fillers(sent), _without_fillers(name)), key=len)
+    return bool(shorter) and set(shorter) < set(longer) and _OPPOSITES.isdisjoint(set(longer) - set(shorter))
+
+
+_LIKENESSES = (_is_same_key, _is_slip_of_key, _is_part_of_key)
+"""How a key may be like a field's, the most alike first."""
+
+# --- dates -----------------------------------------------------------------------------------------
+
+_MONTHS: Final = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_CLOCK_AT_END = re.compile(
+    r"(?P<day>.*?)[ Tt]+(?P<clock>00:00(?::00(?:\.0+)?)?)(?:[Zz]|\+00:?00)?", re.DOTALL
+)
+_YEAR_FIRST = re.compile(r"(\d{4})([-/. ]?)(\d{1,2})\2(\d{1,2})", re.ASCII)
+_YEAR_LAST = re.compile(r"(\d{1,2})([-/. ])\s?(\d{1,2})\2\s?(\d{4})", re.ASCII)
+_DAY_IN_WORDS = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)?[ -]([a-z]{3,9})\.?,?[ -](\d{4})", re.ASCII)
+_MONTH_IN_WORDS = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})", re.ASCII)
+_MIDDAY: Final = 12
+
+
+def _day(text: str) -> str | None:
+    """Return the day that a text means as `2026-01-31`: `31.01.2026`, `Jan 31, 2026`, `2026-01-31T00:00:00`.
+
+    Where the first two numbers may each be the month, as in `01/02/2026`, there is none.
+    """
+    if len(text) > _LONGEST:
+        return None
+    text = text.strip()
+    at_midnight = _CLOCK_AT_END.fullmatch(text)
+    text = (at_midnight["day"] if at_midnight else text).casefold()
+    if found := _YEAR_FIRST.fullmatch(text):
+        year, by, month, day = found.groups()
+        return None if not by and len(text) != len("20260131") else _written(year, month, day)
+    if found := _YEAR_LAST.fullmatch(text):
+        one, _, other, year = found.groups()
+        if int(one) <= _MIDDAY and int(other) <= _MIDDAY and int(one) != int(other):
+            return None
+        return _written(year, *((other, one) if int(other) <= _MIDDAY else (one, other)))
+    if found := _DAY_IN_WORDS.fullmatch(text):
+        return _written(found[3], _month(found[2]), found[1])
+    if found := _MONTH_IN_WORDS.fullmatch(text):
+        return _written(found[3], _month(found[1]), found[2])
+    return None
+
+
+def _month(word: str) -> str:
+    found = [at + 1 for at, name in enumerate(_MONTHS) if name == word or word in {name[:3], name[:4]}]
+    return str(found[0]) if found else "0"
+
+
+def _written(year: str, month: str, day: str) -> str:
+    return f"{year}-{month:0>2}-{day:0>2}"
+
+
+def _clock(text: str) -> str | None:
+    """Return the time of day that a text means as `09:30:00`: `9:30`, `9:30 am`; none for what has a date."""
+    found = re.fullmatch(r"(\d{1,2})(?::(\d\d))?(?::(\d\d))?\s*([ap])?\.?(?:m\.?)?", text.strip().casefold())
+    if found is None or (found[2] is None and found[4] is None):
+        return None
+    hour = int(found[1])
+    if found[4]:
+        if not 1 <= hour <= _MIDDAY:
+            return None
+        hour = hour % _MIDDAY + _MIDDAY * (found[4] == "p")
+    return f"{hour:02}:{found[2] or '00'}:{found[3] or '00'}"
+
+
+_MOMENT = re.compile(
+    r"(?P<day>.+?)(?:[Tt]|,? )(?P<clock>\d{1,2}:.+?)(?P<offset>[Zz]| ?UTC|[+-]\d\d:?\d\d)?", re.ASCII
+)
+
+
+def meant_times(format: Any, text: str) -> Any:  # noqa: A002  # its name in JSON Schema
+    """Return what a text means as a date, a time or a datetime of RFC 3339, or `NOTHING`.
+
+    Args:
+        format: of the schema of the value; None for a datetime without an offset.
+        text: as it came.
+    """
+    if len(text) > _LONGEST:
+        return NOTHING
+    text = text.strip()
+    if format == "date":
+        return _day(text) or NOTHING
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        return _clock(text) or NOTHING
+    day, clock, offset = _day(found["day"]), _clock(found["clock"]), found["offset"] or ""
+    if day is None or clock is None:
+        return NOTHING
+    offset = "Z" if offset.strip().upper() in {"Z", "UTC"} else offset
+    return f"{day}T{clock}{offset}"
