@@ -492,7 +492,7 @@ TRIP = {"start_date": "1", "end_date": "2", "city_name": "Lyon", "nights": 3}
         {"start_date": ..., "end_date": ..., "date": "1"},
         {"start_date": ..., "end_date": ..., "dates": "1", "when": "2"},
         {"city_name": ..., "cityName": "Lyon", "CityName": "Paris"},
-        {"city_name": ..., "cityName": 5},
+        {"city_name": ..., "cityName": ["Lyon", "Paris"]},
         {"city_name": ..., "nights": ..., "something": "Lyon"},
         {"city_name": ..., "nights": ..., "cityName": 3, "night": "Lyon"},
         {"nights": ..., "city_name": 3},

@@ -99,7 +99,7 @@ YES, NO = ("yes", "y", "on", "true", "1", "enabled"), ("no", "n", "off", "false"
 
 def read_boolean(text: str) -> Reading:
     """Read a word for true or false; of digits and single letters few may be."""
-    word = text.strip().casefold()
+    word = text.strip().casefold().removesuffix(".")
     if word in YES or word in NO:
         return Reading((word in YES,), is_clear=text.casefold() == word and len(word) > 1)
     return NOTHING
