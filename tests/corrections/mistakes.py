@@ -70,7 +70,7 @@ def places_of(schema: dict[str, Any], value: Any) -> list[Place]:
 
 def _places(
     whole: dict[str, Any],
-    part: dict[str, Any],
+    part: Any,
     value: Any,
     path: Path,
     owner: dict[str, Any] | None = None,
@@ -88,14 +88,17 @@ def _places(
             yield from _places(whole, here["items"], inner, (*path, index), is_item=True)
 
 
-def _meant(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """Return the one schema that isn't null's, or nothing where there are several."""
+def _meant(whole: dict[str, Any], part: Any) -> dict[str, Any]:
+    """Return the one schema that isn't null's, or nothing where there are several, or anything goes."""
+    if not isinstance(part, dict):
+        return {}
     if "$ref" in part:
         named = whole.get("$defs", {}).get(part["$ref"].removeprefix("#/$defs/"))
         return {} if named is None else _meant(whole, named)
     if "anyOf" in part:
         others = [each for each in part["anyOf"] if each != {"type": "null"}]
-        return _meant(whole, others[0]) if len(others) == 1 else {}
+        meant = _meant(whole, others[0]) if len(others) == 1 else {}
+        return meant | {"nullable": True} if meant else {}
     return part if isinstance(part.get("type"), str) or "enum" in part else {}
 
 
@@ -270,7 +273,8 @@ def _datetimes(value: str) -> Iterator[tuple[str, str]]:
 
 
 def null(place: Place, _rng: random.Random) -> dict[str, Any]:
-    return {"null": None} if place.is_required and place.value is not None else {}
+    takes_null = "nullable" in place.schema or place.schema.get("type", "null") == "null"
+    return {} if takes_null or not place.is_required else {"null": None}
 
 
 VALUE_KINDS: dict[str, Callable[[Place, random.Random], dict[str, Any]]] = {
