@@ -250,6 +250,9 @@ class DecodeError(_FindingsError):
         return None if self.hint is None else clip(self.hint, _EXPECTS_LENGTH)
 
     def _shown_correction(self) -> str | None:
+        is_long = getattr(self._correction, "is_long", None)
+        if is_long is not None and is_long(_CORRECTION_LENGTH):
+            return None
         correction = self.correction()
         if correction is None:
             return None

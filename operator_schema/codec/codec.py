@@ -14,7 +14,7 @@ from ..introspect.nodes import UNKNOWN, AnyNode, Field, ObjectNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import encoded_at_sight, fits_at_sight, interpret
-from .problems import INVALID, GiveUp, Problems, decode_error, errors, ignored_keys
+from .problems import INVALID, GiveUp, LazyCorrection, Problems, decode_error, errors, ignored_keys
 from .tiered_compilation import Tiers
 
 if TYPE_CHECKING:
@@ -496,13 +496,10 @@ class Codec(Generic[T]):
         return self._error(problems)
 
     def _error(self, problems: Problems, value: object = None) -> DecodeError:
-        return decode_error(
-            self._name,
-            _suggesting(problems),
-            self._expects,
-            lambda: next(iter(self._example()), None),
-            lambda: self._correction(problems, value),
-        )
+        found = _suggesting(problems)
+        correction = None if found.is_hopeless else LazyCorrection(self._correction, found, value)
+        example = lambda: next(iter(self._example()), None)  # noqa: E731  # beside its like
+        return decode_error(self._name, found, self._expects, example, correction)
 
     def _correction(self, problems: Problems, value: object) -> Any:
         """Return what was probably meant by a value that doesn't fit, or None."""

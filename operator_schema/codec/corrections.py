@@ -5,33 +5,52 @@ It is the walk of repair with bolder readings, which are only shown.
 
 from __future__ import annotations
 
+from functools import partial
 from json import loads
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from ..errors import DecodeError
+from ..findings import Finding
 from ..introspect.node_kinds import flat_members, json_types_of, parts_of, shape_of
-from ..introspect.nodes import ArrayNode, EnumNode, Graph, LeafNode, LiteralNode, MapNode, TupleNode
-from ..json_values import MAX_DEPTH, is_array, to_json_text
+from ..introspect.nodes import (
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+    resolve,
+)
+from ..json_values import MAX_DEPTH, is_array, is_object, to_json_text
 from ..message_text import excerpt
 from .json_text import read_json, read_nearly_json
 from .proposals import contradicts, meant_amounts, meant_boolean, meant_keys, meant_times, near_choice
-from .repair import Reading, Repairer, is_same, only_reading
+from .repair import Fitting, Reading, Repairer, is_same, only_reading
 from .spellings import NOTHING, parts_of_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..findings import DecodeReport
-    from ..introspect.nodes import Field, Node, ObjectNode, Target, UnionNode
-    from .problems import Asked, Problems
+    from ..introspect.nodes import Field, Graph, Node
+    from .problems import Problems
+
+    Steps = tuple[str | int, ...]
 
 __all__ = ["add_suggestions", "corrected"]
+
+_MAY_BE_DEFAULT = frozenset({"", "null", "None"})
+"""Texts in whose place repair takes the default of the field, as for null."""
 
 _LENGTH = 100
 """Characters of a suggestion, at most."""
 
 
 _NULLS = frozenset({"none", "null", "nil"})
-_HOPELESS = frozenset({"rejected", "too_deep", "too_large"})
+_HOPELESS = frozenset({"rejected", "too_deep", "too_large", "out_of_range", "bad_length", "duplicate"})
 """Codes of problems that no other way to write the value solves; a class's own check runs once."""
 
 
@@ -55,51 +74,144 @@ def corrected(
         JSON values that decode as they are; None where a part has no reading that fits, or several.
     """
     codes = [problem.code for problem in problems.found]
-    if value is None or problems.omitted or not _HOPELESS.isdisjoint(codes):
+    if value is None or problems.omitted or problems.is_hopeless or not _HOPELESS.isdisjoint(codes):
         return None
     try:
         if codes == ["invalid_json"]:
             value = read_nearly_json(value, problems)[0]  # type: ignore[arg-type]  # the text that was read
-        reading = Corrector(graph, max_depth).read(graph.root, value, 1)
-        meant = loads(to_json_text(reading.value))
-        fits = reading.fits and meant == reading.value and not decode_report(meant).repairs
+        elif len(patches := _patches(problems)) == len(codes):
+            meant = _in_order(graph, graph.root, _patched(value, patches))
+            found = _decoded(meant, decode_report)
+            if found is not None:
+                return found
+        reading = Corrector(graph.definitions, graph.root, max_depth).read(graph.root, value, 1)
+        return _decoded(reading.value, decode_report) if reading.fits else None
     except Exception:  # noqa: BLE001  # code of the user's that what is wrong would never have reached
         return None
-    return meant if fits else None
 
 
-def add_suggestions(problems: Problems) -> None:
-    """Write into each problem what its value probably meant, where that is clear."""
-    for asked in problems.asked:
-        found = problems.found[asked.at] if asked.at < len(problems.found) else None
-        # The whole arguments are shown at the end of the text.
-        if found is not None and found.suggestion is None and (found.path or not _is_object(asked)):
-            about = _fields_at(found.path, problems)
-            meant = _suggestion(asked.node, asked.value, asked.definitions, about)
-            if meant is not None:
-                problems.found[asked.at] = found.replace(suggestion=meant)
-    problems.asked.clear()
-
-
-def _is_object(asked: Asked) -> bool:
-    return "object" in json_types_of(asked.node, asked.definitions)
-
-
-def _suggestion(
-    node: Node, value: object, definitions: Mapping[Target, Node], about: Sequence[Field]
-) -> str | None:
+def _decoded(meant: Any, decode_report: Callable[[Any], DecodeReport[Any]]) -> Any:
+    """Return a copy of what was meant; None where it isn't JSON, or doesn't decode just as it is."""
+    copied = loads(to_json_text(meant))
     try:
-        corrector = Corrector(Graph(node, definitions), MAX_DEPTH)
-        corrector.about = about
-        reading = corrector.read(node, value, 2)  # what is in a wrapper is no reading of a part
-        shown = excerpt(reading.value, _LENGTH) if reading.fits and reading.changes else "…"
-    except Exception:  # noqa: BLE001  # as above
+        return copied if copied == meant and not decode_report(copied).findings else None
+    except DecodeError:
         return None
-    return None if "…" in shown or shown.startswith("an integer") else shown
 
 
-def _fields_at(path: Sequence[str | int], problems: Problems) -> Sequence[Field]:
-    """Return the fields that a value is of, as far as its path leads through the type."""
+class _Rename(NamedTuple):
+    """Another key for the value of one."""
+
+    key: str
+
+
+def _patches(problems: Problems) -> dict[Steps, Any]:
+    """Return what to put at which path; a key that is missing has a `_Rename`.
+
+    Problems of other kinds are left to the walk.
+    """
+    meant = add_suggestions(problems)
+    found: dict[Steps, Any] = {}
+    for at, node, value, _ in problems.asked:
+        path = problems.found[at].path
+        if at in meant:
+            found[path] = meant[at]
+        elif problems.found[at].code == "missing":
+            renamed: dict[Any, str] = problems.renamed(cast("Any", node), cast("Any", value))
+            found[path] = _Rename(renamed[path[-1]])
+    return found
+
+
+def _patched(value: Any, patches: dict[Steps, Any]) -> Any:
+    """Return a value with other parts at some paths; what is on the way to them is copied."""
+    if () in patches:
+        return patches[()]
+    inner: dict[Any, dict[Steps, Any]] = {}
+    for path, meant in patches.items():
+        inner.setdefault(path[0], {})[path[1:]] = meant
+    if is_array(value):
+        return [_patched(item, inner[at]) if at in inner else item for at, item in enumerate(value)]
+    made = dict(value)
+    for step, parts in inner.items():
+        rename = parts.pop((), None) if isinstance(parts.get(()), _Rename) else None
+        if rename is not None:
+            made[step] = made.pop(rename.key)
+        if parts:
+            made[step] = _patched(made[step], parts)
+    return made
+
+
+def _in_order(graph: Graph, node: Node, value: Any) -> Any:
+    """Return a value whose objects have their keys in the order of the schema."""
+    if type(node) is ScalarNode:
+        return value
+    node = graph.resolve(node)
+    if isinstance(node, ObjectNode) and is_object(value):
+        fields = [field for field in node.fields if field.key in value]
+        made = {field.key: _in_order(graph, field.node, value[field.key]) for field in fields}
+        return (
+            made
+            if len(made) == len(value)
+            else {**made, **{key: value[key] for key in value.keys() - made.keys()}}
+        )
+    if isinstance(node, UnionNode) and is_object(value):
+        fitting = Fitting(graph.definitions, MAX_DEPTH)
+        members = [each for each in flat_members(node, graph.definitions) if fitting.fits(each, value, 2)]
+        return _in_order(graph, members[0], value) if len(members) == 1 else value
+    if isinstance(node, ArrayNode) and is_array(value):
+        return [_in_order(graph, node.items, item) for item in value]
+    if isinstance(node, MapNode) and is_object(value):
+        return {key: _in_order(graph, node.values, item) for key, item in value.items()}
+    return value
+
+
+def add_suggestions(problems: Problems) -> Mapping[int, Any]:
+    """Write into each problem what its value probably meant, where that is clear; return it by index."""
+    if problems.meant is not None:
+        return problems.meant
+    meant = problems.meant = {}
+    corrector: Corrector | None = None
+    for at, node, value, definitions in problems.asked:
+        problem = problems.found[at] if at < len(problems.found) else None
+        if problem is None or problem.code == "missing":
+            problems.is_hopeless |= problem is None or "; rename " not in problem.message
+            continue
+        if corrector is None or corrector.definitions is not definitions:
+            corrector = Corrector(definitions, node, MAX_DEPTH)
+        corrector.about = partial(_fields_at, problem.path, problems)
+        try:
+            reading = corrector.read(node, value, 2)  # what is in a wrapper is no reading of a part
+            if isinstance(value, str) and not reading.fits and type(node) is not ScalarNode:
+                # A text that a member of a union refuses may be meant for another one.
+                unions = [each for each in _place(problem.path, problems)[1] if isinstance(each, UnionNode)]
+                reading = next((corrector.read(each, value, 2) for each in unions), reading)
+        except Exception:  # noqa: BLE001, S112  # as above
+            continue
+        if not (reading.fits and reading.changes):
+            problems.is_hopeless |= not (
+                value is None or (isinstance(value, str) and value in _MAY_BE_DEFAULT)
+            )
+            continue
+        meant[at] = reading.value
+        # The whole arguments are shown at the end of the text.
+        if problem.suggestion is None and (problem.path or not is_object(reading.value)):
+            problems.found[at] = _suggesting(problem, reading.value)
+    return meant
+
+
+def _suggesting(problem: Finding, meant: Any) -> Finding:
+    shown = excerpt(meant, _LENGTH)
+    if "…" in shown or shown.startswith("an integer"):
+        return problem
+    return Finding(problem.path, problem.code, problem.message, problem.expected, problem.received, shown)
+
+
+def _fields_at(path: Steps, problems: Problems) -> Sequence[Field]:
+    return _place(path, problems)[0]
+
+
+def _place(path: Steps, problems: Problems) -> tuple[Sequence[Field], list[Node]]:
+    """Return the fields that a value is of, as far as its path leads through the type, and its nodes."""
     nodes = [] if problems.root is None else [problems.root]
     found: Sequence[Field] = ()
     for step in path:
@@ -113,7 +225,7 @@ def _fields_at(path: Sequence[str | int], problems: Problems) -> Sequence[Field]
             else:
                 inner += [part for _, part in parts_of(node)]
         nodes = inner
-    return found
+    return found, [resolve(node, problems.definitions) for node in nodes]
 
 
 class Corrector(Repairer):
@@ -124,13 +236,15 @@ class Corrector(Repairer):
     """
 
     ignores_misfits = False
-    about: Sequence[Field] = ()
+    about: Callable[[], Sequence[Field]] = tuple
 
     def read(self, node: Node, value: Any, depth: int) -> Reading:
+        if type(node) is ScalarNode and not is_array(value):
+            return self._whole(node, value, depth)
         shape = shape_of(node) if isinstance(node, LeafNode) else None
-        if shape is not None and not self.fitting.fits(node, value, depth):
+        if shape is not None and not self.fits(node, value, depth):
             reading = self._as(dict, super()._object, shape, value, depth)
-            if reading.fits and self.fitting.fits(node, reading.value, depth):
+            if reading.fits and self.fits(node, reading.value, depth):
                 return reading
         reading = super().read(node, value, depth)
         if isinstance(node, TupleNode) and not reading.fits:
@@ -197,7 +311,7 @@ class Corrector(Repairer):
         return meant_keys(node, value)[0]
 
     def field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> Reading:
-        before, self.about = self.about, (field,)
+        before, self.about = self.about, lambda: (field,)
         reading = super().field(node, field, value, depth)
         self.about = before
         return reading
@@ -224,12 +338,12 @@ class Corrector(Repairer):
         fitting: list[Any] = []
         for meant in self._proposals(node, value):
             is_new = not any(is_same(meant, other) for other in fitting)
-            if meant is not NOTHING and is_new and self.fitting.fits(node, meant, depth):
+            if meant is not NOTHING and is_new and self.fits(node, meant, depth):
                 fitting.append(meant)
         return Reading(fitting[0], fits=True).after("scalar", value) if len(fitting) == 1 else reading
 
     def _proposals(self, node: Node, value: Any) -> Iterator[Any]:
-        types = json_types_of(node, self.definitions)
+        types = {node.type} if type(node) is ScalarNode else json_types_of(node, self.definitions)
         is_choice = isinstance(node, (LiteralNode, EnumNode))
         if isinstance(value, (str, int, float)) and "boolean" in types and not is_choice:
             yield meant_boolean(value)
@@ -246,5 +360,5 @@ class Corrector(Repairer):
             yield meant_times(node.leaf.json_schema.get("format"), value)
 
     def _is_contradicted(self, text: str) -> bool:
-        about = " ".join([f"{field.key} {field.description or ''}" for field in self.about])
+        about = " ".join([f"{field.key} {field.description or ''}" for field in self.about()])
         return contradicts(text, about)

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..immutable import T
-from ..json_values import MAX_PROBLEMS
+from ..json_values import MAX_PROBLEMS, to_json_text
 from ..message_text import key_step, nearest, steps_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "INVALID",
     "GiveUp",
+    "LazyCorrection",
     "Problems",
     "Trial",
     "Trials",
@@ -35,6 +36,7 @@ __all__ = [
     "document_reader",
     "errors",
     "ignored_keys",
+    "ignored_places",
 ]
 
 
@@ -68,7 +70,7 @@ def decode_error(
     problems: Problems,
     expects: Callable[[], str],
     example: Callable[[], Any],
-    correction: Callable[[], Any] | None = None,
+    correction: LazyCorrection | None = None,
 ) -> DecodeError:
     """Return the error for a value that doesn't fit.
 
@@ -86,8 +88,33 @@ def decode_error(
     return error
 
 
+class LazyCorrection(NamedTuple):
+    """Makes the correction of some arguments when it is called.
+
+    Attributes:
+        make: takes the other two.
+        problems: of the value.
+        value: the arguments, or their text.
+    """
+
+    make: Callable[[Problems, object], Any]
+    problems: Problems
+    value: object
+
+    def __call__(self) -> Any:
+        """Return what was probably meant, or None."""
+        return self.make(self.problems, self.value)
+
+    def is_long(self, most: int) -> bool:
+        """Return whether what came has more characters, so that it isn't worth the time to correct it."""
+        try:
+            return len(to_json_text(self.value)) > most
+        except (ValueError, TypeError, RecursionError):  # not JSON
+            return False
+
+
 class Asked(NamedTuple):
-    """The value of a problem, which may mean something else.
+    """The value of a problem, which may mean something else; for a missing key, the object without it.
 
     Attributes:
         at: index of the problem among those found.
@@ -116,16 +143,31 @@ class Problems:
         found: the problems themselves.
         omitted: number of those that were counted only.
         asked: what the values of some problems may mean, which is looked for at the end.
+        meant: for some of the problems what their values probably meant, by index; None until that is asked.
+        is_hopeless: whether nothing can be proposed for one of them.
         ignored: objects with keys that name no field and are left out: path, node and value.
         iterators: those that encoding has read, each with its items, by identity.
     """
 
-    __slots__ = ("_renamed", "asked", "definitions", "found", "ignored", "iterators", "omitted", "root")
+    __slots__ = (
+        "_renamed",
+        "asked",
+        "definitions",
+        "found",
+        "ignored",
+        "is_hopeless",
+        "iterators",
+        "meant",
+        "omitted",
+        "root",
+    )
 
     def __init__(self, definitions: Definitions | None = None, root: Node | None = None) -> None:
         self.definitions = definitions or {}
         self.root = root
         self.asked: list[Asked] = []
+        self.meant: dict[int, Any] | None = None
+        self.is_hopeless = False
         self._renamed: tuple[ObjectNode, Any, dict[str, str]] | None = None
         self.found: list[Finding] = []
         self.ignored: list[tuple[Path, ObjectNode, dict[Any, Any]]] = []
@@ -164,10 +206,13 @@ class Problems:
             self.add(texts.of_leaf(steps, node, value, problem, self.renamed))
         return INVALID
 
-    def _note_value(self, path: Path, kind: str, node: Any, value: object, *about: Any) -> Any:
-        """Note a problem whose value may mean something else."""
+    def _ask(self, node: Node, value: object) -> None:
+        """Ask what the value of the problem that is about to be noted may mean."""
         if len(self.found) < MAX_PROBLEMS:
             self.asked.append(Asked(len(self.found), node, value, self.definitions))
+
+    def _note_value(self, path: Path, kind: str, node: Any, value: object, *about: Any) -> Any:
+        self._ask(node, value)
         return self._note(path, kind, node, value, *about)
 
     def renamed(self, node: ObjectNode, sent: dict[Any, Any]) -> dict[str, str]:
@@ -181,6 +226,7 @@ class Problems:
 
     def missing(self, path: Path, field: Field, node: ObjectNode, sent: dict[Any, Any]) -> Any:
         """Note that a required key is not there, in the object that was sent."""
+        self._ask(node, sent)
         return self._note((path, field.key), "missing", field, node, sent, self.renamed, self.definitions)
 
     def missing_tag(self, path: Path, key: str, choices: LiteralNode) -> Any:
@@ -321,9 +367,8 @@ class Trial(Problems):
 
     __slots__ = ()
 
-    def _note_value(self, path: Path, kind: str, node: Any, value: object, *about: Any) -> Any:  # noqa: ARG002  # nothing is made
-        self.omitted += 1
-        return INVALID
+    def _ask(self, node: Node, value: object) -> None:
+        """Do nothing."""
 
     def _note(self, path: Path, kind: str, *about: Any) -> Any:  # noqa: ARG002  # nothing is made
         self.omitted += 1
@@ -335,13 +380,17 @@ class Trial(Problems):
 
 def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:
     """Return the keys that name no field, each as its path and the nearest key that names one."""
-    found: list[tuple[Steps, str | None]] = []
+    return [(steps, nearest(str(steps[-1]), keys)) for steps, keys in ignored_places(problems)]
+
+
+def ignored_places(problems: Problems) -> list[tuple[Steps, list[str]]]:
+    """Return the paths of the keys that name no field, each with the keys that name one."""
+    found: list[tuple[Steps, list[str]]] = []
     for path, node, value in problems.ignored:
         keys = [field.key for field in node.fields]
         unknown = (key for key in value if key not in keys)
-        for key in islice(unknown, MAX_PROBLEMS - len(found)):
-            name = key_step(key)
-            found.append(((*steps_of(path), name), nearest(name, keys)))
+        steps = steps_of(path)
+        found += [((*steps, key_step(key)), keys) for key in islice(unknown, MAX_PROBLEMS - len(found))]
     return found
 
 

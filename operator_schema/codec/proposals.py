@@ -317,7 +317,7 @@ def _is_slip(sent: list[str], name: list[str]) -> bool:
 def is_slip(one: str, other: str, least: int) -> bool:
     """Return whether one letter was mistyped; not the first, which often turns the meaning, and no digit."""
     return (
-        min(len(one), len(other)) >= least
+        (min(len(one), len(other)) >= least or sorted(one) == sorted(other))
         and one[:1] == other[:1]
         and re.sub(r"\D", "", one) == re.sub(r"\D", "", other)
         and is_one_slip_away(one, other)

@@ -8,6 +8,7 @@ in two ways.
 from __future__ import annotations
 
 from dataclasses import MISSING
+from functools import cached_property
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -30,7 +31,7 @@ from ..introspect.nodes import (
 from ..json_values import choice_key, is_array, is_object, type_of
 from ..message_text import excerpt
 from .constraint_checks import check_length
-from .interpret import DecodeRun, DecodeState
+from .interpret import SCALARS, DecodeRun, DecodeState
 from .json_text import read_json
 from .problems import INVALID, Trial, Trials, document_reader
 from .spellings import (
@@ -65,7 +66,7 @@ def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tupl
         A value that can't be repaired as a whole still comes with the repairs of its parts.
     """
     try:
-        reading = Repairer(graph, max_depth).read(graph.root, value, 1)
+        reading = Repairer(graph.definitions, graph.root, max_depth).read(graph.root, value, 1)
     except RecursionError:  # decoding reports it
         return value, ()
     return reading.value, tuple(_flatten(reading.changes, ()))
@@ -82,7 +83,7 @@ def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, ma
         max_depth: levels of arrays and objects that are followed, the root being the first.
     """
     try:
-        return Repairer(graph, max_depth).field(node, field, value, 2).value
+        return Repairer(graph.definitions, node, max_depth).field(node, field, value, 2).value
     except RecursionError:  # decoding reports it
         return value
 
@@ -147,15 +148,25 @@ class Repairer:
 
     ignores_misfits = True
 
-    def __init__(self, graph: Graph, max_depth: int) -> None:
-        self.definitions = graph.definitions
-        self.root = graph.resolve_root()
+    def __init__(self, definitions: Mapping[Target, Node], root: Node, max_depth: int) -> None:
+        self.definitions = definitions
+        self.root = resolve(root, definitions)
         self.max_depth = max_depth
-        self.fitting = Fitting(graph.definitions, max_depth)
         self.read_texts: dict[str, Any] = {}
         self.readings: dict[tuple[int, tuple[int, ...]], Trials[Reading]] = {}
         self.wrapped_lists = 0
         self.wrapped_in: tuple[int, ...] = ()
+
+    @cached_property
+    def fitting(self) -> Fitting:
+        """What decides whether values fit; a scalar alone doesn't need it."""
+        return Fitting(self.definitions, self.max_depth)
+
+    def fits(self, node: Node, value: object, depth: int) -> bool:
+        """Return whether a value decodes as it is."""
+        if type(node) is ScalarNode:
+            return SCALARS[node.type](Trial(), node, value, None) is not INVALID
+        return self.fitting.fits(node, value, depth)
 
     def read(self, node: Node, value: Any, depth: int) -> Reading:
         """Read a value as a node."""
@@ -225,7 +236,7 @@ class Repairer:
 
     def _array(self, node: ArrayNode, value: list[Any], depth: int) -> Reading:
         reading = _limited(node, self._items([node.items] * len(value), value, depth))
-        if reading.fits and node.unique and not self.fitting.fits(node, reading.value, depth):
+        if reading.fits and node.unique and not self.fits(node, reading.value, depth):
             return reading._replace(fits=False, wrong_length=True)  # equal items
         return reading
 
@@ -352,7 +363,7 @@ class Repairer:
             return reading
         if (is_null or value == "") and field.absent_is_none:
             return Reading(None, fits=True).after("scalar", value)
-        is_nothing = is_null or (value == "" and not self.fitting.fits(field.node, None, depth))
+        is_nothing = is_null or (value == "" and not self.fits(field.node, None, depth))
         if is_nothing and _has_default(node, field):
             change = _Change("default", excerpt(value), "default")
             return Reading(NOTHING, fits=True, changes=(change,))
@@ -362,11 +373,11 @@ class Repairer:
 
     def _whole(self, node: Node, value: Any, depth: int) -> Reading:
         """Read a value whose parts, if it has any, are not looked into."""
-        if self.fitting.fits(node, value, depth):
+        if self.fits(node, value, depth):
             return Reading(value, fits=True)
         if isinstance(value, str):
             for kind, meant in self._meanings(node, value):
-                if meant is not NOTHING and self.fitting.fits(node, meant, depth):
+                if meant is not NOTHING and self.fits(node, meant, depth):
                     return Reading(meant, fits=True).after(kind, value)
         return Reading(value, fits=False)
 
@@ -379,17 +390,22 @@ class Repairer:
             scalar = quoted_scalar(text)
             if not _is_rounded(node, text, scalar):
                 yield "scalar", scalar
-            yield "json_text", self._held(text)
+            if type(node) is not ScalarNode:
+                yield "json_text", self._held(text)
 
     def _by_schema(self, node: LeafNode, value: Any, depth: int) -> Reading:
         """Read a value as the schema of its leaf says, if the leaf takes what comes of it."""
         graph = document_reader().reading_of(node.leaf).graph
-        reading = type(self)(graph, self.max_depth).read(graph.root, value, 1)
-        if reading.changes and reading.fits and self.fitting.fits(node, reading.value, depth):
+        reading = type(self)(graph.definitions, graph.root, self.max_depth).read(graph.root, value, 1)
+        if reading.changes and reading.fits and self.fits(node, reading.value, depth):
             return reading._replace(unused=False)
         return self._whole(node, value, depth)
 
     def _takes_text(self, node: Node) -> bool:
+        if type(node) is ScalarNode:  # most values that don't fit are scalars
+            return node.type == "string"
+        if type(node) is ScalarNode:  # most values that don't fit are scalars
+            return node.type == "string"
         return "string" in json_types_of(node, self.definitions)
 
     def _takes_strings(self, node: Node) -> bool:
@@ -405,7 +421,7 @@ class Repairer:
             texts = [member for member in members if self._takes_text(member)]
             of_a_kind = any(all(isinstance(each, kinds) for each in texts) for kinds in _KINDS_OF_TEXT)
             # A string that a type takes may be meant as it is.
-            members = texts if of_a_kind or self.fitting.fits(node, value, depth) else []
+            members = texts if of_a_kind or self.fits(node, value, depth) else []
         if is_object(value):
             members = self.fitting.tagged(node, value) or members
         needless = self._needless(members) if is_object(value) else set[int]()

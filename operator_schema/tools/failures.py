@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from ..codec.problems import ignored_places
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
 from ..message_text import clip, escape, listed, one_line, quote, show_path
@@ -137,7 +138,7 @@ def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> s
     lines: list[str] = []
     unknown = [] if error is None else _ignored_arguments(error)
     if unknown:
-        shown = listed([quote(key) for key in unknown[:_MOST_KEYS]], _SHOWN_KEYS)
+        shown = listed(unknown[:_MOST_KEYS], _SHOWN_KEYS)
         lines.append(f"unknown, and ignored: {shown}")
     if describer is not None:
         lines.append(f'For more about it call {describer} with {{"tools": ["{tool}"]}}')
@@ -145,13 +146,13 @@ def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> s
 
 
 def _ignored_arguments(error: DecodeError) -> list[str]:
-    """Return the arguments that name no parameter, which the decoder ignored."""
-    found: list[str] = []
-    for path, node, value in error.run.ignored if error.run else ():
-        if path is None:
-            keys = {field.key for field in node.fields}
-            found += [key for key in value if isinstance(key, str) and key not in keys]
-    return found
+    """Return the arguments that name no parameter, which the decoder ignored; not those to rename."""
+    if not error.run:
+        return []
+    places = [path for path, _ in ignored_places(error.run)]
+    renames = "".join([problem.message for problem in error.findings if "; rename " in problem.message])
+    places = [path for path in places if f"; rename {quote(str(path[-1]))} to " not in renames]
+    return [quote(str(path[0])) if len(path) == 1 else show_path(path) for path in places]
 
 
 class ClassSet:

@@ -100,7 +100,7 @@ class _PartsWriter(Decoder):
     """Writes the functions of the parts of one graph."""
 
     def __init__(self, graph: Graph, max_depth: int) -> None:
-        super().__init__(graph, max_depth, None, exact=False)
+        super().__init__(graph, max_depth, None, exact=True)
         self._wanted = _wanted_in(graph.root)
         self._repeated |= {id(node) for node in self._wanted.others}
         # These are called from anywhere: depth is not known when they are written.
@@ -133,8 +133,7 @@ def interpret_wrong_parts(
 
     Args:
         graph: of the type.
-        parts: the compiled functions of the graph. Keys that name no field are not noted in what
-            they decode.
+        parts: the compiled functions of the graph, which give up where a key names no field.
         max_depth: levels of arrays and objects that are followed.
         plans: as `interpret` takes them.
         value: as `interpret` takes it.

@@ -16,6 +16,7 @@ from compare import same
 from operator_schema import Codec, DecodeError
 from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.compile.encoder import compile_encoder
+from operator_schema.codec.corrections import add_suggestions
 from operator_schema.codec.encode import encode_node
 from operator_schema.codec.interpret import interpret
 from operator_schema.codec.problems import GiveUp
@@ -68,6 +69,7 @@ def check_decoder(codec: Codec[Any], value: Any) -> Any:
         assert made is GiveUp
         with pytest.raises(DecodeError) as caught:
             codec.decode(value)
+        add_suggestions(problems)
         assert list(caught.value.findings) == problems.found
         return GiveUp
     assert made is GiveUp or same(made, expected)
@@ -93,6 +95,7 @@ def check_parts(codec: Codec[Any], value: Any, alike: Any = same) -> bool:
     if problems.found:
         with pytest.raises(DecodeError) as caught:
             codec.decode(value)
+        add_suggestions(problems)
         assert caught.value.findings == tuple(problems.found)
         assert caught.value.omitted == problems.omitted
         return True
