@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from functools import cache
 from typing import Any, NamedTuple
@@ -104,12 +105,12 @@ def _is_same(decoded: Any, right: Any) -> bool:
 
 
 def _shown(value: Any) -> Any:
-    """Return a value so that true isn't 1; the order of keys is nothing that differs."""
+    """Return a value so that true isn't 1, but 4.0 is 4; the order of keys is nothing that differs."""
     if isinstance(value, dict):
         return {key: _shown(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_shown(inner) for inner in value]
-    return repr(int(value) if isinstance(value, float) and value.is_integer() else value)
+    return re.sub(r"(\d)\.0\b", r"\1", repr(value))
 
 
 def _repaired(call: RightCall, arguments: Any) -> str:

@@ -379,6 +379,33 @@ def test_arguments_one_level_too_deep_are_shown_where_they_belong(name):
         assert [repair.code for repair in report.repairs] == ["wrapper"] * bool(call.arguments)
 
 
+@dataclass(frozen=True)
+class Filter:
+    """A part with a key of the whole."""
+
+    field: str
+    filter: Filter | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Where a misspelt key looks like a wrapper, and is none."""
+
+    filter: Filter | None = None
+    field: str = "all"
+
+
+@pytest.mark.parametrize("name", ["filters", "Filter", "the_filter", "filtr"])
+def test_a_misspelt_field_is_no_wrapper(name):
+    meant = Listing(filter=Filter("x"))
+    for repair in (False, True):
+        codec = Codec(Listing, repair=repair)
+        correction = correction_of(codec, {name: {"field": "x"}})
+        assert correction is None or codec.decode(correction) == meant
+        report = codec.decode_report({name: {"field": "x"}}) if correction is None else None
+        assert report is None or report.instance in {meant, Listing()}
+
+
 def test_a_wrapper_is_refused_however_often_the_tool_was_called_before():
     codec = FEED[0].subject.codec
     for _ in range(300):
