@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Constraints
     from ..message_text import Path
+    from ..schema.keywords import Limit
     from .problems import Problems
 
 __all__ = [
@@ -25,8 +26,8 @@ __all__ = [
 
 def check_number(constraints: Constraints, problems: Problems, value: float, path: Path) -> Any:
     """Return the number, or note the limit that it breaks."""
-    said = _broken_limit(constraints, value)
-    return value if said is None else problems.out_of_range(path, value, f"is {said}")
+    row = _broken_limit(constraints, value)
+    return value if row is None else _out_of_range(constraints, row, problems, value, path, "is")
 
 
 def check_float(constraints: Constraints, problems: Problems, value: float, number: float, path: Path) -> Any:
@@ -36,16 +37,23 @@ def check_float(constraints: Constraints, problems: Problems, value: float, numb
     """
     if check_number(constraints, problems, value, path) is INVALID:
         return INVALID
-    said = None if number == value else _broken_limit(constraints, number)
-    return number if said is None else problems.out_of_range(path, value, f"as a float is {said}")
+    row = None if number == value else _broken_limit(constraints, number)
+    return number if row is None else _out_of_range(constraints, row, problems, value, path, "as a float is")
 
 
-def _broken_limit(constraints: Constraints, value: float) -> str | None:
+def _broken_limit(constraints: Constraints, value: float) -> Limit | None:
     for row in NUMBERS:
         limit = getattr(constraints, row.slot)
         if limit is not None and row.breaks(value, limit):
-            return f"{row.said} {excerpt(limit)}"
+            return row
     return None
+
+
+def _out_of_range(
+    constraints: Constraints, row: Limit, problems: Problems, value: float, path: Path, verb: str
+) -> Any:
+    limit = excerpt(getattr(constraints, row.slot))
+    return problems.out_of_range(path, value, f"{verb} {row.said} {limit}", f"{row.sign} {limit}")
 
 
 def check_text(constraints: Constraints, problems: Problems, value: str, path: Path) -> Any:
@@ -70,5 +78,5 @@ def check_length(
         limit = getattr(constraints, row.slot)
         if limit is not None and row.breaks(size, limit):
             said = f"{count_of(size, unit)}, {row.said} {excerpt(limit)} expected"
-            return problems.bad_length(path, value, said)
+            return problems.bad_length(path, value, said, f"{row.sign} {excerpt(limit)}")
     return value

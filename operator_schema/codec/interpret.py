@@ -120,9 +120,9 @@ def _number(problems: Problems, node: ScalarNode, value: Any, path: Path) -> Any
     try:
         number = float(value)
     except OverflowError:
-        return problems.out_of_range(path, value, "is beyond the range of a float")
+        return problems.out_of_range(path, value, "is beyond the range of a float", "a float")
     if not isfinite(number):
-        return problems.out_of_range(path, value, "is not finite")
+        return problems.out_of_range(path, value, "is not finite", "a finite number")
     if node.constraints is None:
         return number
     return constraint_checks().check_float(node.constraints, problems, value, number, path)
@@ -471,7 +471,10 @@ class DecodeRun:
             return INVALID
         if len(value) != len(node.items):
             return self.problems.bad_length(
-                path, value, f"{count_of(len(value), 'items')}, exactly {len(node.items)} expected"
+                path,
+                value,
+                f"{count_of(len(value), 'items')}, exactly {len(node.items)} expected",
+                f"length {len(node.items)}",
             )
         decoded = [
             self.decode(inner, item, (path, index), depth + 1)
@@ -549,7 +552,7 @@ class DecodeRun:
             if not fits_types(value, leaf.json_types):
                 return self.problems.wrong_type(path, node, value)
             if isinstance(value, float) and not isfinite(value):
-                return self.problems.out_of_range(path, value, "is not finite")
+                return self.problems.out_of_range(path, value, "is not finite", "a finite number")
             if is_array(given) or is_object(given):
                 # The caller's own is not for others to keep or change.
                 given = copy_json(given)

@@ -470,8 +470,8 @@ _SCALAR_KINDS = frozenset({"string", "integer", "number", "boolean", "null"})
 _SCALAR_CLASSES = frozenset({str, int, float, bool})
 
 
-def out_of_range(steps: Steps, value: object, message: str) -> Finding:
-    return Finding(steps, "out_of_range", f"{excerpt(value)} {message}", None, received(value))
+def out_of_range(steps: Steps, value: object, message: str, what: str | None) -> Finding:
+    return Finding(steps, "out_of_range", f"{excerpt(value)} {message}", what, received(value))
 
 
 def too_large(steps: Steps, value: object) -> Finding:
@@ -479,8 +479,8 @@ def too_large(steps: Steps, value: object) -> Finding:
     return Finding(steps, "too_large", message, None, received(value))
 
 
-def bad_length(steps: Steps, value: object, message: str) -> Finding:
-    return Finding(steps, "bad_length", message, None, received(value))
+def bad_length(steps: Steps, value: object, message: str, what: str | None) -> Finding:
+    return Finding(steps, "bad_length", message, what, received(value))
 
 
 def bad_content(steps: Steps, value: str, said: str, limit: str) -> Finding:
@@ -501,7 +501,7 @@ def bad_text(steps: Steps, value: str) -> Finding:
 
 def duplicate(steps: Steps, value: object, what: str) -> Finding:
     message = f"{excerpt(value)} equals an earlier one; {what} must differ"
-    return Finding(steps, "duplicate", message, None, received(value))
+    return Finding(steps, "duplicate", message, f"different {what.removeprefix('the ')}", received(value))
 
 
 def lost_entry(steps: Steps, name: str) -> Finding:

@@ -258,17 +258,17 @@ class Problems:
         """Note a value that isn't one of the choices."""
         return self._note_value(path, "not_one_of", node, value)
 
-    def out_of_range(self, path: Path, value: object, message: str) -> Any:
+    def out_of_range(self, path: Path, value: object, message: str, expected: str | None = None) -> Any:
         """Note a number that the type can't hold."""
-        return self._note(path, "out_of_range", value, message)
+        return self._note(path, "out_of_range", value, message, expected)
 
     def too_large(self, path: Path, value: object) -> Any:
         """Note an integer of more digits than the limit."""
         return self._note(path, "too_large", value)
 
-    def bad_length(self, path: Path, value: object, message: str) -> Any:
+    def bad_length(self, path: Path, value: object, message: str, expected: str | None = None) -> Any:
         """Note a string, array or object of the wrong length."""
-        return self._note(path, "bad_length", value, message)
+        return self._note(path, "bad_length", value, message, expected)
 
     def bad_content(self, path: Path, value: str, said: str, limit: str) -> Any:
         """Note a string that breaks a limit on its content, such as a pattern."""

@@ -274,9 +274,10 @@ _NEGATIONS: Final = frozenset(
 def near_choice(node: LiteralNode | EnumNode, text: str) -> Any:
     """Return the one choice that a text names: inside other words, cut off, or with one slip."""
     sent = [] if len(text) > _LONGEST else _folded(text)
-    if not sent or not _NEGATIONS.isdisjoint(sent):
-        return NOTHING
     named = [(_folded(name), value) for name, value in names_of_choices(node)]
+    in_choices = {word for name, _ in named for word in name}
+    if not sent or not (_NEGATIONS - in_choices).isdisjoint(sent):
+        return NOTHING
     for is_meant in (_is_inside, _is_cut_off, _is_slip):
         found = [(name, value) for name, value in named if name and is_meant(sent, name)]
         # "very high" isn't "high".

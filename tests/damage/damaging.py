@@ -11,6 +11,7 @@ from calls import Call, made_calls, recorded_calls
 from hands_off import HANDS_OFF, Trap
 from kinds import KEY_KINDS, KINDS, NOT_HERE, TEXT_KINDS, VALUE_KINDS, has_place, new_key, written
 from places import ABSENT, Place, places_of
+from proposed import PROPOSED, SHARE_SHOWN, propose, share_right
 from rich.console import Console
 from rich.table import Table
 
@@ -28,12 +29,14 @@ class Outcome(NamedTuple):
     Attributes:
         counts: by kind of damage, whether another one came with it, and what came back.
         trapped: by what must not be repaired and what came of it.
+        proposed: by kind of mistake, and what the text of the error shows: `right`, `absent` or `wrong`.
         found: the damage, the call and what is wrong.
     """
 
     counts: Counter[tuple[str, bool, str]]
     trapped: Counter[tuple[str, str]]
     found: list[tuple[str, str, str]]
+    proposed: Counter[tuple[str, str]]
 
 
 class Damaged(NamedTuple):
@@ -136,7 +139,8 @@ def verdict(call: Call, original: Any, sent: Damaged) -> tuple[str, str]:
 def run_calls(calls: list[Call], seed: str) -> Outcome:
     """Damage each call in every way, and in some pairs of ways."""
     rng = random.Random(seed)  # noqa: S311  # repeatable on purpose
-    outcome = Outcome(Counter(), Counter(), [])
+    proposed, wrong = propose(calls, seed)
+    outcome = Outcome(Counter(), Counter(), wrong, proposed)
     for call in calls:
         places, original = places_of(call.codec.graph, call.arguments), call.codec.decode(call.arguments)
         alone = [(kind,) for kind in KINDS for _ in range(TRIES_A_KIND)]
@@ -196,6 +200,7 @@ def report(name: str, outcomes: list[Outcome], console: Console) -> bool:
     console.print(
         _trap_table(name, sum((outcome.trapped for outcome in outcomes), Counter[tuple[str, str]]()))
     )
+    console.print(_table_of_proposals(name, _all_proposed(outcomes)))
     found = [entry for outcome in outcomes for entry in outcome.found]
     smallest: dict[str, tuple[str, str, str]] = {}
     for entry in found:
@@ -214,7 +219,23 @@ def meets_the_bar(outcomes: list[Outcome]) -> bool:
     bad = [entry for outcome in outcomes for entry in outcome.found if not entry[0].startswith("refused: ")]
     trapped = {f"refused: {name}" for name in HANDS_OFF}
     bad += [entry for outcome in outcomes for entry in outcome.found if entry[0] in trapped]
-    return enough and not bad
+    proposed = _all_proposed(outcomes)
+    shown = all(share_right(proposed, kind) >= SHARE_SHOWN for kind in PROPOSED)
+    return enough and shown and not bad
+
+
+def _all_proposed(outcomes: list[Outcome]) -> Counter[tuple[str, str]]:
+    return sum((outcome.proposed for outcome in outcomes), Counter[tuple[str, str]]())
+
+
+def _table_of_proposals(name: str, proposed: Counter[tuple[str, str]]) -> Table:
+    table = Table(title=f"{name}: the call that the error shows", title_justify="left")
+    for column in ("mistake", "right", "absent", "wrong", "share"):
+        table.add_column(column, justify="left" if column == "mistake" else "right")
+    for kind in PROPOSED:
+        counts = [f"{proposed[kind, what]:,}" for what in ("right", "absent", "wrong")]
+        table.add_row(kind, *counts, f"{share_right(proposed, kind):.2%}")
+    return table
 
 
 def _share(counts: Counter[tuple[str, bool, str]], kind: str, pair: bool) -> float:  # a key

@@ -15,6 +15,7 @@ from calls import made_calls, recorded_calls
 from damaging import meets_the_bar, report, run_calls
 from hands_off import HANDS_OFF, TEMPTING, Trap
 from kinds import KINDS
+from proposed import PROPOSED, SHARE_SHOWN, share_right
 from rich.console import Console
 
 from operator_schema import Codec
@@ -51,6 +52,14 @@ def test_every_made_call_comes_back(made):
 def test_every_kind_of_damage_is_done_alone_and_with_another(made):
     done = {(kind, pair) for kind, pair, _ in made.counts}
     assert done == {(kind, pair) for kind in KINDS for pair in (False, True)}
+
+
+def test_most_mistakes_are_made_and_shown_right(recorded, made):
+    counts = recorded.proposed + made.proposed
+    # So few calls hardly have a date; each day of a year is tried in tests/codec/corrections.
+    assert {kind for kind, _ in counts} >= set(PROPOSED) - {"date in another form"}
+    assert all(share_right(counts, kind) >= SHARE_SHOWN for kind in PROPOSED)
+    assert {what for _, what in counts} <= {"right", "absent"}
 
 
 def test_everything_that_must_not_be_repaired_is_tried(made):

@@ -392,17 +392,16 @@ def test_unknown_arguments_are_named_whatever_form_they_come_in(repair):
     assert 'unknown, and ignored: "zzz"' in told.pop()
 
 
-def test_only_arguments_are_named_that_are_no_parameter():
-    """Not the ignored keys inside an argument."""
-
+@pytest.mark.parametrize("calls", [1, 250])
+def test_ignored_keys_are_named_at_every_depth_in_both_tiers(calls):
     @tool
     def typed(at: Left, line: int) -> None:
         del at, line
 
-    with pytest.raises(DecodeError) as caught:
-        typed.decode({"at": {"kind": "hit", "inner": 1}, "line": "x", "zzz": 1})
-    assert 'unknown, and ignored: "zzz"' in str(caught.value)
-    assert "inner" not in str(caught.value)
+    for _ in range(calls):
+        with pytest.raises(DecodeError) as caught:
+            typed.decode({"at": {"kind": "hit", "inner": 1}, "line": "x", "zzz": 1})
+    assert 'unknown, and ignored: at.inner, "zzz"' in str(caught.value)
 
 
 def test_nothing_is_ignored_in_text_that_is_no_json():
