@@ -38,7 +38,7 @@ def read_integer(text: str) -> Reading:
         return Reading((int(found[1] + (found[2] or "0")),)) if stripped[0] != "," else NOTHING
     if found := re.fullmatch(r"(-?\d{1,3}([ ,]\d{3})+)( ?[a-z]+)?", stripped):
         return Reading((int(re.sub("[ ,]", "", found[1])),))
-    if found := re.fullmatch(r"(-?) ?(\d+)([,;.]+|\s?[a-z]+\.?)?", stripped):
+    if found := re.fullmatch(r"(-?) ?(\d+)([,;.]+|\s?[a-z]+(\s[a-z]+)*[\s.]*)?", stripped):
         return Reading((int(found[1] + found[2]),))
     if found := re.fullmatch(r"[a-z]+\s+(-?\d+)", stripped):
         return Reading((int(found[1]),))
