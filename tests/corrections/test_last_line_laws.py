@@ -321,6 +321,16 @@ def test_what_is_no_json_beside_the_mistake_is_in_no_last_line(value):
     assert LINE not in str(error)
 
 
+def test_changing_the_arguments_afterwards_changes_no_correction():
+    sent = {"text": "a", "count": "3", "data": {"a": [1]}}
+    error = error_of(Codec(Note), sent)
+    sent["data"]["a"].append(2)
+    sent.clear()
+    assert error.correction() == {"text": "a", "count": 3, "data": {"a": [1]}}
+    error.correction()["data"]["a"].append(3)
+    assert error.correction() == {"text": "a", "count": 3, "data": {"a": [1]}}
+
+
 # --- wrappers ------------------------------------------------------------------------------------------
 
 
@@ -366,6 +376,33 @@ def test_arguments_one_level_too_deep_are_shown_where_they_belong(name):
         report = subject.repairing.decode_report(sent)
         assert report.instance == call.decoded
         assert [repair.code for repair in report.repairs] == ["wrapper"] * bool(call.arguments)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A part with a key of the whole."""
+
+    field: str
+    filter: Filter | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Where a misspelt key looks like a wrapper, and is none."""
+
+    filter: Filter | None = None
+    field: str = "all"
+
+
+@pytest.mark.parametrize("name", ["filters", "Filter", "the_filter", "filtr"])
+def test_a_misspelt_field_is_no_wrapper(name):
+    meant = Listing(filter=Filter("x"))
+    for repair in (False, True):
+        codec = Codec(Listing, repair=repair)
+        correction = correction_of(codec, {name: {"field": "x"}})
+        assert correction is None or codec.decode(correction) == meant
+        report = codec.decode_report({name: {"field": "x"}}) if correction is None else None
+        assert report is None or report.instance in {meant, Listing()}
 
 
 def test_a_wrapper_is_refused_however_often_the_tool_was_called_before():
@@ -427,10 +464,10 @@ DATES = [
 
 
 READERS = {
-    int: (read_integer, "012;.a \n"),
-    list[int]: (read_integers, "12,; -"),
-    list[str]: (read_texts, "012,;.-a"),
-    bool: (read_boolean, "012,;-a \n"),
+    int: (read_integer, "012,;.- a\n"),
+    list[int]: (read_integers, "012,;.- a\n"),
+    list[str]: (read_texts, "012,;.- a\n"),
+    bool: (read_boolean, "012,;.- a\n"),
     date: (read_date, "012,;.- a\\n"),
 }
 """Who reads the texts for a type, and what these are made of."""
@@ -501,6 +538,16 @@ def test_there_is_no_last_line_where_a_key_or_value_could_be_another(changed):
     assert error.correction() is None
 
 
+TURNING = "dont do_not not no non never without skip omit hide ignore disable exclude un dis anti in"
+
+
+@pytest.mark.parametrize("key", ["include", "public", "limit", "notify"])
+def test_a_key_with_a_word_that_turns_it_round_is_not_renamed(key):
+    codec = Codec(make_dataclass("One", [(key, bool)]))
+    names = [f"{word}_{key}" for word in TURNING.split()] + [f"{key}_{word}" for word in ("off", "disabled")]
+    assert [name for name in names if correction_of(codec, {name: True})] == []
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -515,7 +562,9 @@ def test_there_is_no_last_line_where_a_key_or_value_could_be_another(changed):
         ("size_mb", "5 GB"),
         ("timeout_ms", "5 s"),
         ("amount_cents", "$5"),
+        ("lengthInCm", "5 in"),
         ("height_cm", "1.8 m"),
+        ("speed_kmh", "21 mph"),
     ],
 )
 def test_a_number_of_another_unit_than_the_name_says_has_no_reading(name, text):

@@ -138,7 +138,8 @@ UNCLEAR: tuple[tuple[Any, str], ...] = (
             "30%|30 %|5 percent|5k|5 K|2M|2 million|3 thousand|5 dozen|1.5 bn|3-5|3 to 5|2 or 3|2 and 3|"
             "3 / 4|5/2|1/2 kg|3 x 4|2^3|2 1/2|five or so|ten|0x10|12:30|3 pm|1h30m|1 h 30 min|5 feet 6|"
             "5 kg 300 g|about 2-3 units|$5-10|between 3 and 5|at least 3|up to 5|10 or more|5+|<5|>= 10|"
-            "not 5|n/a|unknown|many|none|--5|1 2|1,234,56|5 minutes ago|5 to 6 kg||.|-|1.2.3|NaN|Infinity"
+            "not 5|n/a|unknown|many|none|--5|1 2|1,234,56|5 minutes ago|5 to 6 kg||.|-|1.2.3|NaN|Infinity|"
+            "5½|5²|5⅓ kg|5 grand|5 mil|5 thou|5 pairs|5 tenths|5 halves|5 below zero|5 negative|5 unknown"
         ),
     ),
     (int, "1,5|1.5|1.5 kg|1,5 kg|-0.5 units|2.50"),
@@ -178,10 +179,10 @@ UNCLEAR: tuple[tuple[Any, str], ...] = (
         list[int],
         (
             "1-3|1, 2 or 3|1, two, 3|1,234|1 to 3|1,,3|1, 2; 3, 4|1/2|n/a|not 1, 2|1, 2, ...|100,200|1.5, 2|"
-            "2, not 4|1, 2 and more"
+            "2, or 4|2, 3, or 4|2, not 4|2 kg, 3 lb|1, 2 and more"
         ),
     ),
-    (list[float], "1,5|1,200; 3"),
+    (list[float], "1,5, 2,5|1,234.5, 2|2½, 3|1,5|1,200; 3"),
     (list[str], "a, b; c, d|a,,b|,a|a;;b|a, b or c|a, b\nc, d"),
     (dict[str, int], "a: 1, b: 2, c|a=1&a=2|a|1"),
 )
