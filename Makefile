@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
 
 # The time is that of a processor, at the sizes that are the default, without what is installed first.
 help: ## show this list, with how long each target takes on one core
@@ -199,6 +199,9 @@ $(VENV)/.stubs: $(VENV)/.test
 
 damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0) · 2 min
 	$(BIN)/python tests/damage/run.py --seed $(SEED)
+
+corrections: $(VENV)/.test ## make mistakes of twelve kinds in right calls, and count the errors that end with the right call (SEED=0, ARGS=--examples) · 1 min
+	@$(BIN)/python tests/corrections/run.py --seed $(SEED) $(ARGS)
 
 MUTANTS ?= 300
 mutation: $(VENV)/.mutation ## change the code at random, and count the changes that tests notice (ROOMS="rounds lint" MUTANTS=300 SEED=0) · hours
