@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import judge_answers
 import model_judge
 from judge_answers import Answers, serving
-from judge_mistakes import EVERY_OTHER, KINDS, WrongCall, with_mistake, wrong_calls
+from judge_mistakes import EVERY_OTHER, IN_KEYS, KINDS, WrongCall, with_mistake, wrong_calls
 from judge_statistics import Pairs, pairs, share, wilson
 from judge_tasks import LEFT_OUT, same, tasks_in
 from judge_texts import BARE, OURS, SHORT, our_text, texts_after, without_send
@@ -107,6 +107,7 @@ FUNCTIONS = [
             "nights": ("integer", [2]),
             "breakfast": ("boolean", [True]),
             "room": ("choice", ["single", LEFT_OUT]),
+            "bed": ("choice", ["double"]),
         },
     ),
     ("Scores 3, 4 and 5: the mean?", "mean_of", {"scores": ("numbers", [[3, 4, 5]])}),
@@ -141,7 +142,8 @@ TYPES = {
 
 def row_of(number, question, name, parameters):
     properties = {key: TYPES[kind] for key, (kind, _) in parameters.items()}
-    required = [key for key, (_, accepted) in parameters.items() if LEFT_OUT not in accepted]
+    needed = [key for key, (_, accepted) in parameters.items() if LEFT_OUT not in accepted]
+    required = [key for key in needed if "default" not in properties[key]]
     schema = {"type": "dict", "properties": properties, "required": required}
     described = {"name": name, "description": f"The {name}.", "parameters": schema}
     return {
@@ -209,6 +211,7 @@ def test_every_other_value_and_lack_is_wrong(tasks):
         "nights": 3,
         "breakfast": False,
         "room": "double",
+        "bed": "single",
         "scores": [3, 4],
         "day": "2026-02-01",
         "people": ["bob", "ann"],
@@ -224,7 +227,7 @@ def test_every_other_value_and_lack_is_wrong(tasks):
 
 
 def test_repair_is_asked_for_by_itself(tasks):
-    sent = {"city": "Oslo", "nights": "2", "breakfast": "true"}
+    sent = {"city": "Oslo", "nights": "2", "breakfast": "true", "bed": "double"}
     assert tasks[0].decoded(sent) is None
     assert tasks[0].is_right(tasks[0].decoded(sent, repair=True))
 
@@ -294,6 +297,9 @@ def test_a_mistake_changes_the_call_in_its_own_way(tasks, kind):
             assert call.mistakes == (kind,)
             assert (call.name != right.name) == (kind == "unknown tool")
             assert (call.arguments != right.arguments) == (kind != "unknown tool")
+            if kind in IN_KEYS:
+                lost = [key for key, value in right.arguments.items() if call.arguments.get(key) != value]
+                assert set(lost) <= set(task.tool.input_schema()["required"])
 
 
 # texts
@@ -404,7 +410,7 @@ ANSWERS = [
     (
         "Book 2 nights in Oslo, breakfast included.",
         "hotel_book",
-        {"city": "Oslo", "nights": 2, "breakfast": True},
+        {"city": "Oslo", "nights": 2, "breakfast": True, "bed": "double"},
     ),
     ("Scores 3, 4 and 5: the mean?", "mean_of", {"scores": [3, 4, 5]}),
     ("Who came on the last day of January 2026?", "visitors_on", {"day": "2026-02-01"}),
@@ -446,6 +452,33 @@ def test_a_run_measures_a_model_and_goes_on_where_it_was(data, tmp_path, capsys,
     assert counted
     assert counted[1] == counted[2] != "0"
     assert '| "invalid arguments" | 17 | 0/4' in out
+    _, by_mistake = out.split("| mistake (decodes / right) |")
+    assert (
+        sum(int(number) for number in re.findall(r"^\| [\w ]+ \| (\d+) \| \d", by_mistake, re.MULTILINE)) == 4
+    )
+
+
+def test_second_calls_are_judged_with_each_text(tasks):
+    call = WrongCall(tasks[1], ("left out",), "mean_of", {"numbers": [3, 4, 5]})
+    answers = {
+        '{"name": "mean_of", "arguments": {"numbers": [3, 4, 5]}}': (False, False, True),
+        '{"name": "mean_of", "arguments": {"scores": [3, 4, 5]}}': (True, True, False),
+        '{"name": "mean_of", "arguments": {"scores": [3, 4]}}': (True, False, False),
+        '{"name": "other", "arguments": {"scores": [3, 4, 5]}}': (False, False, False),
+        '{"name": "other", "arguments": {"numbers": [3, 4, 5]}}': (False, False, False),
+        "I don't know.": (False, False, False),
+    }
+    for text, expected in answers.items():
+        asked = []
+
+        def ask(text=text, asked=asked, **body):
+            asked.append(body["messages"][-1]["content"])
+            return {"choices": [{"message": {"content": text}}]}
+
+        found = model_judge.ask_second(call, ask)
+        assert asked == [*texts_after(call).values()]
+        for one in found.values():
+            assert (one.judged.decodes, one.judged.is_right, one.repeats) == expected
 
 
 def test_first_calls_are_found_where_servers_leave_them():
