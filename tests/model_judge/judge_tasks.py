@@ -187,10 +187,10 @@ def _line(text: str) -> str:
 def _hint(field: dict[str, Any], name: str) -> Any:
     """Return the type hint for a parameter that BFCL describes."""
     if "enum" in field:
-        return Literal[tuple(field["enum"])]  # type: ignore[valid-type]  # from data
+        return Literal[tuple(field["enum"])]
     match field["type"]:
         case "array" | "tuple":
-            return list[_hint(field.get("items", {"type": "any"}), name)]  # type: ignore[misc]  # from data
+            return list[_hint(field.get("items", {"type": "any"}), name)]
         case "dict" if field.get("properties"):
             required = field.get("required", [])
             hints = {key: _hint(inner, f"{name}_{key}") for key, inner in field["properties"].items()}
@@ -200,7 +200,7 @@ def _hint(field: dict[str, Any], name: str) -> Any:
             }
             return TypedDict(
                 name, {key: hint if key in required else NotRequired[hint] for key, hint in told.items()}
-            )  # type: ignore[misc]  # from data
+            )
         case "dict":
             return dict[str, Any]
         case kind:

@@ -434,15 +434,16 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help=f"also write the tables to {PAGE.name}")
     options = parser.parse_args()
     is_address = options.model.startswith(("http://", "https://"))
-    server = (
-        nullcontext(options.model.rstrip("/"))
-        if is_address
-        else serving(Path(options.model), options.at_once)
-    )
-    with server as address:
-        name = name_at(address) if is_address else Path(options.model).stem
-        kept = options.answers / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', name or 'model')}.jsonl"
-        lines = judge(list(tasks_in(options.data)), Answers(kept, address, name).ask, options)
+    if not is_address and not Path(options.model).is_file():
+        parser.error(f"{options.model} is neither a file nor an address with http://")
+    by_address = nullcontext(options.model.rstrip("/"))
+    try:
+        with by_address if is_address else serving(Path(options.model), options.at_once) as address:
+            name = name_at(address) if is_address else Path(options.model).stem
+            kept = options.answers / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', name or 'model')}.jsonl"
+            lines = judge(list(tasks_in(options.data)), Answers(kept, address, name).ask, options)
+    except OSError as error:
+        parser.exit(1, f"{options.model}: {error}\n")
     title = (
         f"Measured on {datetime.now(UTC):%Y-%m-%d}: {name}, {options.samples} samples, seed {options.seed}."
     )

@@ -458,6 +458,22 @@ def test_a_run_measures_a_model_and_goes_on_where_it_was(data, tmp_path, capsys,
     )
 
 
+def test_what_is_no_model_is_said(data, tmp_path, capsys, monkeypatch):
+    with ScriptedModel([]).serve() as address:
+        pass
+    for model, status, said in (
+        ("no.gguf", 2, "no.gguf is neither a file nor an address"),
+        (address, 1, "refused"),
+    ):
+        monkeypatch.setattr(
+            sys, "argv", ["model_judge.py", model, "--data", str(data), "--answers", str(tmp_path)]
+        )
+        with pytest.raises(SystemExit) as stop:
+            model_judge.main()
+        assert stop.value.code == status
+        assert said in capsys.readouterr().err
+
+
 def test_second_calls_are_judged_with_each_text(tasks):
     call = WrongCall(tasks[1], ("left out",), "mean_of", {"numbers": [3, 4, 5]})
     answers = {
