@@ -90,13 +90,20 @@ def _written(text: str) -> Read:
 
 
 class Judged(NamedTuple):
-    """What a call was worth."""
+    """What a call was worth.
+
+    Attributes:
+        by: how it was found.
+        decodes: whether the tool takes its arguments; then with repair, and the same for whether it is right.
+        is_read: whether our provider finds it in the answer.
+    """
 
     by: str
     decodes: bool
     decodes_repaired: bool
     is_right: bool
     is_right_repaired: bool
+    is_read: bool = False
 
 
 def judged(task: Task, read: Read) -> Judged:
@@ -187,11 +194,16 @@ def converse(wish: Wish, ask: Callable[..., Any]) -> Talked:
 
 def ask_first(task: Task, ask: Callable[..., Any]) -> Judged:
     """Ask a task's question with its tool."""
-    body = PROVIDER.request([task.tool])
-    user = {"role": "user", "content": task.question}
-    return judged(
-        task, first_call(ask(messages=[user], tools=body["tools"], max_tokens=_room(task.arguments)))
-    )
+    user, tools = {"role": "user", "content": task.question}, PROVIDER.request([task.tool])["tools"]
+    answer = ask(messages=[user], tools=tools, max_tokens=_room(task.arguments))
+    return judged(task, first_call(answer))._replace(is_read=_is_read(answer, task))
+
+
+def _is_read(answer: Any, task: Task) -> bool:
+    try:
+        return bool(PROVIDER.answer(answer, [task.tool]).calls)
+    except (AnswerError, ResponseError):
+        return False
 
 
 def ask_constrained(task: Task, ask: Callable[..., Any]) -> Judged:
@@ -304,11 +316,15 @@ def first_table(free: list[Judged], constrained: list[Judged]) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for label, rows, count in zip(("free", "constrained"), (free, constrained), refused, strict=True):
-        columns = zip(*[row[1:] for row in rows], strict=True)
+        columns = zip(*[row[1:5] for row in rows], strict=True)
         cells = [share(sum(column), len(rows)) for column in columns]
         lines.append(f"| {label} | {' | '.join(cells)} | {count} |")
     where = f"{by['field']} in `tool_calls`, {by['text']} in the text, {by['none']} answers without a call"
-    return [*lines, "", f"Free calls: {where}."]
+    return [
+        *lines,
+        "",
+        f"Free calls: {where}. Our provider reads {sum(row.is_read for row in free)} of them.",
+    ]
 
 
 def second_tables(rows: list[tuple[WrongCall, dict[str, Second]]]) -> list[str]:

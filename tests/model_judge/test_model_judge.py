@@ -441,7 +441,7 @@ def test_a_run_measures_a_model_and_goes_on_where_it_was(data, tmp_path, capsys,
         run(data, tmp_path, capsys, monkeypatch, address, "--seed", "1", "--parts", "second")
     assert "| free | 3/4 = 75 % [30..95] | 3/4 = 75 % [30..95] | 2/4 = 50 % [15..85] |" in first
     assert "| constrained | 3/4 = 75 % [30..95] |" in first
-    assert "Free calls: 0 in `tool_calls`, 4 in the text, 0 answers without a call." in first
+    assert "Free calls: 0 in `tool_calls`, 4 in the text, 0 answers without a call. Our provider" in first
     assert set(first.splitlines()) - {""} <= set(out.splitlines())
     assert "| How much is 10 US dollars in euros? | nothing | no | text |" in out
     assert "| the user's question |" in out
@@ -525,6 +525,13 @@ def test_first_calls_are_found_where_servers_leave_them():
         (None, "none"),
         (None, "refused"),
     ]
+
+
+def test_what_the_provider_reads_is_counted(tasks):
+    call = RawCall("c1", "mean_of", {"scores": [3, 4, 5]})
+    for said, is_read in (([call], True), ("I don't know.", False), ({"error": {"message": "no"}}, False)):
+        found = model_judge.ask_first(tasks[1], ScriptedModel(model_judge.PROVIDER, [said]))
+        assert (found.is_read, found.is_right) == (is_read, is_read)
 
 
 def test_readmes_loop_is_judged_by_what_ran():
