@@ -28,7 +28,7 @@ from judge_answers import Answers, name_at, serving
 from judge_mistakes import KINDS, WrongCall, wrong_calls
 from judge_statistics import pairs, share
 from judge_tasks import Task, tasks_in
-from judge_texts import OURS, SEND, TEXTS, our_text, texts_after
+from judge_texts import OURS, SEND, TEXTS, earlier_texts, our_text, texts_after
 
 from operator_schema import Executor, RawCall, Toolset, Transcript, tool
 from operator_schema.providers import AnswerError, ResponseError, openai_compatible
@@ -242,9 +242,9 @@ class Second(NamedTuple):
     repeats: bool
 
 
-def ask_second(call: WrongCall, ask: Callable[..., Any]) -> dict[str, Second]:
+def ask_second(call: WrongCall, ask: Callable[..., Any], earlier: str | None = None) -> dict[str, Second]:
     """Let the model go on after a wrong call, with each of the texts."""
-    return {name: _after(call, text, ask) for name, text in texts_after(call).items()}
+    return {name: _after(call, text, ask) for name, text in texts_after(call, earlier).items()}
 
 
 def _after(call: WrongCall, text: str, ask: Callable[..., Any]) -> Second:
@@ -404,6 +404,8 @@ def judge(tasks: list[Task], ask: Callable[..., Any], options: argparse.Namespac
     drawn = rng.sample(tasks, len(tasks))
     some = drawn[: options.samples]
     wrong = wrong_calls(drawn, options.samples, options.seed, lambda call: our_text(call) is not None)
+    against = options.against if "second" in options.parts else None
+    earlier = earlier_texts(against, options.data, wrong) if against else [None] * len(wrong)
     # A tool that others share their name with is found once.
     search = ToolSearch(list({task.tool.name: task.tool for task in reversed(drawn)}.values()))
     tables: dict[str, Callable[[Any], list[str]]] = {
@@ -412,7 +414,9 @@ def judge(tasks: list[Task], ask: Callable[..., Any], options: argparse.Namespac
             every(some, lambda task: ask_first(task, ask)),
             every(some, lambda task: ask_constrained(task, ask)),
         ),
-        "second": lambda every: second_tables(every(wrong, lambda call: (call, ask_second(call, ask)))),
+        "second": lambda every: second_tables(
+            every(zip(wrong, earlier, strict=True), lambda two: (two[0], ask_second(two[0], ask, two[1])))
+        ),
         "search": lambda every: search_table(every(some, lambda task: ask_search(task, search, ask))),
     }
     lines: list[str] = []
@@ -447,6 +451,9 @@ def main() -> int:
     parser.add_argument("--at-once", type=int, default=4, help="requests at the same time")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--answers", type=Path, default=ROOT / "build" / "model-judge")
+    parser.add_argument(
+        "--against", type=Path, help="a checkout of another version, whose texts are asked, too"
+    )
     parser.add_argument("--write", action="store_true", help=f"also write the tables to {PAGE.name}")
     options = parser.parse_args()
     is_address = options.model.startswith(("http://", "https://"))

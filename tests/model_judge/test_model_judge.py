@@ -22,12 +22,14 @@ from judge_answers import Answers, serving
 from judge_mistakes import EVERY_OTHER, IN_KEYS, KINDS, WrongCall, with_mistake, wrong_calls
 from judge_statistics import Pairs, pairs, share, wilson
 from judge_tasks import LEFT_OUT, same, tasks_in
-from judge_texts import BARE, OURS, SHORT, our_text, texts_after, without_send
+from judge_texts import BARE, EARLIER, OURS, SHORT, earlier_texts, our_text, texts_after, without_send
 
 from operator_schema import RawCall
 from operator_schema.testing import ScriptedModel
 
 pytestmark = pytest.mark.needs_threads
+
+ROOT = Path(__file__).parents[2]
 
 # statistics
 
@@ -320,6 +322,16 @@ def test_there_is_a_text_of_each_library_that_refuses(tasks):
     assert OURS not in texts_after(right)
 
 
+@pytest.mark.needs_process
+def test_another_checkout_says_its_own_texts(data, tasks, tmp_path):
+    calls = [WrongCall(tasks[1], (), "mean_of", arguments) for arguments in ({}, tasks[1].arguments)]
+    other = "from operator_schema import DecodeError\nDecodeError.__str__ = lambda _: 'other words'"
+    (tmp_path / "sitecustomize.py").write_text(other, encoding="utf-8")
+    assert earlier_texts(tmp_path, data, calls) == ["other words", None]
+    assert texts_after(calls[0], "other words")[EARLIER] == "other words"
+    assert EARLIER not in texts_after(calls[0])
+
+
 # the file of answers
 
 
@@ -426,6 +438,7 @@ def run(data, folder, capsys, monkeypatch, address, *options):
     return capsys.readouterr().out
 
 
+@pytest.mark.needs_process
 def test_a_run_measures_a_model_and_goes_on_where_it_was(data, tmp_path, capsys, monkeypatch):
     model = ScriptedModel([copies_the_last_line] * 200)
     with model.serve() as address:
@@ -438,7 +451,11 @@ def test_a_run_measures_a_model_and_goes_on_where_it_was(data, tmp_path, capsys,
         again = run(data, tmp_path, capsys, monkeypatch, address)
         assert len(model.requests) == asked
         assert again == out
+        same = run(data, tmp_path, capsys, monkeypatch, address, "--parts", "second", "--against", str(ROOT))
+        assert len(model.requests) == asked
         run(data, tmp_path, capsys, monkeypatch, address, "--seed", "1", "--parts", "second")
+        assert len(model.requests) > asked
+    assert "| ours against ours before | 4 | +0 -0, p = 1 | +0 -0, p = 1 |" in same
     assert "| free | 3/4 = 75 % [30..95] | 3/4 = 75 % [30..95] | 2/4 = 50 % [15..85] |" in first
     assert "| constrained | 3/4 = 75 % [30..95] |" in first
     assert "Free calls: 0 in `tool_calls`, 4 in the text, 0 answers without a call. Our provider" in first
