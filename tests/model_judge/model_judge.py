@@ -44,7 +44,6 @@ PROVIDER = openai_compatible("llama.cpp")
 MOST_ROUNDS = 5
 """In README's loop: a small model goes on calling until somebody stops it."""
 
-
 REFUSED = "refused"
 
 
@@ -63,11 +62,18 @@ class Read(NamedTuple):
     by: str = "none"
 
 
+def _message(answer: Any) -> dict[str, Any] | None:
+    """Return the message in the response of a server; None if that is an error."""
+    try:
+        message: dict[str, Any] = answer["choices"][0]["message"]
+    except (KeyError, IndexError, TypeError):
+        return None
+    return message
+
+
 def first_call(answer: Any) -> Read:
     """Return the first call in the response of a server, wherever it stands."""
-    try:
-        message = answer["choices"][0]["message"]
-    except (KeyError, IndexError, TypeError):
+    if (message := _message(answer)) is None:
         return Read(by=REFUSED)
     if message.get("tool_calls"):
         function = message["tool_calls"][0]["function"]
@@ -83,9 +89,9 @@ def _written(text: str) -> Read:
             value, _ = decoder.raw_decode(text, found.start())
         except ValueError:
             continue
-        if isinstance(value.get("name"), str) and "arguments" in value:
-            return Read(value["name"], value["arguments"], "text")
-        return Read()
+        sent = [value[key] for key in ("arguments", "parameters") if key in value]
+        is_call = isinstance(value.get("name"), str) and bool(sent)
+        return Read(value["name"], sent[0], "text") if is_call else Read()
     return Read()
 
 
@@ -153,8 +159,8 @@ class Talked(NamedTuple):
     ended: str
 
     def does(self, wish: Wish) -> bool:
-        """Return whether the right call ran, perhaps several times, and no other one."""
-        return bool(self.ran) and all(call == (wish.call, wish.arguments) for call in self.ran)
+        """Return whether the right call ran, once, and no other one."""
+        return self.ran == [(wish.call, wish.arguments)]
 
 
 def converse(wish: Wish, ask: Callable[..., Any]) -> Talked:
@@ -216,11 +222,9 @@ def ask_constrained(task: Task, ask: Callable[..., Any]) -> Judged:
         response_format={"type": "json_schema", "json_schema": form},
         max_tokens=_room(task.arguments),
     )
-    try:
-        text = answer["choices"][0]["message"]["content"]
-    except (KeyError, IndexError, TypeError):
-        return judged(task, Read(by=REFUSED))
-    return judged(task, Read(task.tool.name, text, "constrained"))
+    message = _message(answer)
+    constrained = Read(task.tool.name, message and message.get("content"), "constrained")
+    return judged(task, Read(by=REFUSED) if message is None else constrained)
 
 
 # second calls

@@ -526,6 +526,7 @@ def test_first_calls_are_found_where_servers_leave_them():
             answer(content=call),
             answer(content=f"```json\n{call}\n```"),
             answer(content=f"<tool_call>\n{call}\n{call}"),
+            answer(content='{"name": "f", "parameters": {"a": 1}}'),
             answer(content="I can't {do} that"),
             answer(content='{"name": "my-package", "version": "1"}'),
             answer(content=None),
@@ -534,6 +535,7 @@ def test_first_calls_are_found_where_servers_leave_them():
     ]
     assert [(one.name, one.by) for one in found] == [
         ("f", "field"),
+        ("f", "text"),
         ("f", "text"),
         ("f", "text"),
         ("f", "text"),
@@ -562,6 +564,6 @@ def test_readmes_loop_is_judged_by_what_ran():
     other = RawCall("c1", "refund", {"order_id": "A7", "amount": 60})
     done, endless, wrong = scripted([right, "Done."]), scripted([right] * 9), scripted([other, "Done."])
     assert (done.does(wish), done.ended) == (True, "text")
-    assert (endless.does(wish), endless.ended) == (True, "rounds")
+    assert (endless.does(wish), endless.ended) == (False, "rounds")
     assert (wrong.does(wish), wrong.ended) == (False, "text")
     assert not scripted(["Done."]).does(wish)
