@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
@@ -51,13 +52,23 @@ class Answers:
             OSError: the server can't be reached, or is busy.
         """
         request = {"model": self._name, "temperature": 0, "max_tokens": 300, **body}
-        key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+        key = hashlib.sha256(_with_plain_ids(json.dumps(request, sort_keys=True)).encode()).hexdigest()
         if key not in self._kept:
             answer = _posted(f"{self._model}/chat/completions", request)
             with self._lock, self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"key": key, "answer": answer}) + "\n")
             self._kept[key] = answer
         return self._kept[key]
+
+
+def _with_plain_ids(request: str) -> str:
+    """Return the JSON of a request with ids of calls that are the same in each run."""
+    named: dict[str, str] = {}
+
+    def plain(found: re.Match[str]) -> str:
+        return f'{found[1]}"{named.setdefault(found[2], f"c{len(named) + 1}")}"'
+
+    return re.sub(r'("(?:tool_call_)?id": )"([^"\\]+)"', plain, request)
 
 
 def _rows(written: bytes) -> Iterator[tuple[str, Any]]:

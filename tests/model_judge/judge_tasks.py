@@ -10,8 +10,10 @@ import json
 import keyword
 import re
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NotRequired
 from zipfile import ZipFile
+
+from typing_extensions import TypedDict
 
 from operator_schema import DecodeError, SchemaError, Tool, tool
 

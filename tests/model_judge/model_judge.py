@@ -31,7 +31,7 @@ from judge_tasks import Task, tasks_in
 from judge_texts import OURS, SEND, TEXTS, earlier_texts, our_text, texts_after
 
 from operator_schema import Executor, RawCall, Toolset, Transcript, tool
-from operator_schema.providers import AnswerError, ResponseError, openai_compatible
+from operator_schema.providers import ResponseError, openai_compatible
 from operator_schema.rounds import ToolSearch
 
 if TYPE_CHECKING:
@@ -152,7 +152,8 @@ class Talked(NamedTuple):
 
     Attributes:
         ran: the calls that ran, each with its decoded arguments.
-        ended: `text`, `JSON` if that is what the user reads, `rounds` if it didn't end, or an error.
+        ended: `text`, `JSON` if that is what the user reads, `rounds` if it didn't end, or why the answer
+            isn't whole, such as `length`.
     """
 
     ran: list[tuple[str, dict[str, Any]]]
@@ -188,10 +189,10 @@ def converse(wish: Wish, ask: Callable[..., Any]) -> Talked:
             answer = PROVIDER.answer(ask(**PROVIDER.request(offer, history)), offer)
             turn = executor.run_sync(offer.round(answer)).commit(history)
             if not turn.calls:
-                text = answer.raise_for_stop().text
-                return Talked(ran, "JSON" if _written(text).name else "text")
-        except (AnswerError, ResponseError) as error:
-            return Talked(ran, type(error).__name__)
+                is_call = _written(answer.text or "").name is not None
+                return Talked(ran, answer.stop if answer.stop != "end" else "JSON" if is_call else "text")
+        except ResponseError:
+            return Talked(ran, REFUSED)
     return Talked(ran, "rounds")
 
 
@@ -208,7 +209,7 @@ def ask_first(task: Task, ask: Callable[..., Any]) -> Judged:
 def _is_read(answer: Any, task: Task) -> bool:
     try:
         return bool(PROVIDER.answer(answer, [task.tool]).calls)
-    except (AnswerError, ResponseError):
+    except ResponseError:
         return False
 
 
@@ -280,11 +281,17 @@ def _value(arguments: Any) -> Any:
 
 
 class Searched(NamedTuple):
-    """Whether the tool of a question is among those found."""
+    """Whether the tool of a question is among those found.
+
+    Attributes:
+        by_question: by what the user says.
+        by_query: by the model's query; None if it called something else.
+        in_round: by the model's call in a round; None if it called something else.
+    """
 
     by_question: bool
-    by_query: bool
-    in_round: bool
+    by_query: bool | None = None
+    in_round: bool | None = None
 
 
 def ask_search(task: Task, search: ToolSearch, ask: Callable[..., Any]) -> Searched:
@@ -294,18 +301,16 @@ def ask_search(task: Task, search: ToolSearch, ask: Callable[..., Any]) -> Searc
     read = first_call(ask(**PROVIDER.request(offer, history), max_tokens=128))
     arguments = _value(read.arguments)
     query = arguments.get("query") if isinstance(arguments, dict) else None
-    found: list[Any] = []
-    if isinstance(query, str) and query:
-        called = offer.round([RawCall("c1", "search_tools", {"query": query})])
-        (result,) = Executor(search).run_sync(called).commit(history).results
-        found = [] if result.is_error else result.json["tools"]
 
-    def has(words: Any) -> bool:
-        return isinstance(words, str) and task.tool.name in [one.name for one in search.search(words)]
+    def has(words: str) -> bool:
+        return task.tool.name in [one.name for one in search.search(words)]
 
-    return Searched(
-        has(task.question), bool(query) and has(query), task.tool.name in [one["name"] for one in found]
-    )
+    if read.name != "search_tools" or not isinstance(query, str) or not query:
+        return Searched(has(task.question))
+    called = offer.round([RawCall("c1", "search_tools", {"query": query})])
+    (result,) = Executor(search).run_sync(called).commit(history).results
+    found = [] if result.is_error else [one["name"] for one in result.json["tools"]]
+    return Searched(has(task.question), has(query), task.tool.name in found)
 
 
 # the report
@@ -383,10 +388,15 @@ def _paired(label: str, rows: list[tuple[WrongCall, dict[str, Second]]], other: 
 
 def search_table(rows: list[Searched]) -> list[str]:
     """Return the table of search words."""
-    labels = ("the user's question", "the model's query", "the model's call, in a round")
-    lines = ["| searched for | found among the first |", "|---|---|"]
-    for label, column in zip(labels, zip(*rows, strict=True), strict=True):
-        lines.append(f"| {label} | {share(sum(column), len(rows))} |")
+    searched = [row for row in rows if row.by_query is not None]
+    lines = ["| searched for | found among the first five |", "|---|---|"]
+    for label, found in (
+        ("the user's question", [row.by_question for row in rows]),
+        ("the user's question, where the model searched", [row.by_question for row in searched]),
+        ("the model's query", [row.by_query for row in searched]),
+        ("the model's call, in a round", [row.in_round for row in searched]),
+    ):
+        lines.append(f"| {label} | {share(found.count(True), len(found))} |")
     return lines
 
 

@@ -25,7 +25,8 @@ from judge_tasks import LEFT_OUT, same, tasks_in
 from judge_texts import BARE, EARLIER, OURS, SHORT, earlier_texts, our_text, texts_after, without_send
 
 from operator_schema import RawCall
-from operator_schema.testing import ScriptedModel
+from operator_schema.rounds import ToolSearch
+from operator_schema.testing import CutOff, ScriptedModel
 
 pytestmark = pytest.mark.needs_threads
 
@@ -360,6 +361,22 @@ def test_a_file_that_was_cut_off_anywhere_is_gone_on_with(tmp_path):
             assert len(model.requests) == asked
 
 
+def test_ids_of_calls_do_not_make_another_question(tmp_path):
+    def turn(*numbers):
+        calls = [{"id": number, "type": "function"} for number in numbers]
+        results = [{"role": "tool", "tool_call_id": number, "content": number[0]} for number in numbers]
+        return [{"role": "assistant", "tool_calls": calls}, *results]
+
+    model = ScriptedModel(["first", "second", "third"])
+    with model.serve() as address:
+        answers = Answers(tmp_path / "a", f"{address}/v1", "m")
+        first = answers.ask(messages=turn("a_1", "b_2"))
+        assert answers.ask(messages=turn("a_9", "b_7")) == first
+        assert answers.ask(messages=turn("a_1", "c_2")) != first
+        assert answers.ask(messages=turn("a_1", "b_2")[:2]) != first
+    assert len(model.requests) == 3
+
+
 def test_an_error_is_an_answer_but_not_that_a_server_is_busy(tmp_path, monkeypatch):
     refused = {"error": {"message": "no such schema"}}
     with ScriptedModel([refused]).serve() as address:
@@ -567,3 +584,15 @@ def test_readmes_loop_is_judged_by_what_ran():
     assert (endless.does(wish), endless.ended) == (False, "rounds")
     assert (wrong.does(wish), wrong.ended) == (False, "text")
     assert not scripted(["Done."]).does(wish)
+    assert scripted([right, CutOff("I think")]).ended == "length"
+    assert scripted([{"error": {"message": "no"}}]) == ([], "refused")
+
+
+@pytest.mark.parametrize("call", ["I don't know.", RawCall("c1", "mean_of", {"query": "mean of"}), "again"])
+def test_what_is_no_search_is_not_counted_as_one(tasks, call):
+    search = ToolSearch([task.tool for task in tasks])
+    said = RawCall("c1", "search_tools", {"query": "the mean of"}) if call == "again" else call
+    found = model_judge.ask_search(tasks[1], search, ScriptedModel(model_judge.PROVIDER, [said]))
+    assert found == ((True, True, True) if call == "again" else (True, None, None))
+    _, _, *rows = model_judge.search_table([found])
+    assert [row.count("1/1") for row in rows] == ([1, 1, 1, 1] if call == "again" else [1, 0, 0, 0])
