@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
+.PHONY: help demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
 
 # The time is that of a processor, at the sizes that are the default, without what is installed first.
 help: ## show this list, with how long each target takes on one core
@@ -197,6 +197,19 @@ $(VENV)/.stubs: $(VENV)/.test
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/stubs typescript@5.9.3
 	@touch $@
 
+# It needs a model, which isn't here: docs/provider-judges.md says where there are some.
+MODEL_VENV := $(VENV)-model
+SAMPLES ?= 40
+model-judge: $(MODEL_VENV)/.built ## ask a real model for calls, and again after errors (MODEL=file.gguf or http://127.0.0.1:8080/v1; SAMPLES=40 SEED=0, ARGS=--write for docs/) · hours
+	@test -n "$(MODEL)" || { echo 'which model? make model-judge MODEL=file.gguf, or MODEL=http://127.0.0.1:8080/v1'; exit 2; }
+	@PYTHONPATH=. $(MODEL_VENV)/bin/python tests/model_judge/model_judge.py "$(MODEL)" --data $(MODEL_VENV)/bfcl_eval-*.whl --samples $(SAMPLES) --seed $(SEED) $(ARGS)
+
+$(MODEL_VENV)/.built: tests/model_judge/requirements.txt | $(UV)
+	$(PYTHON) -m venv $(MODEL_VENV)
+	@$(call install,$(MODEL_VENV),-r $<)
+	$(MODEL_VENV)/bin/python -m pip --disable-pip-version-check --quiet download --no-deps --dest $(MODEL_VENV) $(BFCL)
+	@touch $@
+
 damage: $(VENV)/.test ## damage real calls, and count those that repair restores (SEED=0) · 2 min
 	$(BIN)/python tests/damage/run.py --seed $(SEED)
 
@@ -244,7 +257,7 @@ format: $(VENV)/.dev ## fix and format with ruff · 1 s
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) $(UV_VENV) $(VENV)-docs $(SEARCH) .venv-peers .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(UV_VENV) $(VENV)-docs $(SEARCH) $(MODEL_VENV) .venv-peers .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python $(UV_VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'

@@ -22,11 +22,10 @@ def table(request):
         return
     rows = Rows()
     yield rows
-    text = TABLE.read_text(encoding="utf-8")
-    start = text.index(HEAD)
-    TABLE.write_text(
-        "\n".join([text[:start] + HEAD, "|---|---|---|---|---|", *sorted(rows), ""]), encoding="utf-8"
-    )
+    before, _, rest = TABLE.read_text(encoding="utf-8").partition(HEAD)
+    _, gap, after = rest.partition("\n\n")
+    lines = [f"{before}{HEAD}", "|---|---|---|---|---|", *sorted(rows), f"{gap[1:]}{after}"]
+    TABLE.write_text("\n".join(lines), encoding="utf-8")
 
 
 class Rows(list):
