@@ -13,6 +13,7 @@ CHAT = {
     "Groq": {"role", "content", "name", "tool_calls", "function_call"},
     "DeepSeek": {"role", "content", "name", "prefix", "reasoning_content", "tool_calls"},
     "Cohere": {"role", "content", "tool_plan", "tool_calls", "citations"},
+    "llama.cpp": {"role", "content", "name", "reasoning_content", "tool_calls"},
     "vLLM": {"role", "content", "name", "reasoning_content", "tool_calls"},
 }
 """Keys of a message of the assistant; Ollama ignores what it doesn't know."""
