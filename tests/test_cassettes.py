@@ -17,7 +17,7 @@ from operator_schema import Complete, Executor, RawCall, Reject, Toolset, Transc
 from operator_schema.compare.logs import records_in
 from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.testing import PlaybackError, arguments, assert_calls, near_misses, playback, record
-from operator_schema.tools import document_tool
+from operator_schema.tools import NO_OUTPUT, tool_of_document
 
 pytestmark = pytest.mark.needs_threads
 
@@ -349,7 +349,7 @@ def test_keys_are_looked_for_in_any_document(path, caplog, properties):
         """Pay."""
 
     schema = {"type": "object", "properties": {"password": {"properties": properties}}}
-    record(Executor(document_tool(pay, schema)), path, redact=["pasword"])
+    record(Executor(tool_of_document(pay, schema, NO_OUTPUT)), path, redact=["pasword"])
     assert len(caplog.messages) == 1
 
 

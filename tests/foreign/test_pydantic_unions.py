@@ -241,8 +241,13 @@ def test_check_says_nothing_where_a_discriminator_or_a_function_chooses() -> Non
 
 
 def test_check_says_which_members_pydantic_guesses_and_what_to_write() -> None:
-    model = pydantic.create_model("Plan", steps=(list[Keep | Drop], ...), step=(Step, ...))
-    (found,) = [each for each in lint_type(Codec(model)) if each.code == "overlapping_members"]
-    assert (found.path, found.severity) == (("steps", "*"), "warning")
-    assert found.message == "an object may fit both Drop and Keep, and pydantic guesses which is meant"
-    assert 'Field(discriminator="kind")' in found.remedy
+    fields = {"steps": (list[Keep | Drop], ...), "step": (Step, ...), "pair": (tuple[int, Keep | Drop], ...)}
+    model = pydantic.create_model("Plan", **fields)
+    findings = [each for each in lint_type(Codec(model)) if each.code == "overlapping_members"]
+    assert [(found.path, found.severity) for found in findings] == [
+        (("steps", "*"), "warning"),
+        (("pair", "*"), "warning"),
+    ]
+    for found in findings:
+        assert found.message == "an object may fit both Drop and Keep, and pydantic guesses which is meant"
+        assert 'Field(discriminator="kind")' in found.remedy

@@ -78,3 +78,13 @@ def test_a_keyword_is_refused_if_it_means_nothing_as_it_is_written(keyword):
         if is_refused({keyword: value}) != (is_wrong and (keyword, name) not in OTHERWISE):
             differing.append((keyword, name))
     assert differing == []
+
+
+@pytest.mark.parametrize("reference", ["#/nope", "#/properties/b", "#nope", 5, None])
+def test_a_reference_that_leads_nowhere_is_refused(reference):
+    assert is_refused({"$ref": reference})
+
+
+@pytest.mark.parametrize("reference", ["#", "#/properties/a", "https://example.com/x.json", "x.json#/a"])
+def test_a_reference_that_leads_somewhere_or_elsewhere_is_allowed(reference):
+    assert not is_refused({"$ref": reference})
