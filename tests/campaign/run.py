@@ -56,6 +56,7 @@ STRICTER = {
 }
 """Reasons for which the decoder may refuse what the schema takes."""
 
+WRAPPED = "the arguments inside a key of their own"
 AMBIGUOUS = "an object that fits several members of a union equally well"
 EXPLICIT_NULL = "an explicit null for a field whose absence means None"
 ROUNDED = "a multiple of a number that a validator finds by rounding"
@@ -138,7 +139,7 @@ def kinds_of(graph: Graph) -> set[str]:
 
 
 JUDGES_DIFFER = "the two validators disagree"
-ALLOWED = {*STRICTER.values(), AMBIGUOUS, EXPLICIT_NULL, ROUNDED}
+ALLOWED = {*STRICTER.values(), WRAPPED, AMBIGUOUS, EXPLICIT_NULL, ROUNDED}
 
 
 def classify(
@@ -163,10 +164,14 @@ def classify(
 
 
 def reason_of(problem: Finding) -> str | None:
+    if "the arguments are inside" in problem.message:
+        return WRAPPED
     return AMBIGUOUS if "equally well" in problem.message else STRICTER.get(problem.code)
 
 
 def is_excused(problem: Finding) -> bool:
+    if "the arguments are inside" in problem.message:
+        return True
     if problem.code == "bad_format":
         return "is not accepted" in problem.message
     if problem.code == "out_of_range":

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from annotated_types import Ge, Le, MinLen
 
-from operator_schema import Codec, DecodeError, tool
+from operator_schema import Codec, DecodeError, SchemaLeaf, tool
 from operator_schema.codec.proposals import is_near_key, meant_amounts, meant_keys, meant_times
 from operator_schema.errors import REPORT_LENGTH
 from operator_schema.types import LocalDateTime, LocalTime
@@ -82,6 +82,8 @@ def meant(annotation: Any, value: Any) -> Any:
         (int, "1 000 000", 1_000_000),
         (float, "1.234,5", 1234.5),
         (float, ".5", 0.5),
+        (float, "0,500", 0.5),
+        (float, "2.125 kg", 2.125),
         (int, "007", 7),
         (int, " 5 ", 5),
         (int, [5], 5),
@@ -174,6 +176,11 @@ def test_what_has_one_reading_is_shown(annotation, value, corrected):
         (Annotated[float, Ge(0)], "-1"),
         (Annotated[list[int], MinLen(2)], 1),
         (timedelta, "5 minutes"),
+        (float, "1,200,50"),
+        (float, "$1.200 each"),
+        (date, "2026/01/31" + " " * 200 + "x"),
+        (LocalTime, "13:30 pm"),
+        (list[str], "a," * 6000),
         (str, True),
         (int, None),
         (Place, {"lon": 1}),
@@ -247,6 +254,10 @@ def test_a_key_that_may_be_two_fields_is_left_to_the_model():
     assert "rename" not in str(error)
 
 
+def test_keys_that_become_one_are_left_to_the_model():
+    assert failure(Codec(dict[Literal["FRA"], int]), {"fra": 1, "Fra": 2}).correction() is None
+
+
 def test_keys_that_are_left_out_have_no_value_made_up():
     error = failure(Codec(Place), {"lon": "2"})
     assert [problem.suggestion for problem in error.findings] == [None, "2"]
@@ -307,6 +318,23 @@ def test_code_of_the_user_s_that_fails_on_a_proposal_does_not_reach_the_caller()
             raise RuntimeError("a bug")
 
     assert failure(Codec(Odd), {"size": "5 kg"}).correction() is None
+
+
+def test_a_leaf_that_fails_on_a_proposal_has_no_suggestion():
+    class Level:
+        pass
+
+    def decode(text: str) -> Level:
+        if text == "high":
+            return Level()
+        if text == "31.01.2026":
+            raise ValueError("no dates")
+        raise RuntimeError("a bug")
+
+    leaf = SchemaLeaf(Level, {"type": "string", "format": "date"}, decode, lambda _: "high", Level())
+    [problem] = Codec(list[Level], leaves=[leaf]).report(["31.01.2026"])
+    assert (problem.message, problem.suggestion) == ('"31.01.2026" is not accepted: no dates', None)
+    assert not is_near_key('{"query": "x"}', "query")
 
 
 # --- wrappers --------------------------------------------------------------------------------------
