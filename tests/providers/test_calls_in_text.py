@@ -311,7 +311,7 @@ def test_hosted_providers_read_calls_in_the_text_only_if_asked(name):
         message |= {"type": "message", "content": [{"type": "output_text", "text": BLOCK}]}
     response = response_of(provider, message)
     usual = getattr(providers, name)
-    assert usual.calls_in_text == (name == "ollama")
+    assert usual.calls_in_text == (name in {"llama_cpp", "ollama"})
     assert usual.replace(calls_in_text=False).answer(response, OFFER).text == BLOCK
     answer = provider.answer(response, OFFER)
     assert (said(answer.calls), answer.text, answer.stop) == (CALL, "", "calls")
