@@ -8,7 +8,7 @@ from ..compare.snapshot import ToolSnapshot, read_tools
 from ..errors import SchemaError
 from ..findings import Finding
 from ..schema.document import DocumentCodec
-from ..tools import Tool, document_tool
+from ..tools import Tool, document_output, tool_of_document
 from .conversions import NameGiver
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ def _tool(described: ToolSnapshot, name: str) -> Tool[..., Any]:
     if hints.get("read_only"):  # where it means nothing of a tool whether it is destructive
         hints = {hint: value for hint, value in hints.items() if hint != "destructive"}
     options: dict[str, Any] = {"name": name, "description": described.description, **hints}
-    return document_tool(not_run, described.input_schema, output_schema=described.output_schema, **options)
+    schema = described.output_schema
+    output = None if schema is None else document_output(name, schema)
+    return tool_of_document(not_run, described.input_schema, output, **options)
 
 
 def not_run(**arguments: Any) -> Any:  # of whatever result

@@ -11,7 +11,7 @@ from ..compare.accepted import AcceptError, notes_on_entries, read_accepted
 from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from ..immutable import Value
 from ..message_text import clip, escape
-from ..tools import Tool, document_tool
+from ..tools import Tool, tool_of_document
 from .arguments import MCP, REGISTRY, is_server, is_url, json_in, programs_named, read_text
 from .lookup import find_tools
 from .module_loading import WrongUse
@@ -81,7 +81,7 @@ class ToolSource(Value):
         from ..adapters.tool_definitions import not_run
 
         return [
-            document_tool(not_run, each.input_schema, name=each.name, description=each.description)
+            tool_of_document(not_run, each.input_schema, None, name=each.name, description=each.description)
             for each in snapshot_in(self.described, self.target).tools
         ]
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .describe import schema_of_parameters as schema_of_parameters
     from .describe import schema_response as schema_response
     from .document_tools import DocumentOutput as DocumentOutput
+    from .document_tools import document_output as document_output
     from .document_tools import document_tool as document_tool
     from .document_tools import tool_of_document as tool_of_document
     from .failures import ERROR as ERROR
@@ -64,7 +65,7 @@ else:
             ".calls": "RawCall ToolResult class_name_of",
             ".content": "Audio File Image Part Resource Text",
             ".describe": "describe_tools parameters_of schema_of_parameters schema_response",
-            ".document_tools": "DocumentOutput document_tool tool_of_document",
+            ".document_tools": "DocumentOutput document_output document_tool tool_of_document",
             ".failures": "ERROR INFO WARNING write_log",
             ".function": "InputTool tool_input",
             ".injected_values": "WholeContext",

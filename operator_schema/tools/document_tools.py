@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .options import DocumentToolOptions
     from .tool import Tool
 
-__all__ = ["DocumentOutput", "document_tool", "tool_of_document"]
+__all__ = ["DocumentOutput", "document_output", "document_tool", "tool_of_document"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -115,7 +115,7 @@ def document_tool(
     name = options.get("name") or name_of_callee(function) or "tool"
     _check_written(name, {"schema": schema, "output_schema": output_schema})
     if output_schema is not None:
-        output = DocumentOutput(SchemaDocument(f"result of {name}", output_schema, is_arguments=False))
+        output = document_output(name, output_schema)
     frame = sys._getframe(1)  # names that text may use
     made: Any = make_tool(function, dict(options), frame, schema=schema, output=output)
     found: Tool[P, R] = made
@@ -141,18 +141,27 @@ def _check_written(name: object, schemas: Mapping[str, object]) -> None:
 _CORRECT = "Correct it, or leave it out: the model would be shown what isn't kept"
 
 
+def document_output(name: object, schema: Mapping[str, Any]) -> DocumentOutput:
+    """Return what writes the results of a tool as a document says.
+
+    Raises:
+        SchemaError: the document can't be used.
+    """
+    return DocumentOutput(SchemaDocument(f"result of {name}", schema, is_arguments=False))
+
+
 def tool_of_document(
     function: Callable[..., Any],
     schema: Mapping[str, Any],
-    output: OutputType,
+    output: OutputType | None,
     **options: Unpack[DocumentToolOptions],
 ) -> Tool[..., Any]:
-    """Make a tool like `document_tool`, for other makers of tools.
+    """Make a tool like `document_tool` of a document that somebody else wrote: what nobody can check is kept.
 
     Args:
         function: as there.
         schema: as there.
-        output: writes its results.
+        output: writes its results; None for the annotation of the function.
         options: as there.
     """
     frame = sys._getframe(1)  # whose tool it is

@@ -125,7 +125,8 @@ def test_a_file_of_accepted_findings_is_refused_in_the_words_of_the_command(
     with pytest.raises(AcceptError) as caught:
         probe_tests("run", accepted="odd.toml")
     assert main(["probe", "--accepted", "odd.toml", "run"]) == 2
-    assert capsys.readouterr().err == f"operator-schema: error: {caught.value}\n"
+    said = str(caught.value).replace("\n", "\n  ")
+    assert capsys.readouterr().err == f"operator-schema: error: {said}\n"
 
 
 def test_a_server_that_does_not_start_fails_one_test(pytester):

@@ -1230,7 +1230,7 @@ def test_a_byte_that_cannot_be_decoded_is_replaced_and_the_connection_stays():
 
 def test_how_bytes_are_decoded_stays_as_it_was_chosen():
     chosen = StdioServerParameters(command="x", encoding_error_handler="strict")
-    assert _lenient(chosen) is chosen
+    assert _lenient(chosen).encoding_error_handler == "strict"
 
 
 def test_a_connection_whose_end_fails_ends_nothing_else():
