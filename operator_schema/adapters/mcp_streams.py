@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST_ANSWER", "UNREADABLE", "Stream", "answered", "whole_lines"]
 
 UNREADABLE = "Failed to parse JSON response: "
-"""What the error of a request begins with whose answer can't be read, as over HTTP in the SDK."""
+"""How the error of a request begins whose answer can't be read; the SDK uses the same words over HTTP."""
 
 LONGEST_ANSWER = 64 * 2**20
 """Bytes of an answer that are read: as many as a server here reads of a request."""
@@ -292,7 +292,7 @@ class _WholeLines(codecs.IncrementalDecoder):
 
 
 def _too_long(kept: str, size: int) -> str:
-    """Return the error in place of an answer; nothing for what a program prints for its developers.
+    """Return the error that replaces an answer; nothing if the text is only output for developers.
 
     Args:
         kept: the beginning and the end of the answer.

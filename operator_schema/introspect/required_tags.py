@@ -64,7 +64,7 @@ class _Rebuilt:
     def __init__(self, graph: Graph, *, of_results: bool) -> None:
         self._graph = graph
         self._of_results = of_results
-        # The identity of what is gone would be given again, so it is kept.
+        # Another node could get the identity of one that is gone, so all are kept.
         self._nodes: dict[tuple[int, Keys | None], tuple[Node, Node]] = {}
         self._fields: dict[tuple[int, Keys], tuple[tuple[Field, ...], tuple[Field, ...]]] = {}
         self._definitions: dict[Target, Node] = {}
@@ -181,7 +181,7 @@ class _Rebuilt:
         found = {key for _, key in named}
         for each in unions:
             members = self._flat(each)
-            # Nobody but the named one is needed to choose among the members of a union that names one.
+            # Where a union names its discriminator, its members need no other tag.
             found |= {
                 tag.key
                 for tag in tags_of(members, of_all=False)

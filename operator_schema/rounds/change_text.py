@@ -72,7 +72,7 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any], *, has_run: boo
 
 
 def _changed_by(name: str, changed: ChangedArguments) -> str:
-    """Write who changed an argument: the last one, or all where each may have changed another part of it."""
+    """Write who changed an argument: whoever did so last, or both if each may have changed a part of it."""
     by = ["A person" if one.by == "person" else "The program" for one in changed.changes if name in one.names]
     now = changed.arguments.get(name)
     if len({*by}) == 1 or not (is_object(now) or is_array(now)):

@@ -1,4 +1,4 @@
-"""Which client gets what a server behind a gateway asks and logs by one connection?"""
+"""Which client gets what a server behind a gateway asks and logs over one connection?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["Connection"]
 T = TypeVar("T")
 
 _SECONDS_TO_END = 5.0
-"""That a connection gets to end before another one takes its place."""
+"""How long a connection may take to end before another one replaces it, in seconds."""
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
@@ -56,7 +56,7 @@ class Connection:
 
     Attributes:
         client: that talks to the server.
-        capabilities: what the server says that it can do, also when the connection has ended.
+        capabilities: what the server says it can do; kept after the connection has ended.
         is_modern: whether the server speaks a version from 2026-07-28 on here.
         is_open: whether it can be used.
     """
@@ -147,7 +147,7 @@ class Connection:
 
     @property
     def is_of_one(self) -> bool:
-        """Whether it is that of a client before 2026-07-28, which loses it to nobody while it is there."""
+        """Whether it belongs to a client of a version before 2026-07-28, which keeps it while it is connected."""
         return self._first is not None and self._first[1] is not None
 
     @property
