@@ -147,7 +147,7 @@ class Connection:
 
     @property
     def is_of_one(self) -> bool:
-        """Whether it belongs to a client of a version before 2026-07-28, which keeps it while it is connected."""
+        """Whether it belongs to a client of a version before 2026-07-28, which keeps it while connected."""
         return self._first is not None and self._first[1] is not None
 
     @property
