@@ -462,11 +462,12 @@ def _agree(classes: list[Any]) -> None:
     """Compare both tiers and two orders on all values, and on what each member writes."""
     codec, other = Codec(Union[tuple(classes)]), Codec(Union[tuple(reversed(classes))])
     codecs = [codec, codec.compile(), other.compile()]
+    alone = {cls: Codec(cls) for cls in classes[:2]}
     for item in CONVERTIBLE:
         first, *rest = [_decoded(each, {"e": item}) for each in codecs]
         assert all(each == first for each in rest), (classes, item, first, rest)
         for cls in classes[:2]:
-            made = _decoded(Codec(cls), {"e": item})
+            made = _decoded(alone[cls], {"e": item})
             if made is None:
                 continue
             first, *rest = [_encoded(each, made[1]) for each in codecs]

@@ -54,7 +54,7 @@ def test_a_gateway_in_front_of_a_real_server():
     wrong, right = anyio.run(main)
     assert wrong.is_error
     assert wrong.content[0].text.splitlines()[1:3] == [
-        "- time: expected string, got integer 9",
+        '- time: expected string, got integer 9; did you mean "9"?',
         "- target_timezone: missing (string, required)",
     ]
     assert right.structured_content["timezone"] == "Etc/UTC"
