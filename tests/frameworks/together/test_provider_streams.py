@@ -61,7 +61,7 @@ def answer_to(provider, events):
 @pytest.mark.parametrize(
     ("providers", "to_object", "at_least"),
     [
-        ((openai_chat,), of_openai(ChatCompletionChunk), 80),
+        ((openai_chat,), of_openai(ChatCompletionChunk), 70),
         ((openai_responses, xai), of_openai(ResponseStreamEvent), 40),
         ((anthropic,), lambda event: anthropic_object(type_=RawMessageStreamEvent, value=event), 50),
         ((gemini,), of_google, 50),
