@@ -315,9 +315,12 @@ class Repairer:
 
     def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> Reading:
         if len(value) == 1 and depth == 1 and node is self.root:
-            wrapped = wrapped_arguments(node, value)
+            wrapped = wrapped_arguments(node, value, self.definitions)
             if wrapped is not None:
-                return self._object(node, wrapped[1], depth).after("wrapper", value)
+                reading = self._object(node, wrapped[1], depth).after("wrapper", value)
+                # With a misspelt key alone it would run with the defaults.
+                is_used = any(field.key in reading.value for field in node.fields)
+                return reading if is_used else Reading(value, fits=False)
         sent = self.keys(node, value)
         rest = dict(value)
         read: dict[Any, Any] = {}
