@@ -27,9 +27,17 @@ from ..introspect.nodes import (
 from ..json_values import MAX_DEPTH, is_array, is_object, to_json_text
 from ..message_text import excerpt
 from .json_text import read_json, read_nearly_json
-from .proposals import contradicts, meant_amounts, meant_boolean, meant_keys, meant_times, near_choice
+from .proposals import (
+    contradicts,
+    has_mixed_amounts,
+    meant_amounts,
+    meant_boolean,
+    meant_keys,
+    meant_times,
+    near_choice,
+)
 from .repair import Fitting, Reading, Repairer, is_same, only_reading
-from .spellings import NOTHING, parts_of_list
+from .spellings import NOTHING, has_separators, parts_of_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -277,15 +285,16 @@ class Corrector(Repairer):
         """Read the parts of a text as the items of an array."""
         if not isinstance(value, str) or depth > self.max_depth or self._held(value) is not NOTHING:
             return None
-        for parts in (parts_of_list(value), value.split()):
-            if parts is None or (len(parts) == 1 and parts[0] == value):
-                continue
-            if parts == value.split() and isinstance(node, ArrayNode) and self._takes_text(node.items):
-                continue  # words aren't items
-            reading = read(node, parts, depth)
-            if reading.fits:
-                return reading.after("json_text", value)
-        return None
+        items = [node.items] if isinstance(node, ArrayNode) else node.items
+        are_texts = any(self._takes_text(item) for item in items)
+        types = frozenset[str]().union(*[json_types_of(item, self.definitions) for item in items])
+        parts = parts_of_list(value, are_texts=are_texts)
+        if parts is None and not has_separators(value) and (not are_texts or isinstance(node, TupleNode)):
+            parts = value.split()  # words aren't items of a list of texts
+        if parts is None or parts == [value] or has_mixed_amounts(value, parts, types):
+            return None
+        reading = read(node, parts, depth)
+        return reading.after("json_text", value) if reading.fits else None
 
     def _member(self, node: UnionNode, value: Any, depth: int) -> Reading:
         reading = super()._member(node, value, depth)
@@ -355,7 +364,7 @@ class Corrector(Repairer):
             yield near_choice(node, value)
             yield None if value.casefold() in _NULLS else NOTHING
         if not types.isdisjoint({"integer", "number"}) and not self._is_contradicted(value):
-            yield from meant_amounts(value)
+            yield from meant_amounts(value, [field.key for field in self.about()])
         if isinstance(node, LeafNode) and "string" in types:
             yield meant_times(node.leaf.json_schema.get("format"), value)
 
