@@ -5,8 +5,9 @@ It is the walk of repair with bolder readings, which are only shown.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from json import loads
+from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..errors import DecodeError
@@ -24,7 +25,7 @@ from ..introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ..json_values import MAX_DEPTH, is_array, is_object, to_json_text
+from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
 from ..message_text import excerpt
 from .json_text import read_json, read_nearly_json
 from .proposals import (
@@ -87,7 +88,7 @@ def corrected(
     try:
         if codes == ["invalid_json"]:
             value = read_nearly_json(value, problems)[0]  # type: ignore[arg-type]  # the text that was read
-        elif len(patches := _patches(problems)) == len(codes):
+        elif len(patches := _patches(problems, value)) == len(codes):
             meant = _in_order(graph, graph.root, _patched(value, patches))
             found = _decoded(meant, decode_report)
             if found is not None:
@@ -113,20 +114,21 @@ class _Rename(NamedTuple):
     key: str
 
 
-def _patches(problems: Problems) -> dict[Steps, Any]:
+def _patches(problems: Problems, value: Any) -> dict[Steps, Any]:
     """Return what to put at which path; a key that is missing has a `_Rename`.
 
     Problems of other kinds are left to the walk.
     """
     meant = add_suggestions(problems)
     found: dict[Steps, Any] = {}
-    for at, node, value, _ in problems.asked:
+    for at, node, _, _ in problems.asked:
         path = problems.found[at].path
         if at in meant:
             found[path] = meant[at]
         elif problems.found[at].code == "missing":
-            renamed: dict[Any, str] = problems.renamed(cast("Any", node), cast("Any", value))
-            found[path] = _Rename(renamed[path[-1]])
+            # The object that was asked about may have been changed since then.
+            sent = reduce(getitem, path[:-1], value)
+            found[path] = _Rename(meant_keys(cast("Any", node), sent)[0][cast("str", path[-1])])
     return found
 
 
@@ -193,6 +195,7 @@ def add_suggestions(problems: Problems) -> Mapping[int, Any]:
                 # A text that a member of a union refuses may be meant for another one.
                 unions = [each for each in _place(problem.path, problems)[1] if isinstance(each, UnionNode)]
                 reading = next((corrector.read(each, value, 2) for each in unions), reading)
+            kept = copy_json(reading.value) if reading.fits else None
         except Exception:  # noqa: BLE001, S112  # as above
             continue
         if not (reading.fits and reading.changes):
@@ -200,7 +203,7 @@ def add_suggestions(problems: Problems) -> Mapping[int, Any]:
                 value is None or (isinstance(value, str) and value in _MAY_BE_DEFAULT)
             )
             continue
-        meant[at] = reading.value
+        meant[at] = kept
         # The whole arguments are shown at the end of the text.
         if problem.suggestion is None and (problem.path or not is_object(reading.value)):
             problems.found[at] = _suggesting(problem, reading.value)
