@@ -230,9 +230,9 @@ def copy_json(value: Any) -> Any:
 
 def copy_at_most(value: Any, most: int) -> Any:
     """Copy a JSON document; return None for one that has more than so many values, or is too deep to copy."""
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
-        most -= sum([len(each) for each in level if isinstance(each, (dict, list))])
+        most -= sum([len(each) for each in level if is_object(each) or is_array(each)])
         level = _inside(level)
         if not level or most < 0:
             break
