@@ -24,6 +24,7 @@ __all__ = [
     "Original",
     "RepeatedKeyError",
     "choice_key",
+    "copy_at_most",
     "copy_json",
     "count_values",
     "distinct_keys",
@@ -225,6 +226,17 @@ def copy_json(value: Any) -> Any:
     if is_array(value):
         return [copy_json(item) for item in value]
     return value
+
+
+def copy_at_most(value: Any, most: int) -> Any:
+    """Copy a JSON document; return None for one that has more than so many values, or is too deep to copy."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        most -= sum([len(each) for each in level if is_object(each) or is_array(each)])
+        level = _inside(level)
+        if not level or most < 0:
+            break
+    return None if level or most < 0 else copy_json(value)
 
 
 def is_finite(value: Any) -> bool:

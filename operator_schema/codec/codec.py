@@ -497,7 +497,7 @@ class Codec(Generic[T]):
 
     def _error(self, problems: Problems, value: object = None) -> DecodeError:
         found = _suggesting(problems)
-        correction = None if found.is_hopeless else LazyCorrection(self._correction, found, value)
+        correction = None if found.is_hopeless else LazyCorrection.of(self._correction, found, value)
         example = lambda: next(iter(self._example()), None)  # noqa: E731  # beside its like
         return decode_error(self._name, found, self._expects, example, correction)
 

@@ -5,8 +5,9 @@ It is the walk of repair with bolder readings, which are only shown.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from json import loads
+from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..errors import DecodeError
@@ -24,12 +25,20 @@ from ..introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ..json_values import MAX_DEPTH, is_array, is_object, to_json_text
+from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
 from ..message_text import excerpt
 from .json_text import read_json, read_nearly_json
-from .proposals import contradicts, meant_amounts, meant_boolean, meant_keys, meant_times, near_choice
+from .proposals import (
+    contradicts,
+    has_mixed_amounts,
+    meant_amounts,
+    meant_boolean,
+    meant_keys,
+    meant_times,
+    near_choice,
+)
 from .repair import Fitting, Reading, Repairer, is_same, only_reading
-from .spellings import NOTHING, parts_of_list
+from .spellings import NOTHING, has_separators, parts_of_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -79,7 +88,7 @@ def corrected(
     try:
         if codes == ["invalid_json"]:
             value = read_nearly_json(value, problems)[0]  # type: ignore[arg-type]  # the text that was read
-        elif len(patches := _patches(problems)) == len(codes):
+        elif len(patches := _patches(problems, value)) == len(codes):
             meant = _in_order(graph, graph.root, _patched(value, patches))
             found = _decoded(meant, decode_report)
             if found is not None:
@@ -105,20 +114,21 @@ class _Rename(NamedTuple):
     key: str
 
 
-def _patches(problems: Problems) -> dict[Steps, Any]:
+def _patches(problems: Problems, value: Any) -> dict[Steps, Any]:
     """Return what to put at which path; a key that is missing has a `_Rename`.
 
     Problems of other kinds are left to the walk.
     """
     meant = add_suggestions(problems)
     found: dict[Steps, Any] = {}
-    for at, node, value, _ in problems.asked:
+    for at, node, _, _ in problems.asked:
         path = problems.found[at].path
         if at in meant:
             found[path] = meant[at]
         elif problems.found[at].code == "missing":
-            renamed: dict[Any, str] = problems.renamed(cast("Any", node), cast("Any", value))
-            found[path] = _Rename(renamed[path[-1]])
+            # The object that was asked about may have been changed since then.
+            sent = reduce(getitem, path[:-1], value)
+            found[path] = _Rename(meant_keys(cast("Any", node), sent)[0][cast("str", path[-1])])
     return found
 
 
@@ -185,6 +195,7 @@ def add_suggestions(problems: Problems) -> Mapping[int, Any]:
                 # A text that a member of a union refuses may be meant for another one.
                 unions = [each for each in _place(problem.path, problems)[1] if isinstance(each, UnionNode)]
                 reading = next((corrector.read(each, value, 2) for each in unions), reading)
+            kept = copy_json(reading.value) if reading.fits else None
         except Exception:  # noqa: BLE001, S112  # as above
             continue
         if not (reading.fits and reading.changes):
@@ -192,7 +203,7 @@ def add_suggestions(problems: Problems) -> Mapping[int, Any]:
                 value is None or (isinstance(value, str) and value in _MAY_BE_DEFAULT)
             )
             continue
-        meant[at] = reading.value
+        meant[at] = kept
         # The whole arguments are shown at the end of the text.
         if problem.suggestion is None and (problem.path or not is_object(reading.value)):
             problems.found[at] = _suggesting(problem, reading.value)
@@ -277,15 +288,16 @@ class Corrector(Repairer):
         """Read the parts of a text as the items of an array."""
         if not isinstance(value, str) or depth > self.max_depth or self._held(value) is not NOTHING:
             return None
-        for parts in (parts_of_list(value), value.split()):
-            if parts is None or (len(parts) == 1 and parts[0] == value):
-                continue
-            if parts == value.split() and isinstance(node, ArrayNode) and self._takes_text(node.items):
-                continue  # words aren't items
-            reading = read(node, parts, depth)
-            if reading.fits:
-                return reading.after("json_text", value)
-        return None
+        items = [node.items] if isinstance(node, ArrayNode) else node.items
+        are_texts = any(self._takes_text(item) for item in items)
+        types = frozenset[str]().union(*[json_types_of(item, self.definitions) for item in items])
+        parts = parts_of_list(value, are_texts=are_texts)
+        if parts is None and not has_separators(value) and (not are_texts or isinstance(node, TupleNode)):
+            parts = value.split()  # words aren't items of a list of texts
+        if parts is None or parts == [value] or has_mixed_amounts(value, parts, types):
+            return None
+        reading = read(node, parts, depth)
+        return reading.after("json_text", value) if reading.fits else None
 
     def _member(self, node: UnionNode, value: Any, depth: int) -> Reading:
         reading = super()._member(node, value, depth)
@@ -355,7 +367,7 @@ class Corrector(Repairer):
             yield near_choice(node, value)
             yield None if value.casefold() in _NULLS else NOTHING
         if not types.isdisjoint({"integer", "number"}) and not self._is_contradicted(value):
-            yield from meant_amounts(value)
+            yield from meant_amounts(value, [field.key for field in self.about()])
         if isinstance(node, LeafNode) and "string" in types:
             yield meant_times(node.leaf.json_schema.get("format"), value)
 

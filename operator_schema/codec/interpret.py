@@ -320,7 +320,7 @@ class DecodeRun:
         root = resolve(node, self.shared.definitions)
         if not isinstance(root, ObjectNode) or any(field.key in value for field in root.fields):
             return False
-        wrapped = wrappers().wrapped_arguments(root, value)
+        wrapped = wrappers().wrapped_arguments(root, value, self.shared.definitions)
         if wrapped is None:
             return False
         keys, arguments = wrapped

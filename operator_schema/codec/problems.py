@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..immutable import T
-from ..json_values import MAX_PROBLEMS, to_json_text
+from ..json_values import MAX_PROBLEMS, copy_at_most, is_array, is_object, to_json_text
 from ..message_text import key_step, nearest, steps_of
 
 if TYPE_CHECKING:
@@ -88,18 +88,28 @@ def decode_error(
     return error
 
 
+_MOST_CORRECTED = 1000
+"""Values of arguments that are corrected, at most: the error doesn't show more than 1,000 characters."""
+
+
 class LazyCorrection(NamedTuple):
     """Makes the correction of some arguments when it is called.
 
     Attributes:
         make: takes the other two.
         problems: of the value.
-        value: the arguments, or their text.
+        value: the arguments as they were, or their text; None for more than are corrected.
     """
 
     make: Callable[[Problems, object], Any]
     problems: Problems
     value: object
+
+    @classmethod
+    def of(cls, make: Callable[[Problems, object], Any], problems: Problems, value: object) -> LazyCorrection:
+        """Return the correction of a value, which its owner may change afterwards."""
+        kept = copy_at_most(value, _MOST_CORRECTED) if is_array(value) or is_object(value) else value
+        return cls(make, problems, kept)
 
     def __call__(self) -> Any:
         """Return what was probably meant, or None."""

@@ -14,12 +14,14 @@ from ..message_text import is_one_slip_away
 from .spellings import NOTHING, names_of_choices, quoted_scalar, sent_keys, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from ..introspect.nodes import EnumNode, LiteralNode, ObjectNode
 
 __all__ = [
     "contradicts",
+    "has_mixed_amounts",
     "is_near_key",
     "meant_amounts",
     "meant_boolean",
@@ -37,7 +39,8 @@ _LONGEST = 100
 _DIGITS = r"(?:[0-9]{1,3}(?:(?P<by>[,.' _\u00a0\u202f])[0-9]{3}(?:(?P=by)[0-9]{3})*)|[0-9]+)"
 _AMOUNT = re.compile(
     rf"(?P<before>[$€£¥₹#]|[A-Z]{{3}} )?\s?(?P<sign>[+-]?)(?P<after>[$€£¥₹]?)(?P<whole>{_DIGITS})?"
-    r"(?P<fraction>[.,][0-9]+)?\s?(?P<unit>[^\W\d_][^\d,;:+*=<>~|&!?()\[\]{}]*|°[^\W\d_]?|[€£¥₹$])?"
+    r"(?P<fraction>[.,][0-9]+)?[ \u00a0\u202f]?"
+    r"(?P<unit>[^\W\d_][^\d\n\r,;:+*=<>~|&!?()\[\]{}]*|°[^\W\d_]?|[€£¥₹$])?"
 )
 _MOST_DIGITS = 15
 """Characters of a number that a float has for sure."""
@@ -116,6 +119,12 @@ _NOT_UNITS: Final = frozenset(
         "ago",
         "before",
         "after",
+        "below",
+        "above",
+        "negative",
+        "positive",
+        "zero",
+        "in",
     ]
 )
 """Words after a number that make another number of it, or leave open which is meant."""
@@ -156,15 +165,90 @@ _SAME_UNITS: Final = (
     ("€", "eur", "euro"),
     ("£", "gbp"),
     ("¥", "jpy", "yen"),
+    ("kmh", "kph"),
+    ("mph",),
+    ("knot", "kn"),
 )
-_FAMILIES: Final = (range(8), range(8, 16), range(16, 22), range(22, 27), range(27, 30), range(30, 35))
+_FAMILIES: Final = (
+    range(8),
+    range(8, 16),
+    range(16, 22),
+    range(22, 27),
+    range(27, 30),
+    range(30, 35),
+    range(35, 38),
+)
 """Units of `_SAME_UNITS` that one can be turned into another of."""
 
 
-def meant_amounts(text: str) -> list[int | float]:
+_OTHER_UNITS: Final = frozenset(
+    [
+        "unit",
+        "piece",
+        "pc",
+        "pcs",
+        "item",
+        "person",
+        "people",
+        "guest",
+        "user",
+        "member",
+        "seat",
+        "ticket",
+        "room",
+        "copy",
+        "star",
+        "point",
+        "count",
+        "pixel",
+        "px",
+        "square",
+        "sq",
+        "cubic",
+        "m²",
+        "m³",
+        "km²",
+        "ft²",
+        "liter",
+        "litre",
+        "l",
+        "ml",
+        "kwh",
+        "watt",
+        "volt",
+        "hertz",
+        "hz",
+        "dpi",
+        "°",
+        "cad",
+        "aud",
+        "nzd",
+        "chf",
+        "cny",
+        "inr",
+        "krw",
+        "sek",
+        "nok",
+        "dkk",
+        "pln",
+        "brl",
+        "mxn",
+        "/",
+        "#",
+    ]
+)
+_UNITS: Final = frozenset([name for names in _SAME_UNITS for name in names]) | _OTHER_UNITS
+
+
+def meant_amounts(text: str, names: Sequence[str] = ()) -> list[int | float]:
     """Return the numbers that a text may mean: `50 units`, `$1,200`, `1 000 000`, ` 5 `.
 
-    `1,200` may be 1200 or 1.2. Nothing is made of percentages, of `5k` and `2 million`, nor of ranges.
+    `1,200` may be 1200 or 1.2. Nothing is made of percentages, of `5k` and `2 million`, of ranges, nor where
+    a word isn't known as a unit.
+
+    Args:
+        text: as it came.
+        names: of the field; their words are units too, as in `5 nights`.
     """
     stripped = text.strip()
     if len(stripped) > _LONGEST:
@@ -177,7 +261,8 @@ def meant_amounts(text: str) -> list[int | float]:
     if not found or not digits or len(digits) > _MOST_DIGITS:
         return []
     around = [found[name] or "" for name in ("before", "after", "unit")]
-    if not all(map(_is_unit, around)) or (around[0] and around[1]):
+    own = {word.removesuffix("s") for name in names for word in _folded(name)} - _NOT_UNITS
+    if not all(_is_unit(each, own) for each in around) or (around[0] and around[1]):
         return []
     is_dollar = "$" in around[0] + around[1]
     return [_signed(found["sign"], number) for number in _numbers(found, is_dollar=is_dollar)]
@@ -187,9 +272,30 @@ def _signed(sign: str, number: float) -> int | float:
     return -number if sign == "-" else number
 
 
-def _is_unit(text: str) -> bool:
+def _is_unit(text: str, own: AbstractSet[str]) -> bool:
     words = [word.casefold() for word in _UNIT.findall(text.rstrip(" ."))]
-    return len(words) <= 4 and _NOT_UNITS.isdisjoint(words)  # noqa: PLR2004  # "units per square foot"
+    return _NOT_UNITS.isdisjoint(words) and all(
+        not {word, word.removesuffix("s")}.isdisjoint(_UNITS | own) for word in words
+    )
+
+
+def has_mixed_amounts(text: str, parts: Sequence[str], types: AbstractSet[str]) -> bool:
+    """Return whether a list of numbers has several units, or commas that may part digits as well as items.
+
+    Args:
+        text: that was split.
+        parts: of it.
+        types: JSON types of the items.
+    """
+    if not types <= {"integer", "number"}:
+        return False
+    units = {" ".join(_LETTERS.findall(part)).casefold() for part in parts} - {""}
+    return len(units) > 1 or (
+        "number" in types and bool(re.search(r",\s", text)) and bool(re.search(r"\d,\d", text))
+    )
+
+
+_LETTERS = re.compile(r"[^\W\d_]+|[$€£¥₹#]")
 
 
 def _numbers(found: re.Match[str], *, is_dollar: bool) -> Iterator[int | float]:
@@ -204,6 +310,8 @@ def _numbers(found: re.Match[str], *, is_dollar: bool) -> Iterator[int | float]:
     elif fraction is None:
         yield int(digits)
     elif by != fraction[0]:
+        if fraction == ",0" or (fraction[0] == "," and not found["whole"]):
+            return  # a comma between two of a list looks the same
         number = float(f"{digits}.{fraction[1:]}")
         yield int(number) if number.is_integer() else number
 
@@ -238,7 +346,10 @@ def meant_boolean(value: Any) -> Any:
     """Return the boolean that a word, or 1 or 0, stands for; `NOTHING` for others."""
     if isinstance(value, (int, float)):
         return bool(value) if value in {0, 1} else NOTHING
-    return _BOOLEANS.get(value.strip(" .!").casefold(), NOTHING) if len(value) <= _LONGEST else NOTHING
+    if len(value) > _LONGEST:
+        return NOTHING
+    word = value.strip().casefold()
+    return _BOOLEANS.get(word[:-1] if word.endswith((".", "!")) else word, NOTHING)
 
 
 # --- choices ---------------------------------------------------------------------------------------
@@ -460,8 +571,72 @@ def _is_same_word(one: str, other: str) -> bool:
 
 
 def _is_part_of_key(sent: list[str], name: list[str]) -> bool:
-    shorter, longer = sorted((_without_fillers(sent), _without_fillers(name)), key=len)
-    return bool(shorter) and set(shorter) < set(longer) and _OPPOSITES.isdisjoint(set(longer) - set(shorter))
+    """Return whether a key has fewer words than a field's, none that turns it round, or more empty ones."""
+    some, wanted = set(_without_fillers(sent)), set(_without_fillers(name))
+    return (some < wanted and _TURNING.isdisjoint(wanted - some)) or (
+        wanted < some and some - wanted <= _EMPTY_WORDS
+    )
+
+
+_EMPTY_WORDS: Final = _FILLERS | frozenset(
+    [
+        "user",
+        "name",
+        "id",
+        "number",
+        "num",
+        "text",
+        "string",
+        "str",
+        "list",
+        "array",
+        "data",
+        "key",
+        "code",
+        "option",
+        "setting",
+        "selected",
+        "given",
+        "requested",
+        "desired",
+        "is",
+        "of",
+        "s",
+    ]
+)
+"""Words that may stand beside a key of one word more or less, without making another thing of it."""
+_TURNING: Final = _OPPOSITES | frozenset(
+    [
+        "dont",
+        "don",
+        "t",
+        "do",
+        "never",
+        "un",
+        "dis",
+        "anti",
+        "without",
+        "skip",
+        "omit",
+        "hide",
+        "ignore",
+        "disable",
+        "disabled",
+        "enable",
+        "enabled",
+        "off",
+        "on",
+        "excluded",
+        "less",
+        "half",
+        "double",
+        "other",
+        "backup",
+        "else",
+        "except",
+    ]
+)
+"""Words that make the opposite of what they stand beside, or another one."""
 
 
 _LIKENESSES = (_is_same_key, _is_slip_of_key, _is_part_of_key)

@@ -273,7 +273,7 @@ class Repairer:
         self.wrapped_in = wrapped_in
         if not (item.fits or item.unclear) or not _has_length(node, [item.value]):
             return missed
-        if isinstance(value, str) and not value:
+        if isinstance(value, str) and not value.strip():
             return missed._replace(unclear=True)
         inner = ((0, item.changes),) if item.changes else ()
         return Reading([item.value], fits=True, unused=item.unused, changes=inner).after("array", value)
@@ -315,9 +315,12 @@ class Repairer:
 
     def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> Reading:
         if len(value) == 1 and depth == 1 and node is self.root:
-            wrapped = wrapped_arguments(node, value)
+            wrapped = wrapped_arguments(node, value, self.definitions)
             if wrapped is not None:
-                return self._object(node, wrapped[1], depth).after("wrapper", value)
+                inside = self._object(node, wrapped[1], depth).after("wrapper", value)
+                # With a misspelt key alone it would run with the defaults.
+                is_used = any(field.key in inside.value for field in node.fields)
+                return inside if is_used else Reading(value, fits=False)
         sent = self.keys(node, value)
         rest = dict(value)
         read: dict[Any, Any] = {}

@@ -113,20 +113,26 @@ def words_of(name: str) -> list[str]:
 
 _SEPARATORS: Final = ("\n", ";", ",")
 _OTHER_COMMAS: Final = str.maketrans("\uff0c\u3001\uff1b\r", ",,;\n")
-_BULLET = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s+")
-_LAST = re.compile(r"(?:and|or|&)\s+", re.IGNORECASE)
-_JOINED = re.compile(r"\s(?:and|or|&)\s", re.IGNORECASE)
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_LAST = re.compile(r"(?:and|&)\s+", re.IGNORECASE)
+_OR = re.compile(r"or\s", re.IGNORECASE)
+_AND = re.compile(r"\s(?:and|&)\s", re.IGNORECASE)
+_JOINED = re.compile(r"\s(?:and|or|&|/)\s|[|\t]", re.IGNORECASE)
 _LONGEST_LIST = 10_000
 
 
 def has_separators(text: str) -> bool:
     """Return whether a text may be a list of several, rather than one."""
     plain = text.strip().translate(_OTHER_COMMAS)
-    return any(each in plain for each in _SEPARATORS)
+    return any(each in plain for each in _SEPARATORS) or _JOINED.search(plain) is not None
 
 
-def parts_of_list(text: str) -> list[str] | None:
+def parts_of_list(text: str, *, are_texts: bool) -> list[str] | None:
     """Split a text at its lines, else at its semicolons, else at its commas.
+
+    Args:
+        text: as it came.
+        are_texts: whether a part may hold an "and" of its own, which leaves open what `a, b and c` means.
 
     Returns:
         Its parts without spaces around them; None where it has no separators, or they part more than items.
@@ -141,12 +147,15 @@ def parts_of_list(text: str) -> list[str] | None:
         return None
     parts = [part.strip() for part in text.rstrip(f"{by} ").split(by)]
     if by == "\n":
-        parts = [_BULLET.sub("", part, count=1).rstrip(",;") for part in parts if part]
+        parts = [_BULLET.sub("", part, count=1).rstrip(",; ") for part in parts if part]
+    if by == "," and not are_texts:
+        parts[-1:] = _AND.split(parts[-1], maxsplit=1)
     parts[-1] = _LAST.sub("", parts[-1], count=1) if _LAST.match(parts[-1]) else parts[-1]
     parts = [_unquoted(part) for part in parts]
     later = _SEPARATORS[_SEPARATORS.index(by) + 1 :]
     is_unclear = any(not part or '"' in part or any(each in part for each in later) for part in parts)
-    return None if is_unclear or (by == "," and _JOINED.search(parts[-1])) else parts
+    is_unclear |= _OR.match(parts[-1]) is not None or (by == "," and _JOINED.search(parts[-1]) is not None)
+    return None if is_unclear else parts
 
 
 def _unquoted(part: str) -> str:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import is_object
+from ..introspect.node_kinds import flat_members, json_types_of
+from ..introspect.nodes import MapNode
+from ..json_values import is_object, type_of
 from .spellings import sent_keys
 
 if TYPE_CHECKING:
-    from ..introspect.nodes import ObjectNode
+    from collections.abc import Mapping
+
+    from ..introspect.nodes import Node, ObjectNode, Target
 
 __all__ = ["wrapped_arguments"]
 
@@ -20,31 +24,62 @@ _MOST_WRAPPERS = 8
 
 
 def wrapped_arguments(
-    node: ObjectNode, value: dict[Any, Any]
+    node: ObjectNode, value: dict[Any, Any], definitions: Mapping[Target, Node]
 ) -> tuple[tuple[str, ...], dict[Any, Any]] | None:
     """Find arguments inside the one key of an object, or of several around each other.
 
     Args:
         node: of the arguments.
         value: as they came.
+        definitions: of its graph.
 
     Returns:
-        The keys around them, and what is inside; None if they aren't wrapped: the key is a field's, or the
-        object in it has none of the fields' keys.
+        The keys around them, and what is inside; None if they aren't wrapped: the key is a field's, or may be
+        meant for one, or the object in it has none of the fields' keys, nor one that is near.
     """
     keys: tuple[str, ...] = ()
     known = {field.key for field in node.fields}
     while len(value) == 1 and len(keys) < _MOST_WRAPPERS:
-        ((key, inside),) = value.items()
+        ((key, sent),) = value.items()
         if not isinstance(key, str) or key in known or sent_keys(node, value):
             break
-        if isinstance(inside, str):
-            inside = _held(inside)
+        inside = _held(sent) if isinstance(sent, str) else sent
         if not is_object(inside):
-            return None
+            break
+        if _may_be_a_field(node, key, sent, definitions) or (keys and _has_map(node, definitions)):
+            break
         keys, value = (*keys, key), inside
-    is_meant = keys and (not known.isdisjoint(value) or sent_keys(node, value))
-    return (keys, value) if is_meant else None
+    return (keys, value) if keys and _has_key_of(node, value) else None
+
+
+def _has_key_of(node: ObjectNode, value: dict[Any, Any]) -> bool:
+    """Return whether an object has a key of a field, or one that is meant for a field."""
+    if any(field.key in value for field in node.fields):
+        return True
+    from .proposals import meant_keys
+
+    found, may_be_several = meant_keys(node, value)
+    return bool(found) or may_be_several
+
+
+def _may_be_a_field(node: ObjectNode, key: str, sent: Any, definitions: Mapping[Target, Node]) -> bool:
+    """Return whether a key may be a misspelt one of a field that takes its value, also as one item."""
+    from .proposals import is_near_key
+
+    taken = {type_of(sent), "object", "array"}
+    return any(
+        is_near_key(key, field.key) and not taken.isdisjoint(json_types_of(field.node, definitions))
+        for field in node.fields
+    )
+
+
+def _has_map(node: ObjectNode, definitions: Mapping[Target, Node]) -> bool:
+    """Return whether a field is a map, whose keys look like wrappers inside a misspelt field."""
+    return any(
+        isinstance(member, MapNode)
+        for field in node.fields
+        for member in flat_members(field.node, definitions)
+    )
 
 
 def _held(text: str) -> Any:

@@ -180,7 +180,16 @@ def arguments_to_send(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None
         found = error.correction()
     except Exception:  # noqa: BLE001  # it isn't JSON, or a class's own code fails
         return None
-    return found if is_object(found) else None
+    return found if is_object(found) and not _has_near_key(tool, found) else None
+
+
+def _has_near_key(tool: Tool[..., Any], arguments: dict[str, Any]) -> bool:
+    """Return whether a key that names no field is nearly the one of a field that was left out."""
+    from ..codec.proposals import is_near_key
+
+    known = tool.input_schema().get("properties", {})
+    absent = known.keys() - arguments.keys()
+    return any(is_near_key(key, name) for key in arguments.keys() - known.keys() for name in absent)
 
 
 # --- names ---------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.rounds.near_tools import near_names
 from operator_schema.rounds.transcript import Transcript
 from operator_schema.testing import ScriptedModel, playback, record
+from operator_schema.tools import document_tool
 
 pytestmark = pytest.mark.needs_threads
 
@@ -203,6 +204,14 @@ def test_arguments_that_need_corrections_are_shown_with_them(arguments):
         found = ask(plain, "cancelOrder", arguments)
         assert found.content.endswith('\nsend: {"name": "cancel_order", "arguments": {"order_id": 5}}')
         assert ask(repairing, "cancelOrder", arguments).code is None
+
+
+def test_a_call_with_a_misspelt_key_that_is_kept_is_not_shown():
+    """A document's object takes any key, so nothing says that this one was meant for a field."""
+    schema = {"type": "object", "properties": {"zip_code": {"type": "string"}}}
+    search = document_tool(lambda **arguments: "found", schema, name="search", description="Search.")
+    for key, is_shown in (("zip_code_value", False), ("zipCod", False), ("zip_code", True), ("other", True)):
+        assert ("send:" in run(Toolset(search), "functions.search", {key: "1"}).content) is is_shown
 
 
 def test_a_call_that_was_cut_off_means_no_tool():

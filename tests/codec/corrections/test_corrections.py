@@ -102,6 +102,9 @@ def meant(annotation: Any, value: Any) -> Any:
         (list[str], "1. a\n2. b", ["a", "b"]),
         (list[str], "a, b, and c", ["a", "b", "c"]),
         (list[str], "a, b and c", None),
+        (list[str], "a\nb", ["a", "b"]),
+        (list[int], "2, 3 and 4", [2, 3, 4]),
+        (list[int], "1,0", [1, 0]),
         (list[str], "a (b, c), d", None),
         (list[str], "['x', 'y']", ["x", "y"]),
         (list[str], "[x, y]", ["x", "y"]),
@@ -395,6 +398,46 @@ def test_other_unknown_keys_are_ignored_as_before(compiled):
     ):
         assert codec.decode(value) == codec.decode({k: v for k, v in value.items() if k in ("near", "most")})
         assert not any(each.code == "wrapper" for each in repairing.decode_report(value).repairs)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_misspelt_key_alone_in_a_wrapper_is_refused(compiled):
+    codec, repairing = Codec(Search), Codec(Search, repair=True)
+    if compiled:
+        codec.compile(), repairing.compile()
+    for value in ({"arguments": {"qurey": "x"}}, {"arguments": '{"qurey": "x"}'}):
+        for each in (codec, repairing):
+            assert failure(each, value).correction() == {"query": "x"}
+
+
+@pytest.mark.parametrize("text", ["a and b", "a & b", "a or b", "a | b", "a|b", "a / b", "a\tb", " ", "\n"])
+def test_a_text_that_may_be_several_items_or_none_is_not_one(text):
+    assert meant(list[str], text) is None
+    with pytest.raises(DecodeError):
+        Codec(list[str], repair=True).decode(text)
+
+
+def test_arguments_that_are_too_many_to_copy_have_no_correction():
+    @dataclass
+    class Rows:
+        rows: list[int]
+        count: int
+
+    assert failure(Codec(Rows), {"rows": [1] * 990, "count": "3"}).correction() == {
+        "rows": [1] * 990,
+        "count": 3,
+    }
+    assert failure(Codec(Rows), {"rows": [1] * 1000, "count": "3"}).correction() is None
+
+
+def test_a_map_has_no_wrapper_in_another_one():
+    @dataclass
+    class Move:
+        items: dict[str, dict[str, Any]]
+
+    for name in ("the_items", "foo"):
+        with pytest.raises(DecodeError):
+            Codec(Move, repair=True).decode({name: {"a": {"items": {}}}})
 
 
 def test_what_is_wrong_in_a_wrapper_is_said_at_once():
