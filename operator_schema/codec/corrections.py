@@ -159,11 +159,7 @@ def _in_order(graph: Graph, node: Node, value: Any) -> Any:
     if isinstance(node, ObjectNode) and is_object(value):
         fields = [field for field in node.fields if field.key in value]
         made = {field.key: _in_order(graph, field.node, value[field.key]) for field in fields}
-        return (
-            made
-            if len(made) == len(value)
-            else {**made, **{key: value[key] for key in value.keys() - made.keys()}}
-        )
+        return {**made, **{key: item for key, item in value.items() if key not in made}}
     if isinstance(node, UnionNode) and is_object(value):
         fitting = Fitting(graph.definitions, MAX_DEPTH)
         members = [each for each in flat_members(node, graph.definitions) if fitting.fits(each, value, 2)]

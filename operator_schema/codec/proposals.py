@@ -392,9 +392,7 @@ def near_choice(node: LiteralNode | EnumNode, text: str) -> Any:
     for is_meant in (_is_inside, _is_cut_off, _is_slip):
         found = [(name, value) for name, value in named if name and is_meant(sent, name)]
         # "very high" isn't "high".
-        found = [
-            one for one in found if not any(_is_inside(name, one[0]) for name, _ in found if name != one[0])
-        ]
+        found = [one for one in found if not any(_holds(name, one[0]) for name, _ in found if name != one[0])]
         if found:
             values = {choice_key(value): value for _, value in found}
             return found[0][1] if len(values) == 1 else NOTHING
@@ -405,9 +403,14 @@ def _folded(name: str) -> list[str]:
     return [word.casefold() for word in words_of(name)]
 
 
-def _is_inside(sent: list[str], name: list[str]) -> bool:
+def _holds(words: list[str], name: list[str]) -> bool:
     size = len(name)
-    return any(sent[at : at + size] == name for at in range(len(sent) - size + 1))
+    return any(words[at : at + size] == name for at in range(len(words) - size + 1))
+
+
+def _is_inside(sent: list[str], name: list[str]) -> bool:
+    """Return whether a text has a choice and, beside it, only words that don't change what it means."""
+    return _holds(sent, name) and set(sent).difference(name) <= _BESIDE_CHOICES
 
 
 def _is_cut_off(sent: list[str], name: list[str]) -> bool:
@@ -638,6 +641,32 @@ _TURNING: Final = _OPPOSITES | frozenset(
 )
 """Words that make the opposite of what they stand beside, or another one."""
 
+
+_BESIDE_CHOICES: Final = _EMPTY_WORDS | frozenset(
+    [
+        "one",
+        "ones",
+        "please",
+        "mode",
+        "level",
+        "type",
+        "kind",
+        "status",
+        "state",
+        "choice",
+        "category",
+        "set",
+        "to",
+        "be",
+        "it",
+        "as",
+        "use",
+        "with",
+        "for",
+        "in",
+    ]
+)
+"""Words that may stand beside a choice without changing it."""
 
 _LIKENESSES = (_is_same_key, _is_slip_of_key, _is_part_of_key)
 """How a key may be like a field's, the most alike first."""

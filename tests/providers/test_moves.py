@@ -149,7 +149,7 @@ OF_OTHERS = ("a first call without a signature", "no reasoning_content", "keys")
 
 
 def cuts(events):
-    """Return the numbers of events after which a stream is cut: all for short ones, some ten of each other."""
+    """Return the numbers of events after which a stream is cut: all of few, some ten of many."""
     step = max(1, len(events) // 10)
     return range(1, len(events), step)
 
