@@ -83,6 +83,8 @@ class GenerateContentWire(BlockWire):
     ROLE = "model"
     ROLES = frozenset({"user", "model", "function"})
     BLOCKS = "parts"
+    # Some models say "Please ensure that multiturn requests alternate between user and model".
+    ALTERNATES = True
 
     schema_key: str = "parametersJsonSchema"
 
@@ -150,7 +152,6 @@ class GenerateContentWire(BlockWire):
         if written:
             calls = written
             content = {**content, "role": "model", "parts": [*parts, *[self.call(call) for call in calls]]}
-        if written:
             stop = "calls"
         if any(call.is_cut_off for call in calls):
             content = {**content, "parts": [_with_args_object(part) for part in parts]}

@@ -268,7 +268,7 @@ class MessagesMerger(Merger):
             self._known.think(more["thinking"], index)
 
     def response(self) -> dict[str, Any] | None:
-        """Return the response so far: a signature that may lack its end is none."""
+        """Return the response so far; a signature that may be incomplete is left empty."""
         found = super().response()
         if found is not None and not self.is_complete:
             for index, block in zip(sorted(self._blocks), found["content"], strict=True):
