@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from ..message_text import checked_text
+from ..message_text import checked_text, result_line
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, is_whole
@@ -302,8 +302,8 @@ def _answered(result: ToolResult) -> dict[str, Any]:
 def _shown(result: ToolResult) -> list[dict[str, Any]]:
     """List images and files of a result as a user would send them, after a line that names the call."""
     shown = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
-    words = f"What the tool {result.name} returned (call {given_id(result.call_id)}):"
-    return [{"type": "text", "text": words}, *shown] if shown else []
+    line = result_line(result.name, given_id(result.call_id))
+    return [{"type": "text", "text": line}, *shown] if shown else []
 
 
 def _content(part: Image | File) -> dict[str, Any]:

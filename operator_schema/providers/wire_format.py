@@ -307,7 +307,7 @@ class BlockWire(Wire):
     ALTERNATES = False
 
     def complete(self, body: dict[str, Any]) -> None:
-        """Put the blocks of neighbouring messages of one role into one message, where roles must alternate."""
+        """Make one message of neighbouring ones of one role, where roles must alternate."""
         if self.ALTERNATES:
             groups = groupby(body[self.HISTORY], lambda message: message.get("role"))
             body[self.HISTORY] = [one for _, messages in groups for one in self._in_one([*messages])]
