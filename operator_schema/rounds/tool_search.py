@@ -582,7 +582,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _SHARED_BY = 5
 """How many tools have a sentence that says nothing about one of them, such as what their server is for."""
 
-_LEAST_LETTERS = 4
+_LEAST_SPELLED = 4
 """Of a word for which a slip may stand."""
 
 
@@ -624,7 +624,7 @@ class _Read:
             self.counts[term] = self.counts.get(term, 0) + weight
 
     def _spell(self, text: str) -> None:
-        words = [word for word in words_in(text) if len(word) >= _LEAST_LETTERS]
+        words = [word for word in words_in(text) if len(word) >= _LEAST_SPELLED]
         self.spellings.update({word: term_of(word) for word in words})
 
 
