@@ -140,7 +140,11 @@ class ConverseWire(BlockWire):
         super().complete(body)
         blocks = [block for message in body[self.HISTORY] for block in message.get("content") or ()]
         names = dict.fromkeys(
-            [block["toolUse"]["name"] for block in blocks if is_object(block.get("toolUse"))]
+            [
+                block["toolUse"]["name"]
+                for block in blocks
+                if is_object(block) and is_object(block.get("toolUse"))
+            ]
         )
         if names and "toolConfig" not in body:
             schema = {"json": {"type": "object"}}

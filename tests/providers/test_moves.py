@@ -124,6 +124,15 @@ def check_order(provider, history):
     assert [*texts_in(body[provider.wire.HISTORY], {"role"})] == [*texts_in(alone, {"role"})]
 
 
+@pytest.mark.parametrize("provider", [bedrock, gemini], ids=repr)
+@pytest.mark.parametrize("blocks", [None, {"text": "Hi"}])
+def test_messages_without_a_list_of_blocks_stay_as_they_are(provider, blocks):
+    said = provider.wire.text_message("user", "Hi")
+    odd = {"role": "user", provider.wire.BLOCKS: blocks}
+    for history in ([said, odd], [odd, said], [odd, odd]):
+        assert provider.request([], history)[provider.wire.HISTORY] == history
+
+
 def with_answers():
     """List the recorded answers with calls: their provider, and the answer."""
     found = []
