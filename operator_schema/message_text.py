@@ -51,6 +51,21 @@ DerivedCoreProperties) but for the format characters."""
 _FIRST_INVISIBLE = _INVISIBLE[0].start
 
 
+_RESULT_LINE = ("What the tool ", " returned (call ", "):")
+
+
+def result_line(name: str, call_id: str) -> str:
+    """Return the line before images of a result, which some providers take only in a message of the user."""
+    before, between, after = _RESULT_LINE
+    return f"{before}{name}{between}{call_id}{after}"
+
+
+def is_result_line(text: str) -> bool:
+    """Return whether a text in a message of the user is such a line."""
+    before, between, after = _RESULT_LINE
+    return text.startswith(before) and between in text and text.endswith(after)
+
+
 def escape(text: str) -> str:
     """Return the text with every character that isn't printable escaped as in JSON.
 

@@ -44,21 +44,35 @@ def with_required_discriminators(schema: dict[str, Any]) -> dict[str, Any]:
     if all(keys == {_NONE} for keys in uses.values()):
         return schema
 
+    names = _names(uses)
+
     def meant(reference: str, keys: Keys) -> str:
         name = reference.removeprefix(_PREFIX)
-        return reference if name not in uses else _PREFIX + _name(name, keys, uses[name])
+        return reference if name not in uses else _PREFIX + names[name, keys]
 
-    made = {
-        _name(name, keys, several): _requiring(definitions[name], keys, meant)
-        for name, several in uses.items()
-        for keys in sorted(several, key=sorted)
-    }
+    made = {new: _requiring(definitions[name], keys, meant) for (name, keys), new in names.items()}
     rest = {key: value for key, value in schema.items() if key != "$defs"}
     return {"$defs": made, **_requiring(rest, _NONE, meant)}
 
 
-def _name(name: str, keys: Keys, uses: set[Keys]) -> str:
-    return name if len(uses) == 1 or not keys else "_".join([name, "with", *sorted(keys)])
+def _names(uses: dict[str, set[Keys]]) -> dict[tuple[str, Keys], str]:
+    """Return a name for each definition and each set of keys that it requires; no two are the same.
+
+    Args:
+        uses: names of definitions to the sets of keys that are required of them.
+    """
+    found: dict[tuple[str, Keys], str] = {}
+    taken = {*uses}
+    for name, several in uses.items():
+        for keys in sorted(several, key=sorted):
+            new = name
+            if keys and len(several) > 1:
+                new = "_".join([name, "with", *sorted(keys)])
+                while new in taken:
+                    new += "_"
+            taken.add(new)
+            found[name, keys] = new
+    return found
 
 
 def _requiring(part: Any, keys: Keys, meant: Meant) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from ..message_text import checked_text
+from ..message_text import checked_text, result_line
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, is_whole
@@ -302,8 +302,8 @@ def _answered(result: ToolResult) -> dict[str, Any]:
 def _shown(result: ToolResult) -> list[dict[str, Any]]:
     """List images and files of a result as a user would send them, after a line that names the call."""
     shown = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
-    words = f"What the tool {result.name} returned (call {given_id(result.call_id)}):"
-    return [{"type": "text", "text": words}, *shown] if shown else []
+    line = result_line(result.name, given_id(result.call_id))
+    return [{"type": "text", "text": line}, *shown] if shown else []
 
 
 def _content(part: Image | File) -> dict[str, Any]:
@@ -378,7 +378,7 @@ def _thought_of(part: Any) -> str:
     return text_of(found) if isinstance(found, (str, list)) else ""
 
 
-_TOLD_AGAIN = frozenset(
+_REPEATING_EVENTS = frozenset(
     {
         *("content.delta", "content.done", "refusal.delta", "refusal.done"),
         *("tool_calls.function.arguments.delta", "tool_calls.function.arguments.done"),
@@ -409,7 +409,7 @@ class ChatMerger(ChoicesMerger):
             chunk = event
         elif "data" in event:
             chunk = object_of(event["data"])
-        elif event.get("type") in _TOLD_AGAIN:
+        elif event.get("type") in _REPEATING_EVENTS:
             return
         else:
             chunk = object_of(event["chunk"])
@@ -422,7 +422,7 @@ class ChatMerger(ChoicesMerger):
     def _adopt_calls(self) -> None:
         """Give the first choice the calls of the others, where the response is one answer in several."""
         first = self._choices.get(0)
-        if isinstance(first, _Choice) and first.waits_in_vain:
+        if isinstance(first, _Choice) and first.lacks_calls:
             for other in self._choices.values():
                 if isinstance(other, _Choice) and other is not first:
                     self._known.adopt(other.known)
@@ -441,7 +441,7 @@ class _Choice:
     """One choice, which grows."""
 
     def __init__(self, known: StreamedCalls) -> None:
-        self.known = self._known = known
+        self.known = known
         self.tree = GrowingObject()
         self._message = self.tree.hold("message", GrowingObject({"role": "assistant", "content": None}))
         self._parts: GrowingList | None = None
@@ -468,7 +468,7 @@ class _Choice:
                 taken.end()
 
     @property
-    def waits_in_vain(self) -> bool:
+    def lacks_calls(self) -> bool:
         """Whether it waits for the results of calls that it doesn't have."""
         return self.has_ended and waits_in_vain({**self.tree.content, "message": self._message.whole()})
 
@@ -496,15 +496,15 @@ class _Choice:
                 self._take_detail(object_of(detail))
         else:
             if key == "content":
-                self._known.said.add(value)
+                self.known.said.add(value)
             elif key in _REASONING_KEYS and isinstance(value, str):
-                self._known.think(value, rank=_REASONING_KEYS.index(key))
+                self.known.think(value, rank=_REASONING_KEYS.index(key))
             self._message.take({key: value})
 
     def _take_content(self, part: Mapping[str, Any]) -> None:
         """Take a part of the content; a part that says nothing but more of the last one continues this."""
-        self._known.said.add(_part_text(part))
-        self._known.think(_thought_of(part), rank=len(_REASONING_KEYS))
+        self.known.said.add(_part_text(part))
+        self.known.think(_thought_of(part), rank=len(_REASONING_KEYS))
         if self._parts is None:
             said = self._message.whole()["content"]
             first = [{"type": "text", "text": said}] if said else []
@@ -554,13 +554,13 @@ class _Choice:
     def _begin(self, call_id: Any) -> GrowingBlock:
         call = GrowingBlock()
         self._inputs.append(
-            call.hold_input(GrowingInput(self._known.begin(call_id, "")), "function", "arguments")
+            call.hold_input(GrowingInput(self.known.begin(call_id, "")), "function", "arguments")
         )
         return call
 
     def _begin_custom(self, delta: Mapping[str, Any], custom: Mapping[str, Any]) -> GrowingBlock:
         call = GrowingBlock()
-        taken = CustomInput(self._known, CUSTOM + delta["id"], custom["name"])
+        taken = CustomInput(self.known, CUSTOM + delta["id"], custom["name"])
         self._inputs.append(call.hold_input(taken, "custom", "input"))
         return call
 

@@ -76,6 +76,8 @@ class ConverseWire(BlockWire):
     """Converse: calls and results are blocks of content."""
 
     FORMS = frozenset({"blocks"})
+    # It says "A conversation must alternate between user and assistant roles".
+    ALTERNATES = True
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
@@ -135,9 +137,14 @@ class ConverseWire(BlockWire):
 
     def complete(self, body: dict[str, Any]) -> None:
         """Add the tools that a history has called to a request without tools, which Converse refuses."""
+        super().complete(body)
         blocks = [block for message in body[self.HISTORY] for block in message.get("content") or ()]
         names = dict.fromkeys(
-            [block["toolUse"]["name"] for block in blocks if is_object(block.get("toolUse"))]
+            [
+                block["toolUse"]["name"]
+                for block in blocks
+                if is_object(block) and is_object(block.get("toolUse"))
+            ]
         )
         if names and "toolConfig" not in body:
             schema = {"json": {"type": "object"}}

@@ -83,6 +83,8 @@ class GenerateContentWire(BlockWire):
     ROLE = "model"
     ROLES = frozenset({"user", "model", "function"})
     BLOCKS = "parts"
+    # Some models say "Please ensure that multiturn requests alternate between user and model".
+    ALTERNATES = True
 
     schema_key: str = "parametersJsonSchema"
 
@@ -138,7 +140,7 @@ class GenerateContentWire(BlockWire):
         return [Answer((), "", None, "filtered", blocked, ()).replace(**about)]
 
     def _answer(self, candidate: Mapping[str, Any]) -> Answer:
-        content = object_of(candidate.get("content") or {})
+        content: Mapping[str, Any] = object_of(candidate.get("content") or {})
         parts = [object_of(part) for part in content.get("parts") or ()]
         calls = tuple([_call(object_of(part["functionCall"])) for part in parts if "functionCall" in part])
         text = "".join([part["text"] for part in parts if part.get("text") and not part.get("thought")])
@@ -148,10 +150,8 @@ class GenerateContentWire(BlockWire):
         said = text_or_none(candidate.get("finishMessage"))
         written = _written(said) if raw in _UNREADABLE and said and not calls else ()
         if written:
-            calls = written
+            calls, stop = written, "calls"
             content = {**content, "role": "model", "parts": [*parts, *[self.call(call) for call in calls]]}
-        if written:
-            stop = "calls"
         if any(call.is_cut_off for call in calls):
             content = {**content, "parts": [_with_args_object(part) for part in parts]}
         # The API refuses contents without parts, and parts that say nothing.

@@ -113,7 +113,7 @@ class MessagesWire(BlockWire):
         stop: StopReason = _STOPS.get(raw or "", "other")
         details: Any = response.get("stop_details") or {}
         refusal = (text or details.get("explanation") or None) if stop == "refused" else None
-        sent = [with_input_object(block) for block in _sendable(blocks, is_cut=raw in _CUT)]
+        sent = [with_input_object(block) for block in _taken_back(blocks, is_cut=raw in _CUT)]
         # The API refuses messages without content.
         message = ({"role": "assistant", "content": sent},) if sent else ()
         if message and "container" in response and (stop == "paused" or any(call.caller for call in calls)):
@@ -157,7 +157,7 @@ _CUT = frozenset({None, "max_tokens", "model_context_window_exceeded", "refusal"
 """Why an answer ended in the middle, so that what the API itself began has no result."""
 
 
-def _sendable(blocks: list[Mapping[str, Any]], *, is_cut: bool) -> list[Mapping[str, Any]]:
+def _taken_back(blocks: list[Mapping[str, Any]], *, is_cut: bool) -> list[Mapping[str, Any]]:
     """Return the blocks that the API takes back.
 
     It refuses blank text, thinking whose signature isn't whole, and calls of its own tools without results.
@@ -268,7 +268,7 @@ class MessagesMerger(Merger):
             self._known.think(more["thinking"], index)
 
     def response(self) -> dict[str, Any] | None:
-        """Return the response so far: a signature that may lack its end is none."""
+        """Return the response so far; a signature that may be incomplete is left empty."""
         found = super().response()
         if found is not None and not self.is_complete:
             for index, block in zip(sorted(self._blocks), found["content"], strict=True):

@@ -93,7 +93,8 @@ class Provider(Value):
                 when the arguments are decoded, as always. `"auto"` is for the tools that its strict mode
                 takes; `report` says which.
             history: the conversation, in order: strings of the user, committed turns and answers, and dicts
-                in the provider's own form, which are sent unchanged. Everywhere, U+FFFD replaces a lone
+                in the provider's own form, which are sent unchanged. Bedrock and Gemini get messages of one
+                role in a row as one message, because they refuse several. Everywhere, U+FFFD replaces a lone
                 surrogate: no SDK can send one, whether a model or a user wrote it.
             options: what only some providers take; `features` says which. None, False and nothing leave an
                 option out.
@@ -336,7 +337,8 @@ class Provider(Value):
             results: of all calls of one answer, in their order.
             offer: as for `answers`; it is needed where the provider doesn't take the names of the tools, and
                 where a search found deferred tools.
-            calls: the calls of the answer, where programs of OpenAI made them: each result names its program.
+            calls: the calls of the answer. Each result then has the name that the model wrote, also if that
+                is only near the name of a tool, and names the program of OpenAI that made its call.
 
         Raises:
             TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
@@ -347,13 +349,13 @@ class Provider(Value):
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
     ) -> list[dict[str, Any]]:
         names, given = self._wire_names(offered), _checked_results(results)
-        is_special = any(call.caller is not None or call.sent_name is not None for call in calls)
-        if is_special and len(calls) != len(given):
+        if calls and len(calls) != len(given):
             message = f"there are {len(calls)} calls and {len(given)} results: give those of one answer"
             raise TypeError(message)
-        wire_names = [names.get(result.name, result.name) for result in given]
-        if is_special:  # the model's own message has the names that it wrote
-            wire_names = [call.sent_name or name for call, name in zip(calls, wire_names, strict=True)]
+        # The model's own message has the names that it wrote.
+        wire_names = [call.sent_name or names.get(call.name, call.name) for call in calls] or [
+            names.get(result.name, result.name) for result in given
+        ]
         sent = [
             result if name == result.name else result.replace(name=name, parts=result.parts)
             for result, name in zip(given, wire_names, strict=True)
@@ -387,8 +389,7 @@ class Provider(Value):
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said, calls = turn.assistant, turn.calls
         if self._says(said, len(calls), turn.provider):
-            is_special = any(call.caller is not None or call.sent_name is not None for call in calls)
-            results = self._results(turn.results, offered, calls if is_special else ())
+            results = self._results(turn.results, offered, calls)
             return [*self._said(said, calls, offered, turn.provider), *results]
         ids = [self._wire_id(call.id, turn.id) for call in calls]
         anew = [call.replace(id=call_id) for call, call_id in zip(calls, ids, strict=True)]

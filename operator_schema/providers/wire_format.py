@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from os import urandom
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -296,12 +297,27 @@ class Wire(Value):
 class BlockWire(Wire):
     """A wire form whose messages are lists of blocks: one message has all calls, and one all results.
 
-    `ROLE` is that of the model, and `BLOCKS` the key of the list.
+    `ROLE` is that of the model, `BLOCKS` the key of the list, and `ALTERNATES` whether the provider refuses
+    several messages of one role in a row.
     """
 
     ROLE = "assistant"
     ROLES = frozenset({"user", "assistant", "system"})
     BLOCKS = "content"
+    ALTERNATES = False
+
+    def complete(self, body: dict[str, Any]) -> None:
+        """Make one message of neighbouring ones of one role, where roles must alternate."""
+        if self.ALTERNATES:
+            groups = groupby(body[self.HISTORY], lambda message: message.get("role"))
+            body[self.HISTORY] = [one for _, messages in groups for one in self._in_one([*messages])]
+
+    def _in_one(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return one message with the blocks of several; what has another form stays as it is."""
+        several = [message.get(self.BLOCKS) for message in messages]
+        if len(messages) == 1 or not all(is_array(blocks) for blocks in several):
+            return messages
+        return [{**messages[0], self.BLOCKS: [block for blocks in several for block in blocks or ()]}]
 
     def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
         """Return a message of text alone."""

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from itertools import zip_longest
 from math import hypot, log
 from operator import mul
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..message_text import is_one_slip_away
@@ -161,7 +162,7 @@ def _places(word: str, length: int) -> tuple[tuple[int, str, str], ...]:
 # --- texts and a query ----------------------------------------------------------------------------
 
 _K1, _B = 2.0, 0.75
-"""How soon repetitions of a word stop counting, and how much less words of long texts count.
+"""How quickly repeated words stop adding to the score, and how much less words of long texts count.
 
 The usual values are in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
 (2009). Chosen on one half of the questions of `tests/tool_search`, where 1.2 finds fewer of them.
@@ -261,9 +262,9 @@ def similarities(query: Sequence[float], vectors: Mapping[str, Sequence[float]])
     return {name: product / (own * (hypot(*vectors[name]) or 1.0)) for name, product in products.items()}
 
 
-def best(scores: Scores) -> list[str]:
-    """List the names by score, the best first, and by name where scores are equal."""
-    return sorted(scores, key=lambda name: (-scores[name], name))
+def best(scores: Scores, others: Scores = MappingProxyType({})) -> list[str]:
+    """List the names by score, the best first; where scores are equal, by other scores, then by name."""
+    return sorted(scores, key=lambda name: (-scores[name], -others.get(name, 0.0), name))
 
 
 def fused(rankings: Iterable[Sequence[str]]) -> dict[str, float]:

@@ -11,7 +11,15 @@ from json import loads
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
-from ..message_text import as_written, checked_text, clip, no_such_prefix, received, writable_text
+from ..message_text import (
+    as_written,
+    checked_text,
+    clip,
+    is_result_line,
+    no_such_prefix,
+    received,
+    writable_text,
+)
 from ..tools.failures import WARNING, write_log
 from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
 
     Embed: TypeAlias = Callable[[list[str]], Sequence[Sequence[float]]]
 
-__all__ = ["FoundTools", "ToolSearch", "last_said"]
+__all__ = ["FoundTools", "ToolSearch"]
 
 _ABOUT = (
     "Find tools that can do something: there are more than those you see. Say in a few words what has to be "
@@ -47,7 +55,7 @@ _NOTHING = "No tool fits these words. Try others: say what has to be done, and w
 _LONGEST_QUERY = 2_000
 _LONGEST_ANSWER = 1_000_000
 _LONGEST_SUMMARY, _MOST_CHARACTERS = 500, 20_000
-"""How many characters of a description are shown, and of what is said about a tool are read."""
+"""The most characters of a description that are shown, and of a tool's texts that are read."""
 _RANKED = 50
 """How many tools of each ranking are fused."""
 
@@ -208,7 +216,7 @@ class ToolSearch(Registry):
             TypeError: the query, the message or the prefix isn't a string.
         """
         query, prefix = checked_text("a query", query), checked_text("prefix", prefix)
-        message = checked_text("message", message)[:_LONGEST_QUERY]
+        message = _both_ends(checked_text("message", message))
         toolset = self.toolset
         entries = {entry.tool.name: entry for entry in toolset.__entries__()}
         names = [
@@ -239,19 +247,29 @@ class ToolSearch(Registry):
         index = self._index
         if index is None or index.tools != tools:
             index = self._index = _Index(tools)
+        alone = index.scores(query, "")
         if not message:
-            return self._ranked_by(index, query, "", wanted)
-        both = self._ranked_by(index, query, message, wanted)
+            return self._with_vectors(index, best(alone), query, wanted)
+        together = index.scores(query, message)
+        both = self._with_vectors(index, best(together), f"{query}\n{message}", wanted)
         if is_from(query, message):
             return both
-        return in_turn(self._ranked_by(index, query, "", wanted), both)
+        return in_turn(self._with_vectors(index, best(alone, together), query, wanted), both)
 
-    def _ranked_by(self, index: _Index, query: str, message: str, wanted: frozenset[str]) -> list[str]:
-        """List the names of tools that fit by words, and by vectors if there are some."""
-        by_words = [name for name in best(index.scores(query, message)) if name in wanted]
+    def _with_vectors(
+        self, index: _Index, ranked: list[str], asked: str, wanted: frozenset[str]
+    ) -> list[str]:
+        """List the names of wanted tools that fit by words, and by vectors if there are some.
+
+        Args:
+            index: of all tools.
+            ranked: the names that fit by words, the best first.
+            asked: the text for the vectors.
+            wanted: names that may be listed.
+        """
+        by_words = [name for name in ranked if name in wanted]
         if self._embed is None:
             return by_words
-        asked = f"{query}\n{message}" if message else query
         try:
             by_vectors = best(self._similarities(asked, {name: index.tools[name] for name in wanted}))
         except Exception as error:  # noqa: BLE001  # your program's own code
@@ -332,7 +350,7 @@ class ToolSearch(Registry):
 
     def _found_in(self, items: list[Any], names: list[str]) -> tuple[str, ...]:
         """List what searches found; see `found_in`. The names are those of the tool that searches."""
-        told = [name for item in items for name in _told(item, names)]
+        told = [name for item in items for name in _found_by_searches(item, names)]
         there = {name for name, entry in [*self._named.items()] if entry.found is not None}
         return tuple([name for name in dict.fromkeys(told) if name in there])
 
@@ -404,7 +422,7 @@ class ToolSearch(Registry):
             raise TypeError(message)
         items, names = _items_of(history), self._own_names()
         found = self._to_be_found() if deferred else self._found_in(items, names)
-        message = last_said(items)[:_LONGEST_QUERY] if self._with_message else ""
+        message = _both_ends(_last_said(items)) if self._with_message else ""
         brought = tuple([(name, (("_message", message),)) for name in names if message])
         named = None if required is None or required in {"any", "none"} else self.name_of(required)
         return make_offer(
@@ -503,9 +521,17 @@ def _items_of(history: Any) -> list[Any]:
     return [*history]
 
 
-def last_said(items: Sequence[Any]) -> str:
+def _last_said(items: Sequence[Any]) -> str:
     """Return the last text of the user in a conversation of any provider's form; "" if there is none."""
     return next((text for item in reversed(items) for text in [_said_by_user(item)] if text), "")
+
+
+def _both_ends(message: str) -> str:
+    """Return what a search reads of a message: a request stands before or after a long text."""
+    if len(message) <= _LONGEST_QUERY:
+        return message
+    half = _LONGEST_QUERY // 2
+    return f"{message[: half - 1]}\n{message[-half:]}"
 
 
 def _said_by_user(item: Any) -> str:
@@ -517,10 +543,11 @@ def _said_by_user(item: Any) -> str:
     content = item.get("content", item.get("parts"))
     blocks = content if is_array(content) else [content]
     texts = [block.get("text") if is_object(block) else block for block in blocks]
-    return "\n".join([text for text in texts if isinstance(text, str)]).strip()
+    said = [text for text in texts if isinstance(text, str) and not is_result_line(text)]
+    return "\n".join(said).strip()
 
 
-def _told(item: Any, names: list[str]) -> list[str]:
+def _found_by_searches(item: Any, names: list[str]) -> list[str]:
     """List the names of tools in the results of searches in an item of a history."""
     if isinstance(item, Turn):
         results: list[Any] = [(one.name, one.is_error, one.content) for one in item.results]
@@ -555,7 +582,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _SHARED_BY = 5
 """How many tools have a sentence that says nothing about one of them, such as what their server is for."""
 
-_LEAST_LETTERS = 4
+_LEAST_SPELLED = 4
 """Of a word for which a slip may stand."""
 
 
@@ -597,7 +624,7 @@ class _Read:
             self.counts[term] = self.counts.get(term, 0) + weight
 
     def _spell(self, text: str) -> None:
-        words = [word for word in words_in(text) if len(word) >= _LEAST_LETTERS]
+        words = [word for word in words_in(text) if len(word) >= _LEAST_SPELLED]
         self.spellings.update({word: term_of(word) for word in words})
 
 

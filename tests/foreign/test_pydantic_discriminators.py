@@ -89,6 +89,40 @@ def test_the_schema_requires_the_discriminator_that_pydantic_requires(annotation
     assert not codec.report(codec.example())
 
 
+class Tagged(pydantic.BaseModel):
+    a: Literal["tagged"] = "tagged"
+    b: Literal["tagged"] = "tagged"
+    a_b: Literal["tagged"] = "tagged"
+
+
+class Other(pydantic.BaseModel):
+    a: Literal["other"] = "other"
+    b: Literal["other"] = "other"
+    a_b: Literal["other"] = "other"
+
+
+def by(key: str, *classes: Any) -> Any:
+    return Annotated[Union[classes], pydantic.Field(discriminator=key)]
+
+
+@pytest.mark.parametrize("name", ["Tagged_with_a_b", "Tagged_with_a", "Other_with_a_b", "Tagged_with_a_b_"])
+@pytest.mark.parametrize("named_first", [False, True])
+def test_definitions_that_we_make_take_no_name_of_another_class(name, named_first):
+    Third = pydantic.create_model("Third", a=(Literal["third"], "third"))  # noqa: N806  # it is a class
+    named = pydantic.create_model(name, number=(int, 0))
+    forms = {"one": by("a_b", Tagged, Other), "two": by("a", by("b", Tagged, Other), Third), "own": Tagged}
+    fields = {"named": named, **forms} if named_first else {**forms, "named": named}
+    codec = Codec(pydantic.create_model("Holder", **{key: (form, ...) for key, form in fields.items()}))
+    judge = validator(codec.json_schema())
+    whole = {key: {"a": "tagged", "b": "tagged", "a_b": "tagged"} for key in forms}
+    for key, lacking in product([*forms, "named"], ["a", "b", "a_b", "all"]):
+        object_ = {inner: text for inner, text in whole.get(key, {}).items() if inner != lacking}
+        for changed in ({} if lacking == "all" else object_, {"number": "x"}):
+            given = {"named": {"number": 1}, **whole, key: changed}
+            assert judge.is_valid(given) == (not codec.report(given)), given
+    assert not codec.report(codec.example())
+
+
 def test_a_class_that_is_used_alone_as_well_keeps_its_default_there():
     cls = pydantic.create_model("Holder", one=(Keep, ...), other=(BY_KIND, ...))
     definitions = Codec(cls).json_schema()["$defs"]

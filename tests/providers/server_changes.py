@@ -106,8 +106,6 @@ def whole_calls(events, **about):
     if any(not whole["function"]["arguments"] for whole in wholes.values()):
         return None  # nothing tells where such a call ends
     copied = copy.deepcopy(events)
-    for _, call in calls_of(copied):
-        call["drop"] = True
     for event, before in zip(copied, events, strict=True):
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}

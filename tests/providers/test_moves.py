@@ -1,5 +1,6 @@
 """A conversation goes on with another provider: what it gets keeps its rules, and loses no text."""
 
+import copy
 import json
 import re
 from itertools import product
@@ -11,7 +12,6 @@ from wire_rules import faults
 
 from operator_schema import Executor, RawCall, Toolset, Transcript, tool
 from operator_schema.providers import (
-    ResponseError,
     anthropic,
     bedrock,
     cohere,
@@ -65,10 +65,10 @@ IDS = {
 }
 
 
-def answered(provider, ids):
+def answered(provider, ids, name="find"):
     """Return an answer of a provider with a text and two calls; one without ids has none in its message."""
     calls = [
-        RawCall(call_id or f"operator_schema_{number}", "find", {"query": "x"})
+        RawCall(call_id or f"operator_schema_{number}", name, {"query": "x"})
         for number, call_id in enumerate(ids)
     ]
     messages = provider.wire.calls_message(calls, TEXT)
@@ -103,6 +103,36 @@ def test_another_provider_takes_a_turn(ids):
     assert refused == {}
 
 
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("provider", PROVIDERS, ids=repr)
+def test_every_order_of_a_history_is_taken(provider):
+    texts = {role: provider.wire.text_message(role, f"Said by the {role}.") for role in ("user", "assistant")}
+    turn = turn_of(answered(provider, IDS["Mistral's"]))
+    for history in product(["Hi", *texts.values()], repeat=3):
+        check_order(provider, [*history, turn])
+        check_order(provider, [turn, *history])
+
+
+def check_order(provider, history):
+    before = copy.deepcopy([item for item in history if isinstance(item, dict)])
+    body = provider.request(TOOLS, history)
+    assert [fault for fault in faults(provider, body) if not fault.startswith(OF_OTHERS)] == []
+    assert [item for item in history if isinstance(item, dict)] == before
+    alone = [
+        message for item in history for message in provider.request(TOOLS, [item])[provider.wire.HISTORY]
+    ]
+    assert [*texts_in(body[provider.wire.HISTORY], {"role"})] == [*texts_in(alone, {"role"})]
+
+
+@pytest.mark.parametrize("provider", [bedrock, gemini], ids=repr)
+@pytest.mark.parametrize("blocks", [None, {"text": "Hi"}])
+def test_messages_without_a_list_of_blocks_stay_as_they_are(provider, blocks):
+    said = provider.wire.text_message("user", "Hi")
+    odd = {"role": "user", provider.wire.BLOCKS: blocks}
+    for history in ([said, odd], [odd, said], [odd, odd]):
+        assert provider.request([], history)[provider.wire.HISTORY] == history
+
+
 def with_answers():
     """List the recorded answers with calls: their provider, and the answer."""
     found = []
@@ -132,20 +162,21 @@ def test_another_provider_takes_each_recorded_turn():
     assert refused == {}
 
 
-def texts_in(value):
-    """Yield each text in a JSON value."""
+def texts_in(value, without=frozenset()):
+    """Yield each text in a JSON value, but those of some keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for inner in value.values():
-            yield from texts_in(inner)
+        for key, inner in value.items():
+            if key not in without:
+                yield from texts_in(inner, without)
     elif isinstance(value, list):
         for inner in value:
-            yield from texts_in(inner)
+            yield from texts_in(inner, without)
 
 
 OF_OTHERS = ("a first call without a signature", "no reasoning_content", "keys")
-"""Rules for what another provider said."""
+"""Rules that don't hold for what the provider itself said."""
 
 
 def cuts(events):
@@ -161,12 +192,9 @@ def test_what_is_left_of_a_cut_stream_can_be_sent_back():
         provider, events = provider_of(exchange), events_of(exchange)
         for number in cuts(events):
             stream = provider.stream(TOOLS)
-            try:
-                for event in events[:number]:
-                    stream.feed(event)
-                answer = stream.close()
-            except ResponseError:
-                break
+            for event in events[:number]:
+                stream.feed(event)
+            answer = stream.close()
             if any(call.caller for call in answer.calls):
                 continue
             seen += 1
@@ -202,6 +230,20 @@ def test_the_same_provider_gets_its_own_message():
         turn = turn_of(answer)
         assert provider.turn(turn)[: len(answer.message)] == answer.message
         assert provider.request(TOOLS, [answer])[provider.wire.HISTORY] == answer.message
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("name", ["find", "functions.find", "fnd"])
+def test_results_have_the_names_that_the_model_wrote(name):
+    toolset = Toolset(tool(repair=True)(find.__wrapped__))
+    for provider in PROVIDERS:
+        answer = answered(provider, IDS["Mistral's"], name)
+        turn = Executor(toolset).run_sync(toolset.offer().round(answer)).commit(Transcript())
+        sent = provider.turn(turn, toolset)[len(answer.message) :]
+        assert provider.results(turn.results, toolset, answer.calls) == sent
+        assert provider.results(turn.results, toolset, turn.calls) == sent
+        if provider.name in {"Gemini", "Ollama"}:
+            assert json.dumps(sent).count(f'"{name}"') == 2
 
 
 @pytest.mark.needs_threads

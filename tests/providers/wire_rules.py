@@ -6,6 +6,7 @@ Each rule takes the messages of a request, and yields what the provider would re
 import json
 import re
 from collections import Counter
+from itertools import pairwise
 
 CHAT = {
     "OpenAI Chat Completions": {"role", "content", "refusal", "name", "audio", "tool_calls", "function_call"},
@@ -123,7 +124,15 @@ def messages_faults(name, messages):
     yield from id_faults(name, calls, results)
 
 
+def rows_of_one_role(messages):
+    """Say where roles don't alternate, which Bedrock and older models of Gemini refuse."""
+    for before, after in pairwise(messages):
+        if before.get("role") == after.get("role"):
+            yield f"two messages of the role {after.get('role')} in a row"
+
+
 def converse_faults(name, messages):
+    yield from rows_of_one_role(messages)
     calls, results = [], []
     for message in messages:
         if not message["content"]:
@@ -144,6 +153,7 @@ def converse_faults(name, messages):
 
 
 def gemini_faults(_, contents):
+    yield from rows_of_one_role(contents)
     for content in contents:
         parts = content["parts"]
         if not parts or any(part == {"text": ""} for part in parts):

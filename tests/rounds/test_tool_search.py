@@ -8,6 +8,7 @@ import logging
 import pickle
 from collections import ChainMap
 from copy import copy, deepcopy
+from itertools import product
 from threading import Barrier, Thread
 from typing import Annotated, Literal
 
@@ -15,11 +16,30 @@ import pytest
 
 from operator_schema import Executor, RawCall, Registry, Reject, RunNormally, Toolset, Transcript, hook, tool
 from operator_schema.errors import DuplicateToolError, ToolNotFoundError
-from operator_schema.providers import anthropic, openai_chat
+from operator_schema.providers import (
+    anthropic,
+    bedrock,
+    cohere,
+    deepseek,
+    gemini,
+    groq,
+    llama_cpp,
+    mistral,
+    ollama,
+    openai_chat,
+    openai_compatible,
+    openai_responses,
+    xai,
+)
 from operator_schema.rounds import FoundTools, OfferError, ToolSearch, tool_search
-from operator_schema.tools import document_tool
+from operator_schema.tools import Image, document_tool
 
 pytestmark = pytest.mark.needs_threads
+
+EVERY = [
+    *(anthropic, bedrock, cohere, deepseek, gemini, groq, llama_cpp, mistral, ollama, openai_chat),
+    *(openai_responses, xai, openai_compatible("vLLM", takes_images=True)),
+]
 
 
 @tool(tags=["accounting"])
@@ -217,6 +237,49 @@ def test_what_the_user_has_not_said_is_not_searched(history):
     search = ToolSearch(TOOLS)
     sent = search.offer(history).round([RawCall("1", "search_tools", {"query": "Acme"})])
     assert Executor(search).run_sync(sent).calls[0].result.json["tools"] == []
+
+
+@tool
+def photo_of(place: str) -> Image:
+    """Say what the weather will be, as a photo."""
+    return Image(b"\x89PNG\r\n\x1a\n", media_type="image/png")
+
+
+@pytest.mark.parametrize("provider", EVERY, ids=repr)
+def test_results_in_messages_of_the_user_are_not_said_by_the_user(provider):
+    call = RawCall("abcDEF123", "photo_of", {"place": "returned"})
+    with_photo = Toolset(photo_of)
+    turn = Executor(with_photo).run_sync(with_photo.offer().round([call])).commit(Transcript())
+    search = ToolSearch(TOOLS)
+    for said in ("Settle a bill.", provider.wire.text_message("user", "Settle a bill.")):
+        history = [said, *provider.turn(turn, with_photo)]
+        sent = search.offer(history).round([RawCall("1", "search_tools", {"query": "Acme"})])
+        found = Executor(search).run_sync(sent).calls[0].result.json["tools"]
+        assert [one["name"] for one in found] == ["pay_invoice"]
+
+
+VERBS = ("delete", "send", "print", "sign", "archive")
+
+
+@pytest.mark.parametrize("most", range(1, 6))
+def test_the_message_decides_between_tools_that_fit_the_query_equally_well(most):
+    for shift, verb in product(range(len(VERBS)), VERBS):
+        named = [f"{'abcde'[(place + shift) % 5]}_tool" for place in range(len(VERBS))]
+        tools = [
+            document_tool(echo, {"type": "object"}, name=name, summary=f"{one.capitalize()} an invoice.")
+            for name, one in zip(named, VERBS, strict=True)
+        ]
+        found = names(ToolSearch(tools, most=most).search("invoice", message=f"Please {verb} it"))
+        assert found[0] == named[VERBS.index(verb)]
+        assert len(found) == most
+
+
+@pytest.mark.parametrize("form", ["{ask} {text}", "{text} {ask}", "{text}{ask}"])
+@pytest.mark.parametrize("length", [1_980, 2_000, 2_010, 200_000])
+def test_a_request_before_or_after_a_long_text_is_read(form, length):
+    message = form.format(ask=" Settle a bill.", text=("lorem ipsum " * length)[:length])
+    assert names(ToolSearch(TOOLS).search("Acme", message=message)) == ["pay_invoice"]
+    assert searched(ToolSearch(TOOLS), Transcript([message]), "Acme").json["tools"]
 
 
 def test_the_message_goes_to_the_search_alone_also_where_it_has_another_name():
