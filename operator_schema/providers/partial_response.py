@@ -468,12 +468,12 @@ class HeldText(GrowingText):
         is_held: whether it isn't decided yet.
     """
 
-    __slots__ = ("_is_thought", "_length_held", "_may_become_calls", "_next_look", "_waiting", "is_held")
+    __slots__ = ("_length_held", "_may_become_calls", "_next_look", "_thought_end", "_waiting", "is_held")
 
     def __init__(self, may_become_calls: Callable[[str], bool]) -> None:
         super().__init__(between="\n")
         self.is_held = True
-        self._is_thought: bool | None = None
+        self._thought_end: str | None = None
         self._may_become_calls = may_become_calls
         self._waiting: list[tuple[str, Any]] = []
         self._length_held = self._next_look = 0
@@ -491,16 +491,20 @@ class HeldText(GrowingText):
     def _look(self, text: str) -> None:
         """Decide on the text that waits, as far as that is possible."""
         begin = text.lstrip()
-        if self._is_thought is None:
-            self._is_thought = begin.startswith(_THINKS) or (None if _THINKS.startswith(begin) else False)
-        if self._is_thought:
-            before, end, after = text.partition(_THOUGHT)
-            self._is_thought = not end
-            shown = before + end if end else text[: 1 - len(_THOUGHT)]
+        if self._thought_end is None:
+            may_start = any(start.startswith(begin) for start in THOUGHTS)
+            unless = None if may_start else ""
+            self._thought_end = next(
+                (THOUGHTS[start] for start in THOUGHTS if begin.startswith(start)), unless
+            )
+        if self._thought_end:
+            before, end, after = text.partition(self._thought_end)
+            shown = before + end if end else text[: 1 - len(self._thought_end)]
+            self._thought_end = "" if end else self._thought_end
             super().add(shown)
             self._waiting, self._length_held = [(text[len(shown) :], None)], len(text) - len(shown)
             text = after
-        if self._is_thought is False:
+        if self._thought_end == "":
             # A long text is looked at a few times only, so that all of it takes linear time.
             self._next_look = max(len(text) + 1, len(text) * 3 // 2 - _SHORT)
             if not self._may_become_calls(text):
@@ -520,7 +524,15 @@ class HeldText(GrowingText):
         self._waiting.clear()
 
 
-_THINKS, _THOUGHT = "<think>", "</think>"
+THOUGHTS = {
+    "<think>": "</think>",
+    "<seed:think>": "</seed:think>",
+    "[THINK]": "[/THINK]",
+    "<|channel|>analysis<|message|>": "<|end|>",
+    "<|start|>assistant<|channel|>analysis<|message|>": "<|end|>",
+}
+"""What stands before a thought in a text, and what behind it, if the server left it there."""
+
 _SHORT = 50
 """Characters of a text that is looked at after each piece."""
 
