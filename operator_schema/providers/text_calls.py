@@ -26,7 +26,8 @@ _FIRST_WORDS = (
     *("print(", "call:", "functools[", "function<", "to=", "commentary to=", "analysis to=", "assistant<"),
 )
 _THOUGHT = re.compile(
-    r"\s*(?:" + "|".join(f"{re.escape(start)}.*?{re.escape(end)}" for start, end in THOUGHTS.items()) + ")",
+    r"\s*(?:" + "|".join(f"{re.escape(start)}.*?{re.escape(end)}" for start, end in THOUGHTS.items()) + ")"
+    rf"|(?!\s*(?:{'|'.join(map(re.escape, THOUGHTS))})).*?</think>",
     re.DOTALL,
 )
 

@@ -162,6 +162,7 @@ def test_a_call_of_a_tool_that_is_not_offered_is_text(name):
     ("start", "end", "call"),
     [
         ("\n<think>", "</think>", "Hermes and Qwen"),
+        ("", "</think>", "Hermes and Qwen"),
         ("[THINK]", "[/THINK]", "Mistral"),
         ("<seed:think>", "</seed:think>", "Seed"),
         ("<|channel|>analysis<|message|>", "<|end|>", "gpt-oss"),
@@ -179,11 +180,11 @@ def test_a_thought_before_the_calls_is_shown_and_stays_the_text(form, start, end
         assert "".join(shown) == stream.text == stream.close().text == thought
         assert said(stream.close().calls) == CALL
     _, shown = streamed(form, text)
-    first = len(start) + len(end) + 5
-    assert [len(shown[place]) for place in range(first, first + 10)] == [1] * 10
+    for place in range(len(start) + 1, len(thought)):
+        assert len("".join(shown[: place + 1])) > place - len(end)
     stream, shown = streamed(form, pieces(f"{thought} It rains.", Random(1)))  # noqa: S311  # not a secret
     assert "".join(shown) == stream.close().text == f"{thought} It rains."
-    assert PROVIDERS[form].answer(whole(form, f"{start}{BLOCK}"), OFFER).calls == ()
+    assert PROVIDERS[form].answer(whole(form, f"{start}{BLOCK}"), OFFER).calls == () or not start
 
 
 @tool(repair=True)
@@ -276,7 +277,17 @@ BITS = [
         "\\",
         "#",
     ),
-    *("get_weather", "to=", "<arg_key>", "[ARGS]", "<\uff5ctool▁sep\uff5c>", "It rains.", "call:"),
+    *(
+        "[THINK]",
+        "[/THINK]",
+        "get_weather",
+        "to=",
+        "<arg_key>",
+        "[ARGS]",
+        "<\uff5ctool▁sep\uff5c>",
+        "It rains.",
+        "call:",
+    ),
 ]
 
 
