@@ -468,12 +468,21 @@ class HeldText(GrowingText):
         is_held: whether it isn't decided yet.
     """
 
-    __slots__ = ("_is_thought", "_length_held", "_may_become_calls", "_next_look", "_waiting", "is_held")
+    __slots__ = (
+        "_has_thought",
+        "_length_held",
+        "_may_become_calls",
+        "_next_look",
+        "_thought_end",
+        "_waiting",
+        "is_held",
+    )
 
     def __init__(self, may_become_calls: Callable[[str], bool]) -> None:
         super().__init__(between="\n")
         self.is_held = True
-        self._is_thought: bool | None = None
+        self._thought_end: str | None = None
+        self._has_thought = False
         self._may_become_calls = may_become_calls
         self._waiting: list[tuple[str, Any]] = []
         self._length_held = self._next_look = 0
@@ -491,20 +500,43 @@ class HeldText(GrowingText):
     def _look(self, text: str) -> None:
         """Decide on the text that waits, as far as that is possible."""
         begin = text.lstrip()
-        if self._is_thought is None:
-            self._is_thought = begin.startswith(_THINKS) or (None if _THINKS.startswith(begin) else False)
-        if self._is_thought:
-            before, end, after = text.partition(_THOUGHT)
-            self._is_thought = not end
-            shown = before + end if end else text[: 1 - len(_THOUGHT)]
-            super().add(shown)
-            self._waiting, self._length_held = [(text[len(shown) :], None)], len(text) - len(shown)
-            text = after
-        if self._is_thought is False:
+        if self._thought_end is None:
+            may_start = any(start.startswith(begin) for start in THOUGHTS)
+            unless = None if may_start else ""
+            self._thought_end = next(
+                (THOUGHTS[start] for start in THOUGHTS if begin.startswith(start)), unless
+            )
+        if self._thought_end:
+            text = self._show_thought(text, self._thought_end)
+        if self._thought_end == "":
             # A long text is looked at a few times only, so that all of it takes linear time.
             self._next_look = max(len(text) + 1, len(text) * 3 // 2 - _SHORT)
             if not self._may_become_calls(text):
-                self.release()
+                self._show(text)
+
+    def _show(self, text: str) -> None:
+        """Show what is no call; it may be a thought whose start the template of the model wrote."""
+        if self._has_thought:
+            self.release()
+            return
+        self._thought_end, self._next_look = _END_ALONE, 0
+        self._look(text)
+
+    def _show_thought(self, text: str, end: str) -> str:
+        """Show a thought, but for what may be the beginning of its end, and return what follows on it."""
+        before, found, after = text.partition(end)
+        self._has_thought = bool(found)
+        self._thought_end = "" if found else end
+        kept = 0 if found else next(size for size in range(len(end) - 1, -1, -1) if text.endswith(end[:size]))
+        length = len(before) + len(found) - kept
+        self._length_held -= length
+        waiting, self._waiting = self._waiting, []
+        for piece, part in waiting:
+            super().add(piece[:length], part)
+            if piece[length:]:
+                self._waiting.append((piece[length:], part))
+            length = max(length - len(piece), 0)
+        return after
 
     def release(self) -> None:
         """Show it: it is a text."""
@@ -515,12 +547,24 @@ class HeldText(GrowingText):
             self._waiting.clear()
 
     def drop(self) -> None:
-        """Never show it: it is calls."""
+        """Never show it: it is calls; but a thought before them is shown."""
+        self._look("".join([piece for piece, _ in self._waiting]))
         self.is_held = False
         self._waiting.clear()
 
 
-_THINKS, _THOUGHT = "<think>", "</think>"
+THOUGHTS = {
+    "<think>": "</think>",
+    "<seed:think>": "</seed:think>",
+    "[THINK]": "[/THINK]",
+    "<|channel|>analysis<|message|>": "<|end|>",
+    "<|start|>assistant<|channel|>analysis<|message|>": "<|end|>",
+}
+"""What stands before a thought in a text, and what behind it, if the server left it there."""
+
+_END_ALONE = "</think>"
+"""What ends a thought whose start the template wrote, so that it isn't in the answer."""
+
 _SHORT = 50
 """Characters of a text that is looked at after each piece."""
 

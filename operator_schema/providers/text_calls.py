@@ -7,6 +7,7 @@ from os import urandom
 from typing import TYPE_CHECKING, Any
 
 from .. import tools
+from .partial_response import THOUGHTS
 from .tool_names import SCOPES
 
 if TYPE_CHECKING:
@@ -24,8 +25,11 @@ _FIRST_WORDS = (
     *SCOPES,
     *("print(", "call:", "functools[", "function<", "to=", "commentary to=", "analysis to=", "assistant<"),
 )
-_THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
-"""What a model thinks before a call, where its server doesn't tell it from the text."""
+_THOUGHT = re.compile(
+    r"\s*(?:" + "|".join(f"{re.escape(start)}.*?{re.escape(end)}" for start, end in THOUGHTS.items()) + ")"
+    rf"|(?!\s*(?:{'|'.join(map(re.escape, THOUGHTS))})).*?</think>",
+    re.DOTALL,
+)
 
 _FINISHED = frozenset({"end", "calls", "other"})
 """Why an answer ends that may be calls; one that was cut off isn't read, as its end is missing."""

@@ -82,6 +82,7 @@ _END = re.compile(r"[\s)\]]*</?function>|\)\]")
 _BROKEN_END = re.compile(rf"{_TOKEN}|</?function>|<function=")
 _OBJECT = re.compile(rf'\{{\s*"name"\s*:\s*"({_NAME})"\s*,\s*"(?:arguments|parameters)"\s*:\s*(?=\{{)')
 _BRACES = re.compile(r"[\s}]*")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _TAG = re.compile(r"[<\[]")
 _GEMMA = re.compile(rf"call:({_NAME})\s*(?=\{{)")
 _GEMMA_QUOTE = r"<\|\"\|>|<escape>"
@@ -346,7 +347,17 @@ def _unread(name: str, text: str, at: int) -> tuple[list[_Written], int]:
     """Return a call whose arguments aren't JSON, and where they end: repair reads them, or the model."""
     broken = _BROKEN_END.search(text, at)
     end = len(text) if broken is None else broken.start()
-    return [_Written(name, text[at:end].rstrip(" \t\r\n)]"))], _end_of(_END, text, end)
+    return [_Written(name, _without_outer_braces(text[at:end].rstrip(" \t\r\n)]")))], _end_of(_END, text, end)
+
+
+def _without_outer_braces(arguments: str) -> str:
+    """Return the text of arguments without the braces of what stands around them, and those too many."""
+    outside = _STRING.sub("", arguments)
+    for _ in range(outside.count("}") - outside.count("{")):
+        if not arguments.endswith("}"):
+            break
+        arguments = arguments[:-1].rstrip()
+    return arguments
 
 
 def _broken(text: str, at: int, *, is_tagged: bool) -> tuple[list[_Written], int]:
@@ -426,7 +437,9 @@ def _keywords(call: ast.Call) -> dict[str, Any]:
 
 
 def _value(node: ast.expr | None) -> Any:
-    """Return the JSON value of a literal; a call with names only is an object, as Gemini writes them.
+    """Return the JSON value of a literal.
+
+    A class with named values is an object, as Gemini writes it. Any other call would have to run first.
 
     Raises:
         _NoCallError: it is something else.
@@ -442,7 +455,7 @@ def _value(node: ast.expr | None) -> Any:
             return distinct_keys(
                 [(_text(key), _value(value)) for key, value in zip(keys, values, strict=True)]
             )
-        case ast.Call(ast.Attribute() | ast.Name(), []):
+        case ast.Call(ast.Name(name) | ast.Attribute(ast.Name(), name), [], [_, *_]) if name[:1].isupper():
             return _keywords(node)
         case ast.Name("true" | "false" | "null" as word):
             return {"true": True, "false": False, "null": None}[word]

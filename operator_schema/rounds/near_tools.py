@@ -43,7 +43,7 @@ __all__ = [
 
 _SUGGESTED = 3
 _MOST_NEAR = 8
-"""So many near tools are tried with the arguments; if there are more, none is meant."""
+"""The most near tools that are tried with the arguments; if there are more, none is meant."""
 
 
 class MeantTool(Value):
@@ -53,16 +53,19 @@ class MeantTool(Value):
         tool: as the model sees it.
         arguments: what the model would have to send it, as JSON values; None if that isn't known.
         fits: whether it takes the arguments as they were sent, with its own repairs.
+        is_same: whether its name is the one that was sent, only written in another way.
     """
 
     tool: Tool[..., Any]
     arguments: dict[str, Any] | None
     fits: bool
+    is_same: bool
 
 
 def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools) -> RawCall | None:
     """Return a call under the name of the tool that it means, if that tool corrects calls.
 
+    Only another way to write the name is read, since a slip may be a word of its own: `unload` for `upload`.
     A tool that is destructive, or about which a person is asked, is never read into a call.
 
     Args:
@@ -74,7 +77,7 @@ def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: Named
         None if it means no tool, or one whose calls have to be exact.
     """
     meant = meant_tool(call, tools, toolset)
-    if meant is None or not meant.fits or not may_be_read(meant.tool):
+    if meant is None or not (meant.fits and meant.is_same) or not may_be_read(meant.tool):
         return None
     read = call.replace(name=meant.tool.name, sent_name=call.name)
     FAILURES.note(call, INFO, "there is no such tool, but one is meant", with_name_note(read, {}))
@@ -133,10 +136,12 @@ def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: Name
         tools: as for `read_call`.
         toolset: has them.
     """
-    near = () if call.is_cut_off else near_names(call.name, tools, _names_inside(toolset))
+    if call.is_cut_off:
+        return None
+    is_same, near = _nearest(call.name, tools, _names_inside(toolset))
     if len(near) > _MOST_NEAR:
         return None
-    tried = [_tried(tools[name], call) for name in near]
+    tried = [_tried(tools[name], call, is_same=is_same) for name in near]
     fitting = [one for one in tried if one.fits] or [one for one in tried if one.arguments is not None]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -149,11 +154,9 @@ def _names_inside(toolset: NamedTools) -> dict[str, list[str]]:
     }
 
 
-def _tried(tool: Tool[..., Any], call: RawCall) -> MeantTool:
+def _tried(tool: Tool[..., Any], call: RawCall, *, is_same: bool) -> MeantTool:
     given = arguments_to_decode(call)
-    arguments = arguments_to_send(tool, given)
-    fits = arguments is not None if not tool.repairs else _fits(tool, given)
-    return MeantTool(tool, arguments, fits)
+    return MeantTool(tool, arguments_to_send(tool, given), _fits(tool, given), is_same)
 
 
 def _fits(tool: Tool[..., Any], given: Any) -> bool:
@@ -201,11 +204,18 @@ _NAMESPACE = re.compile(r"__|[./:]")
 
 _MOST_NAMESPACES = 4
 
+_INDEX = re.compile(r":\d{1,9}\Z")
+"""The number of a call, as Kimi writes it behind the name: `functions.add:0`."""
+
 _SPECIAL = "<|"
 """How a special token of a model begins, which some servers leave in a name: `add<|channel|>commentary`."""
 
+_BEFORE = frozenset({"function", "functions", "tool", "tools"})
+_BEHIND = frozenset({"tool"})
+"""Words before and behind the name of a tool that only say that it is one: `tool_add`, `add_tool`."""
+
 _ADDED = frozenset({"api", "call", "default", "function", "functions", "get", "tool", "tools"})
-"""Words that models put before or after the name of a tool, and that say nothing about what it does."""
+"""Words that models put before or after the name of a tool; they may say what it does, as in `get_order`."""
 
 
 def near_names(
@@ -213,10 +223,13 @@ def near_names(
 ) -> list[str]:
     """List the names that a name may stand for, in alphabetical order: those of the first kind that there is.
 
+    The first three kinds are the same name, written in another way.
+
     1. Names that differ only in case and separators.
     2. The same, but one of the two has a namespace before it: `functions.add`, `mcp__maths__add`; or the name
        is the one that a tool has in a toolset inside, without the prefix that it got here.
-    3. The same, but for words that mean nothing (`get_add`, `add_tool`) and slips: up to two letters that are
+    3. The same without what only says that it is a tool: `add_tool`, `tool_add`, `function_add`.
+    4. The same, but for words that often mean nothing (`get_add`) and slips: up to two letters that are
        wrong, missing, extra or swapped. At most one is in a word of fewer than eight letters, none in a word
        of fewer than four, and never the first letter of a word. So `unlock` is never a slip of `lock`.
 
@@ -225,18 +238,23 @@ def near_names(
         names: of the tools.
         inside: name of a tool to its names in the toolsets from which it came.
     """
-    own = name.partition(_SPECIAL)[0]
+    return _nearest(name, names, inside)[1]
+
+
+def _nearest(name: str, names: Iterable[str], inside: Mapping[str, Sequence[str]]) -> tuple[bool, list[str]]:
+    """Return what `near_names` does, after whether these are the same name, written in another way."""
+    own = _INDEX.sub("", name.partition(_SPECIAL)[0])
     others = sorted(names) if len(name) <= _LONGEST and _words(own) else []
 
     def is_inside(written: str, other: str) -> bool:
         shorter = any(_is_same(written, one) for one in inside.get(other, ()))
         return shorter or _is_in_a_namespace(written, other)
 
-    for is_near in (_is_same, is_inside, _is_nearly):
+    for is_near in (_is_same, is_inside, _is_same_tool, _is_nearly):
         found = [other for other in others if is_near(own, other)]
         if found:
-            return found
-    return []
+            return is_near is not _is_nearly, found
+    return False, []
 
 
 def _is_same(name: str, other: str) -> bool:
@@ -248,6 +266,18 @@ def _is_in_a_namespace(name: str, other: str) -> bool:
     return any(_is_same(inner, other) for inner in _inside(name)) or any(
         _is_same(name, inner) for inner in _inside(other)
     )
+
+
+def _is_same_tool(name: str, other: str) -> bool:
+    return any(_joined(_without_kind(inner)) == _joined(_words(other)) for inner in _inside(name))
+
+
+def _without_kind(name: str) -> Words:
+    """Return the words of a name without those that only say that it is one of a tool."""
+    words = _words(name)
+    if words[:1] and words[0] in _BEFORE:
+        words = words[1:]
+    return words[:-1] if words[:-1] and words[-1] in _BEHIND else words
 
 
 def _is_nearly(name: str, other: str) -> bool:

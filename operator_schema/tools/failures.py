@@ -148,8 +148,6 @@ def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> s
 
 def _ignored_arguments(error: DecodeError) -> list[str]:
     """Return the arguments that name no parameter, which the decoder ignored; not those to rename."""
-    if not error.run:
-        return []
     places = [path for path, _ in ignored_places(error.run)]
     renames = "".join([problem.message for problem in error.findings if "; rename " in problem.message])
     places = [path for path in places if f"; rename {quote(str(path[-1]))} to " not in renames]

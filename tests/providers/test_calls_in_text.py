@@ -158,9 +158,20 @@ def test_a_call_of_a_tool_that_is_not_offered_is_text(name):
 
 
 @pytest.mark.parametrize("form", PROVIDERS)
-def test_a_thought_before_the_calls_is_shown_and_stays_the_text(form):
-    thought = "\n<think>\nThe user asks for <tool_call>, {} and Oslo. \U0001f600</think>"
-    text = f"{thought}\n\n{FORMS['Hermes and Qwen'](CALL)}"
+@pytest.mark.parametrize(
+    ("start", "end", "call"),
+    [
+        ("\n<think>", "</think>", "Hermes and Qwen"),
+        ("", "</think>", "Hermes and Qwen"),
+        ("[THINK]", "[/THINK]", "Mistral"),
+        ("<seed:think>", "</seed:think>", "Seed"),
+        ("<|channel|>analysis<|message|>", "<|end|>", "gpt-oss"),
+        ("<|start|>assistant<|channel|>analysis<|message|>", "<|end|>", "gpt-oss"),
+    ],
+)
+def test_a_thought_before_the_calls_is_shown_and_stays_the_text(form, start, end, call):
+    thought = f"{start}\nThe user asks for <tool_call>, {{}} and Oslo. \U0001f600{end}"
+    text = f"{thought}\n\n{FORMS[call](CALL)}"
     answer = PROVIDERS[form].answer(whole(form, text), OFFER)
     assert (said(answer.calls), answer.text, answer.stop) == (CALL, thought, "calls")
     assert [message["content"] for message in answer.message] == [thought]
@@ -169,10 +180,35 @@ def test_a_thought_before_the_calls_is_shown_and_stays_the_text(form):
         assert "".join(shown) == stream.text == stream.close().text == thought
         assert said(stream.close().calls) == CALL
     _, shown = streamed(form, text)
-    assert [len(shown[place]) for place in range(20, 30)] == [1] * 10
+    for place in range(len(start) + 1, len(thought)):
+        assert len("".join(shown[: place + 1])) > place - len(end)
     stream, shown = streamed(form, pieces(f"{thought} It rains.", Random(1)))  # noqa: S311  # not a secret
     assert "".join(shown) == stream.close().text == f"{thought} It rains."
-    assert PROVIDERS[form].answer(whole(form, f"<think>{BLOCK}"), OFFER).calls == ()
+    assert PROVIDERS[form].answer(whole(form, f"{start}{BLOCK}"), OFFER).calls == () or not start
+
+
+@tool(repair=True)
+def run_code(code: str, options: dict[str, int] | None = None) -> str:
+    """Run code."""
+    return f"{code} {options}"
+
+
+@pytest.mark.parametrize("arguments", ['{"code": "a}" /* b */}', '{"code": "a}", "options": {"x": 1,},}'])
+@pytest.mark.parametrize("braces", ["", "}", "}}", " }\n}"])
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ('<tool_call>{"name": "run_code", "arguments": ', "</tool_call>"),
+        ('[TOOL_CALLS]{"name": "run_code", "arguments": ', "</s>"),
+        ("<function=run_code>", "</function>"),
+    ],
+)
+def test_repair_reads_a_broken_call_however_many_braces_close_it(arguments, braces, start, end):
+    offer = Toolset(run_code).offer()
+    answer = openai_compatible("vLLM").answer(whole("chat", start + arguments + braces + end), offer)
+    (call,) = offer.round(answer).calls
+    assert call.state == "pending", call.content
+    assert call.input.code == "a}"
 
 
 @tool
@@ -241,7 +277,17 @@ BITS = [
         "\\",
         "#",
     ),
-    *("get_weather", "to=", "<arg_key>", "[ARGS]", "<\uff5ctool▁sep\uff5c>", "It rains.", "call:"),
+    *(
+        "[THINK]",
+        "[/THINK]",
+        "get_weather",
+        "to=",
+        "<arg_key>",
+        "[ARGS]",
+        "<\uff5ctool▁sep\uff5c>",
+        "It rains.",
+        "call:",
+    ),
 ]
 
 

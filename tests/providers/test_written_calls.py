@@ -122,6 +122,11 @@ def test_objects_that_gemini_writes_as_calls_are_objects():
         "weather",
         "weather('Köln')",
         "weather(city=os.environ)",
+        "weather(city=load_city())",
+        "weather(city=load_city(of='Ann'))",
+        "weather(city=City())",
+        "weather(city=[api.find(name='Ann')])",
+        "weather(city=api.city.City(name='a'))",
         "weather(city=b'x')",
         "weather(city=1j)",
         "weather(city=f'{x}')",
@@ -143,7 +148,7 @@ def test_objects_that_gemini_writes_as_calls_are_objects():
         "\ud800",
         "x" * 2**21,
     ],
-    ids=range(37),
+    ids=range(42),
 )
 def test_a_text_that_says_anything_else_is_no_call(text):
     assert written_calls(text) == []

@@ -8,6 +8,7 @@ import pickle
 import re
 from dataclasses import dataclass, field
 from itertools import permutations
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -28,7 +29,7 @@ from operator_schema import (
 )
 from operator_schema.providers import anthropic, gemini, ollama, openai_chat, openai_responses
 from operator_schema.rounds import SqliteStore, stored_records
-from operator_schema.rounds.near_tools import near_names
+from operator_schema.rounds.near_tools import _nearest, meant_tool, near_names
 from operator_schema.rounds.transcript import Transcript
 from operator_schema.testing import ScriptedModel, playback, record
 from operator_schema.tools import document_tool
@@ -80,8 +81,8 @@ NEAR = [
     *(
         "maths:stock_price",
         "stock_price_tool",
-        "get_stock_price",
-        "getStockPrice",
+        "tool_stock_price",
+        "functionStockPrice",
         "StockPrice",
         "STOCK_PRICE",
     ),
@@ -94,9 +95,15 @@ NEAR = [
         "stock__price",
         "Stock Price",
     ),
-    *("stok_price", "stock_prcie", "stocks_price", "stock_proce", "sotck_price", "functions.stok_price"),
-    *("functions.stock_price<|channel|>commentary", "functions.get_stock_price", "tools/stockPrice_tool"),
+    *("functions.stock_price<|channel|>commentary", "functions.stock_price:0", "tools/stockPrice_tool"),
 ]
+"""The name of the tool, written in another way."""
+
+ONLY_SHOWN = [
+    *("stok_price", "stock_prcie", "stocks_price", "stock_proce", "sotck_price", "functions.stok_price"),
+    *("get_stock_price", "getStockPrice", "call_stock_price", "api_stock_price", "functions.get_stock_price"),
+]
+"""Names that may be slips, or those of other tools."""
 
 
 @pytest.mark.parametrize("name", NEAR)
@@ -111,6 +118,44 @@ def test_the_text_shows_the_whole_call_and_repair_reads_it(name, arguments):
     for details in (call.details, result.details):
         assert [str(note) for note in details["repairs"]] == [f'"{name}" read as "stock_price" (name)']
     assert ran == [("ACME", 1)]
+
+
+@pytest.mark.parametrize("name", ONLY_SHOWN)
+@pytest.mark.parametrize("tools", [plain, repairing])
+def test_a_name_that_may_be_another_word_is_shown_and_never_read(name, tools):
+    for found in (decided(tools, name, CALL), run(tools, name, CALL)):
+        assert found.code == "tool_not_found"
+        assert found.content == f'tool "{name}" not found; did you mean "stock_price"?{SEND}'
+    assert not ran
+
+
+HISTORIES = Path(__file__).parents[1] / "compare" / "histories"
+RECORDED = sorted(
+    {
+        one["name"]
+        for path in HISTORIES.glob("*/*.json")
+        for one in json.loads(path.read_text(encoding="utf-8"))["tools"]
+    }
+)
+ANOTHER_WORD = ["get_", "call_", "api_", "un", "re", "no_", "dry_run_", "set_"]
+
+
+def test_repair_reads_no_name_of_other_words():
+    """Each name of the recorded tools, as a call of each other one, and with slips and words more."""
+    assert len(RECORDED) > 50
+
+    def is_read(written, other):
+        return _nearest(written, [other], {})[0]
+
+    def letters(text):
+        return re.sub("[^a-z0-9]", "", text.lower())
+
+    for name in RECORDED:
+        slips = [name[:at] + name[at + 1 :] for at, letter in enumerate(name) if letter.isalnum()]
+        slips += [name[:at] + "q" + name[at:] for at in range(1, len(name))]
+        slips += [before + name for before in ANOTHER_WORD] + [f"{name}_all", f"{name}_v2"]
+        others = [other for other in RECORDED if letters(other) != letters(name)]
+        assert [one for one in [*others, *slips] if is_read(one, name)] == []
 
 
 @pytest.mark.parametrize(
@@ -214,6 +259,34 @@ def test_a_call_with_a_misspelt_key_that_is_kept_is_not_shown():
         assert ("send:" in run(Toolset(search), "functions.search", {key: "1"}).content) is is_shown
 
 
+@dataclass
+class Address:
+    city: str
+    zip_code: str | None = None
+
+
+@tool
+def submit(name: str, zip_code: str | None = None, age: int = 0, home: Address | None = None) -> str:
+    """Submit a form."""
+    return "done"
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("fields", ["ignore", "reject"])
+@pytest.mark.parametrize("more", [{}, {"age": "5"}, {"age": 5, "zip_code": None}, {"zzz": 1}])
+@pytest.mark.parametrize("key", ["zip_code_value", "zipCode", "zip_cod"])
+@pytest.mark.parametrize("wrap", [lambda given: given, lambda given: {"input": given}, json.dumps])
+def test_the_call_to_send_has_no_key_that_the_tool_would_ignore(repair, fields, more, key, wrap):
+    """A key that is nearly that of a parameter gets its name, or there is no such call."""
+    tools = Toolset(submit.with_(repair=repair, unknown_fields=fields))
+    for sent_key in ({key: "62701"}, {"home": {"city": "Oslo", key: "62701"}}):
+        call = decided(tools, "functions.submit", wrap({"name": "a", **sent_key, **more}))
+        _, line, sent = (call.content or "").partition("\nsend: ")
+        assert not line or f'"{key}"' not in sent
+        assert not line or submit.exact().decode_report(json.loads(sent)["arguments"]).ignored == ()
+        assert call.state != "pending" or "62701" in repr(call.input)
+
+
 def test_a_call_that_was_cut_off_means_no_tool():
     for tools in (plain, repairing):
         found = decided(tools, "functions.stock_price", CALL, is_cut_off=True)
@@ -232,6 +305,28 @@ def test_a_prefix_may_be_left_out_if_that_is_the_name_of_one_tool_alone():
     assert "send:" not in decided(one, "order", {"order_id": 5}).content  # that was never its name
     two = Toolset(one, Toolset(stock_price).prefix("shop_")).with_(repair=True)
     assert '"bank_stock_price" or "shop_stock_price"?' in decided(two, "stock_price", CALL).content
+
+
+def test_a_tool_that_takes_the_arguments_as_they_are_goes_before_one_that_needs_corrections():
+    """Also where no tool repairs calls."""
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        return "paid"
+
+    @tool(name="Pay")
+    def pay_text(amount: str) -> str:
+        """Pay, too."""
+        return "paid"
+
+    for tools in (Toolset(pay, pay_text), Toolset(pay_text, pay).with_(repair=True)):
+        near = meant_tool(RawCall("1", "PAY", {"amount": 5}), {one.name: one for one in tools}, tools)
+        assert near is None or near.tool.name == "pay"
+    exact = Toolset(pay, pay_text)
+    assert decided(exact, "PAY", {"amount": 5}).content.endswith(
+        'send: {"name": "pay", "arguments": {"amount": 5}}'
+    )
 
 
 def test_too_many_near_tools_are_none():
@@ -588,7 +683,7 @@ def test_a_call_of_another_name_runs_the_one_tool_that_it_means_or_none(drawn, r
     tools, name, arguments = drawn
     if not name or name in [one.name for one in tools]:
         return
-    near = near_names(name, [one.name for one in tools])
+    is_same, near = _nearest(name, [one.name for one in tools], {})
     fitting = [one for one in tools if one.name in near and takes(one, arguments)]
     found = set()
     for order in (tools, random.sample(tools, len(tools))):
@@ -598,6 +693,7 @@ def test_a_call_of_another_name_runs_the_one_tool_that_it_means_or_none(drawn, r
         text = call.content or ""
         found.add((call.name, call.state, text.partition("; the tools are ")[0]))
         if call.state == "pending":
+            assert is_same
             assert [call.name] == [one.name for one in fitting]
             assert call.tool.repairs
             assert not call.tool.annotations.destructive
@@ -608,7 +704,7 @@ def test_a_call_of_another_name_runs_the_one_tool_that_it_means_or_none(drawn, r
             assert (result.code, result.content) == (call.code, text)
             assert len(ran) == before
             readable = [one for one in fitting if one.repairs and not one.annotations.needs_exact_calls]
-            assert len(fitting) != 1 or not readable
+            assert not is_same or len(fitting) != 1 or not readable
         _, line, sent = text.partition("\nsend: ")
         if line:
             other = json.loads(sent)

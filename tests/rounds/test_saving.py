@@ -42,6 +42,7 @@ from operator_schema import (
     tool,
 )
 from operator_schema.content import Image, Resource, Text
+from operator_schema.providers import openai_chat
 from operator_schema.rounds import Hooks, RestoreError
 from operator_schema.rounds.serialization import FORMAT
 
@@ -239,6 +240,13 @@ def test_results_come_back_with_their_json(output):
     assert again == plan.handled[0].result
     assert again.json == output
     assert type(again.json) is type(output)
+
+
+def test_the_name_of_the_provider_comes_back():
+    response = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}}]}
+    plan = TOOLS.offer().round(openai_chat.answer(response, TOOLS.offer()))
+    assert plan.as_dict()["provider"] == restored(plan).provider == openai_chat.name
+    assert "provider" not in planned().as_dict()
 
 
 def test_results_of_the_host_and_of_hooks_come_back():
