@@ -202,6 +202,9 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _NAMESPACE = re.compile(r"__|[./:]")
 """What stands between the name of a server or group and that of a tool, as in `mcp__maths__add`."""
 
+_VERBS = frozenset({"call", "get"})
+"""Words that are never a namespace: `get.order` may be another tool than `order`."""
+
 _MOST_NAMESPACES = 4
 
 _INDEX = re.compile(r":\d{1,9}\Z")
@@ -304,6 +307,7 @@ def _joined(words: Words) -> str:
 def _inside(name: str) -> list[str]:
     """Return a name, also without each of the namespaces before it."""
     ends = [found.end() for found in _NAMESPACE.finditer(name)]
+    ends = [end for end in ends if not _VERBS.intersection(_words(name[:end])[-1:])]
     return [name, *[name[end:] for end in ends[-_MOST_NAMESPACES:]]]
 
 

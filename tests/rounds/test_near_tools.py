@@ -102,6 +102,7 @@ NEAR = [
 ONLY_SHOWN = [
     *("stok_price", "stock_prcie", "stocks_price", "stock_proce", "sotck_price", "functions.stok_price"),
     *("get_stock_price", "getStockPrice", "call_stock_price", "api_stock_price", "functions.get_stock_price"),
+    *("get.stock_price", "call/stock_price", "functions.get.stock_price"),
 ]
 """Names that may be slips, or those of other tools."""
 
