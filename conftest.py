@@ -63,6 +63,7 @@ pytest_collect_file = Sybil(
                 "docs/probe.md",
                 "docs/provider-round-trips.md",
                 "docs/providers.md",
+                "docs/repair.md",
                 "docs/results.md",
                 "docs/rounds.md",
                 "docs/scripts.md",

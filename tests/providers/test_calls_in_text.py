@@ -364,6 +364,7 @@ def test_hosted_providers_read_calls_in_the_text_only_if_asked(name):
     assert sum(map(provider.wire.calls_in, answer.message)) == 1
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize("taker", ASKED)
 @pytest.mark.parametrize("giver", PROVIDERS)
 def test_the_history_has_the_call_for_every_provider(giver, taker):
@@ -410,6 +411,7 @@ def test_each_choice_of_a_response_has_its_own_calls():
     assert answers[0].calls[0].id != answers[2].calls[0].id
 
 
+@pytest.mark.needs_threads
 def test_the_mark_is_kept_in_rounds_and_transcripts():
     answer = PROVIDERS["chat"].answer(whole("chat", BLOCK), OFFER)
     plan = TOOLS.restore_round(json.loads(json.dumps(OFFER.round(answer).as_dict())))
@@ -438,6 +440,7 @@ def pay(amount: int) -> str:
     raise AssertionError(amount)
 
 
+@pytest.mark.needs_threads
 def test_a_tool_that_a_person_has_to_agree_to_still_asks():
     offer = Toolset(pay).offer()
     answer = PROVIDERS["chat"].answer(whole("chat", FORMS["Gemma"]([("pay", {"amount": 5})])), offer)
@@ -446,6 +449,7 @@ def test_a_tool_that_a_person_has_to_agree_to_still_asks():
     assert [call.state for call in plan.calls] == ["deferred"]
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(
     ("text", "says"),
     [

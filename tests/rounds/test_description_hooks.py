@@ -107,6 +107,7 @@ class Both:
         return None
 
 
+@pytest.mark.needs_threads
 def test_a_hook_that_only_describes_is_refused_where_calls_are_decided():
     @hook.describe(search)
     def tell(definition):
