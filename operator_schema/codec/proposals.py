@@ -551,7 +551,7 @@ def is_near_key(key: str, name: str) -> bool:
     if not _LIKE_A_KEY.fullmatch(key):
         return False
     sent, wanted = _folded(key), _folded(name)
-    return any(is_meant(sent, wanted) for is_meant in _LIKENESSES)
+    return bool(sent) and any(is_meant(sent, wanted) for is_meant in _LIKENESSES)
 
 
 def _is_same_key(sent: list[str], name: list[str]) -> bool:

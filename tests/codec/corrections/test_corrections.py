@@ -486,3 +486,10 @@ def test_each_number_is_read_as_itself_in_each_way_to_write_it():
             found = meant_amounts(text)
             assert number in found or (not found and len(text) > len("123,456,789.00 kg")), text
             assert len(found) <= 1 or text.count(",") == 1, text
+
+
+def test_a_choice_after_its_key_is_that_choice_and_a_long_text_is_no_boolean():
+    assert meant(Literal["fast", "exact"], "mode: fast") == "fast"
+    assert meant(Literal["active", "inactive"], "active: false") is None
+    assert meant(Literal["high", "highest"], "very high") is None
+    assert meant(bool, "yes " * 100) is None
