@@ -445,7 +445,7 @@ def is_slip(one: str, other: str, least: int) -> bool:
 # --- keys ------------------------------------------------------------------------------------------
 
 _MOST_KEYS = 50
-_LIKE_A_KEY = re.compile(r"[\w .$@-]{0,64}")
+_LIKE_A_KEY = re.compile(r"(?=.*[^\W_])[\w .$@-]{1,64}")
 _LEAST_KEY = 3
 _FILLERS: Final = frozenset(
     [
@@ -551,7 +551,7 @@ def is_near_key(key: str, name: str) -> bool:
     if not _LIKE_A_KEY.fullmatch(key):
         return False
     sent, wanted = _folded(key), _folded(name)
-    return bool(sent) and any(is_meant(sent, wanted) for is_meant in _LIKENESSES)
+    return any(is_meant(sent, wanted) for is_meant in _LIKENESSES)
 
 
 def _is_same_key(sent: list[str], name: list[str]) -> bool:
