@@ -386,12 +386,13 @@ def near_choice(node: LiteralNode | EnumNode, text: str) -> Any:
     """Return the one choice that a text names: inside other words, cut off, or with one slip."""
     sent = [] if len(text) > _LONGEST else _folded(text)
     named = [(_folded(name), value) for name, value in names_of_choices(node)]
-    after_key = [value for name, value in named if name and name == _folded(text.partition(":")[2])]
-    if len(after_key) == 1:  # such as "mode: fast"
-        return after_key[0]
     in_choices = {word for name, _ in named for word in name}
     if not sent or not (_NEGATIONS - in_choices).isdisjoint(sent):
         return NOTHING
+    key, _, rest = text.partition(":")
+    after_key = [value for name, value in named if name and name == _folded(rest)]
+    if len(after_key) == 1 and not any(name and _holds(_folded(key), name) for name, _ in named):
+        return after_key[0]  # such as "mode: fast"
     for is_meant in (_is_inside, _is_cut_off, _is_slip):
         found = [(name, value) for name, value in named if name and is_meant(sent, name)]
         # "very high" isn't "high".

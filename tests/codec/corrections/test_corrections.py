@@ -490,6 +490,8 @@ def test_each_number_is_read_as_itself_in_each_way_to_write_it():
 
 def test_a_choice_after_its_key_is_that_choice_and_a_long_text_is_no_boolean():
     assert meant(Literal["fast", "exact"], "mode: fast") == "fast"
+    for other in ("not: fast", "never use: fast", "exact: fast", "anything except: fast"):
+        assert meant(Literal["fast", "exact"], other) is None
     assert meant(Literal["active", "inactive"], "active: false") is None
     assert meant(Literal["high", "highest"], "very high") is None
     assert meant(bool, "yes " * 100) is None
