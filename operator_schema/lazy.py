@@ -130,9 +130,8 @@ def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
         tries = [
             (likeness, names) for likeness in (_ALMOST_THE_SAME, _SIMILAR) for names in (here, elsewhere)
         ]
-        meant = next(
-            (found for likeness, names in tries if (found := names_meant(name, names, likeness))), []
-        )
+        found = (names_meant(name, names, likeness) for likeness, names in tries)
+        meant = next(filter(None, found), meant[:0])
     return _did_you_mean([one if one in here else f"{one} of {home_of[one]}" for one in sorted(meant)])
 
 
