@@ -51,7 +51,7 @@ endef
 test-quick: $(VENV)/.test ## run all tests but the slow ones · minutes
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
 
-NEAR = $(wildcard tests/$(ROOM) tests/tools/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py $(NEAR_$(ROOM)))
+NEAR = $(wildcard tests/$(ROOM) tests/workbench/$(ROOM) tests/tools/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py $(NEAR_$(ROOM)))
 NEAR_testing := $(wildcard tests/test_scripted_*.py) tests/test_doubles.py tests/test_assert_calls.py tests/test_cassettes.py
 NEAR_schema := tests/documents tests/test_keywords.py tests/test_renderer.py
 test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=providers) · seconds
@@ -81,7 +81,7 @@ install-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## only install 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian) · minutes
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
-	INSPECTOR_BROWSER=$(CHROMIUM) $(PYTEST) tests/inspector/test_in_browser.py $(ARGS)
+	INSPECTOR_BROWSER=$(CHROMIUM) $(PYTEST) tests/workbench/inspector/test_in_browser.py $(ARGS)
 
 test-site: docs $(VENV)/.browser ## look at the built site in Chromium: links, axe at two widths in light and dark, keyboard · minutes
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
@@ -186,7 +186,7 @@ code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and 
 	@$(BIN)/python tests/code_tools/finding_judges.py $(ARGS)
 
 probe-judge: $(VENV)/.test ## probe a server with planted faults, all at once and each alone, and the clean one with ten seeds · 1 min
-	@PYTHONPATH=tests/probe $(BIN)/python tests/probe/planted_faults.py
+	@PYTHONPATH=tests/workbench/probe $(BIN)/python tests/workbench/probe/planted_faults.py
 
 BFCL := bfcl-eval==2026.3.23
 stubs-judge: $(VENV)/.dev $(VENV)/.stubs ## check the stubs of 3,420 real functions with pyright and tsc (needs npm) · minutes

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 __all__ = ["AnsweringPath", "absent_name", "answer_misnamed", "lazy_names", "module_names", "names_meant"]
 
 _ROOMS = (
-    *("types", "content", "errors", "tools", "rounds", "providers", "testing", "lint", "compare"),
-    *("execution", "codec", "code_mode", "probe", "bulk", "inspector", "adapters"),
+    *("types", "content", "errors", "tools", "rounds", "providers", "testing", "workbench.lint"),
+    *("workbench.compare", "execution", "codec", "code_mode", "workbench.probe", "workbench.bulk"),
+    *("workbench.inspector", "workbench", "adapters"),
 )
 """Where a name may be that is missing elsewhere, those for users first; a copy may lack some."""
 
 _ROOT = __name__.rpartition(".")[0]
-_ADAPTERS = f"{_ROOT}.adapters"
+_FOLDERS = (f"{_ROOT}.workbench", f"{_ROOT}.adapters")
+"""Packages whose modules have names of their own."""
 _ONE_SLIP = 0.85
 _ALMOST_THE_SAME = 0.8
 _SIMILAR = 0.6
@@ -136,10 +138,11 @@ def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
 
 
 def _homes() -> dict[str, str]:
-    """Map each name that a room of this package exports to that room; of several rooms, to the first."""
-    rooms = [_ROOT, *(f"{_ROOT}.{room}" for room in _ROOMS if _is_module(_ROOT, room))]
+    """Map each name that rooms export to the first of them, and the modules of some rooms to their room."""
+    rooms = [_ROOT, *(f"{_ROOT}.{room}" for room in _ROOMS)]
     homes = {name: room for room in reversed(rooms) for name in _exported(room)}
-    return dict.fromkeys(module_names(_ADAPTERS) if _ADAPTERS in rooms else (), _ADAPTERS) | homes
+    folders = [folder for folder in _FOLDERS if folder in sys.modules and folder in rooms]
+    return {name: folder for folder in folders for name in module_names(folder)} | homes
 
 
 def _exported(room: str) -> list[str]:

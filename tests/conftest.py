@@ -52,7 +52,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINE = (
     *("introspect", "codec", "tools", "rounds", "execution", "foreign", "documents"),
-    *("test_limits", "test_lint", "test_arms", "test_schema_styles", "test_errors", "test_value"),
+    *("test_limits", "workbench/test_lint", "test_arms", "test_schema_styles", "test_errors", "test_value"),
     *("test_keywords", "adapters/test_framework_changes"),
     *("providers/test_dialects", "providers/test_families", "providers/test_leaf_schemas"),
     "providers/test_llama_cpp",

@@ -22,10 +22,10 @@ MAY_READ_CLOCKS = {
     "rounds/test_stores.py": "puts another day in place of today",
     "code_mode/test_journals.py": "puts another day in place of today",
     "rounds/test_hooks_around_calls.py": "a round says when it was deferred: between two looks at the clock",
-    "probe/faulty_server.py": "a tool that tells the time",
-    "probe/notes_server.py": "a tool that tells the time",
-    "probe/test_time_limit.py": "gives the probe times that are over, or ten minutes ahead",
-    "inspector/test_in_browser.py": "writes down what a page took, and asserts nothing of it",
+    "workbench/probe/faulty_server.py": "a tool that tells the time",
+    "workbench/probe/notes_server.py": "a tool that tells the time",
+    "workbench/probe/test_time_limit.py": "gives the probe times that are over, or ten minutes ahead",
+    "workbench/inspector/test_in_browser.py": "writes down what a page took, and asserts nothing of it",
 }
 """Files of tests, each with the reason why it reads a clock."""
 
@@ -48,9 +48,9 @@ WAITS = {
 SHORTEST_WAIT = 120
 
 MAY_WAIT_SHORTER = {
-    "cli/test_cli_terminal.py": "sends a signal up to thirty times",
+    "workbench/cli/test_cli_terminal.py": "sends a signal up to thirty times",
     "frameworks/conformance/measure.py": "asks again whether a server takes connections",
-    "inspector/test_http.py": "a connection that has to be refused",
+    "workbench/inspector/test_http.py": "a connection that has to be refused",
 }
 """Files of tests that go on after a wait that is over."""
 

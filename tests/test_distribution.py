@@ -216,7 +216,7 @@ def test_the_wheel_has_the_package_alone(built):
     names, info, about = read_wheel(built)
     own = set(files_below(ROOT / "operator_schema"))
     assert {name for name in names if not name.startswith(info)} == own
-    assert {"operator_schema/py.typed", "operator_schema/inspector/page/index.html"} <= own
+    assert {"operator_schema/py.typed", "operator_schema/workbench/inspector/page/index.html"} <= own
     assert about["Description-Content-Type"] == "text/markdown"
     assert "](docs/" not in about.get_payload()
     assert about.get_all("Requires-Dist") is not None

@@ -116,12 +116,12 @@ def test_what_is_loaded_anyway_is_imported_at_the_top():
 def test_the_counter_finds_what_it_is_for():
     """Without these, an empty list on both sides would pass."""
     found = loaded_with_their_only_importer()
-    assert found["compare/case_values.py"] == "compare/counterexamples.py"
+    assert found["workbench/compare/case_values.py"] == "workbench/compare/counterexamples.py"
     assert found["execution/run.py"] == "execution/executor.py"
     assert "codec/example.py" not in found  # loaded when it is needed
     assert "codec/shortcuts.py" not in found  # public names of the package
-    assert "cli/serve.py" not in found  # app.py loads it by its name when it is asked for
-    assert "cli/client_config.py" not in found  # loaded for one option
+    assert "workbench/cli/serve.py" not in found  # app.py loads it by its name when it is asked for
+    assert "workbench/cli/client_config.py" not in found  # loaded for one option
     assert "introspect/walk.py" not in found  # the entrance of its room, which the codec uses
 
 

@@ -282,7 +282,8 @@ OLD = "operator_schema needs Python 3.11 or newer, and this is Python 3.10.4"
 
 @pytest.mark.needs_process
 @pytest.mark.parametrize(
-    "import_it", ["import operator_schema", "from operator_schema import tool", "import operator_schema.cli"]
+    "import_it",
+    ["import operator_schema", "from operator_schema import tool", "import operator_schema.workbench.cli"],
 )
 def test_an_older_python_is_answered_with_what_is_needed(import_it):
     code = f"import sys\nsys.version_info = (3, 10, 4, 'final', 0)\n{import_it}"

@@ -98,13 +98,15 @@ def test_an_attribute_of_providers_says_so_too(name, meant):
         ("operator_schema", "Image", "content"),
         ("operator_schema", "ScriptedModel", "testing"),
         ("operator_schema", "openai_chat", "providers"),
-        ("operator_schema", "snapshot_of", "compare"),
+        ("operator_schema", "snapshot_of", "workbench.compare"),
         ("operator_schema.errors", "CommitError", "rounds"),
         ("operator_schema.errors", "RoundError", ""),
         ("operator_schema.rounds", "tool", ""),
         ("operator_schema.adapters", "openai_chat", "providers"),
         ("operator_schema", "process", "adapters"),
-        ("operator_schema.lint", "decode_lines", "bulk"),
+        ("operator_schema", "inspector", "workbench"),
+        ("operator_schema", "lint", "workbench.lint"),
+        ("operator_schema.workbench.lint", "decode_lines", "workbench.bulk"),
     ],
 )
 def test_a_name_that_another_room_has_is_answered_with_this_room(module, name, home):
@@ -212,7 +214,7 @@ def test_each_public_name_without_its_last_letter_is_answered(module, name):
 
 @pytest.mark.needs_threads  # the inspector's server
 @pytest.mark.slow("draws thousands of misspelt names")
-@example(("operator_schema.lint", "lint"), "replaced", 2, "i")
+@example(("operator_schema.workbench.lint", "lint"), "replaced", 2, "i")
 @settings(max_examples=20 * settings().max_examples)
 @given(st.sampled_from(PUBLIC), st.sampled_from(sorted(EDITS)), st.integers(0, 30), st.sampled_from(LETTERS))
 def test_each_single_edit_of_each_public_name_is_answered(public, edit, at, letter):

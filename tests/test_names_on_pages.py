@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from operator_schema.cli.app import commands
+from operator_schema.workbench.cli.app import commands
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

@@ -16,19 +16,19 @@ from operator_schema import RawCall, Toolset, tool
 from operator_schema.adapters.mcp.http import Guard
 from operator_schema.adapters.mcp.stdio import Unreadable as UnreadableMessage
 from operator_schema.adapters.mcp.stdio import message_of
-from operator_schema.bulk import decode_lines
-from operator_schema.cli.arguments import json_in
-from operator_schema.cli.module_loading import WrongUse
-from operator_schema.cli.output import value_of
-from operator_schema.compare.logs import Unreadable, parts_of, records_of
-from operator_schema.compare.redaction import REDACTED, Hidden, without_secrets
-from operator_schema.inspector.call_logs import TriedCalls
 from operator_schema.json_values import RepeatedKeyError, distinct_keys, repeated_key
-from operator_schema.probe.channel import _read
 from operator_schema.providers import ResponseError, anthropic, openai_chat
 from operator_schema.providers.written_calls import written_calls
+from operator_schema.recordings.logs import Unreadable, parts_of, records_of
+from operator_schema.recordings.redaction import REDACTED, Hidden, without_secrets
 from operator_schema.rounds import RestoreError
 from operator_schema.testing import playback
+from operator_schema.workbench.bulk import decode_lines
+from operator_schema.workbench.cli.arguments import json_in
+from operator_schema.workbench.cli.module_loading import WrongUse
+from operator_schema.workbench.cli.output import value_of
+from operator_schema.workbench.inspector.call_logs import TriedCalls
+from operator_schema.workbench.probe.channel import _read
 
 CALL = '{"name": "pay", "arguments": {"amount": 1, "amount": 1000}}'
 

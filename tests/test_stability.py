@@ -34,9 +34,10 @@ FRAMEWORKS = {
 def rooms():
     """List the modules that export names to programs: the package, and what stands directly below it."""
     folder = ROOT / "operator_schema"
-    files = [*folder.glob("[a-z]*.py"), *folder.glob("[a-z]*/__init__.py")]
-    names = sorted({path.stem if path.parent == folder else path.parent.name for path in files})
-    return ["operator_schema", *[f"operator_schema.{name}" for name in names]]
+    patterns = ("*.py", "*/__init__.py")
+    files = [path for room in (folder, folder / "workbench") for each in patterns for path in room.glob(each)]
+    places = {path.parent if path.stem == "__init__" else path.with_suffix("") for path in files}
+    return sorted(".".join(place.relative_to(folder.parent).parts) for place in places)
 
 
 def exported(module):
@@ -63,7 +64,10 @@ BELOW = {
     "token_counts",
     "schema",
     "introspect",
+    "recordings",
+    "workbench",
     "cli",
+    "tool_definitions",
 }
 """The page says of these as a whole that they are for the package alone."""
 

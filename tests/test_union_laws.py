@@ -17,7 +17,7 @@ from libraries import library
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError
-from operator_schema.lint import lint_type
+from operator_schema.workbench.lint import lint_type
 
 attrs, msgspec, pydantic = library("attrs"), library("msgspec"), library("pydantic")
 

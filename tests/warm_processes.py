@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 CAN_FORK = hasattr(os, "fork") and sys.platform != "emscripten"
 CLIENT = Path(__file__).resolve().with_name("warm_command.py")
 IMPORTED = (
-    "operator_schema.cli.app",
-    "operator_schema.cli.check_command",
-    "operator_schema.cli.compare_commands",
-    "operator_schema.cli.completion",
-    "operator_schema.cli.inspect_command",
-    "operator_schema.cli.probe_command",
-    "operator_schema.cli.serve",
-    "operator_schema.cli.tool_commands",
-    "operator_schema.cli.type_commands",
+    "operator_schema.workbench.cli.app",
+    "operator_schema.workbench.cli.check_command",
+    "operator_schema.workbench.cli.compare_commands",
+    "operator_schema.workbench.cli.completion",
+    "operator_schema.workbench.cli.inspect_command",
+    "operator_schema.workbench.cli.probe_command",
+    "operator_schema.workbench.cli.serve",
+    "operator_schema.workbench.cli.tool_commands",
+    "operator_schema.workbench.cli.type_commands",
     "operator_schema.execution.around",
     "operator_schema.execution.on_asyncio",
     "operator_schema.execution.stream",
@@ -54,7 +54,7 @@ NEEDED_BY_SERVERS = (
     "mcp.server",
     "operator_schema.adapters.mcp.gateway",
     "operator_schema.adapters.mcp.http",
-    "operator_schema.cli.gateway_config",
+    "operator_schema.workbench.cli.gateway_config",
     "starlette.applications",
     "uvicorn.lifespan.on",
 )

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
-    from ..compare.redaction import KeysOfTools
     from ..execution import Execution
     from ..findings import Finding
+    from ..recordings.redaction import KeysOfTools
     from ..rounds import ArgumentChange, ChangedArguments, Round, ToolCall
     from ..tools import Tool
 
@@ -106,7 +106,7 @@ def spans(
 
 @cache
 def _redaction() -> ModuleType:
-    from ..compare import redaction  # it brings its whole room, and most programs redact nothing
+    from ..recordings import redaction  # it brings its whole room, and most programs redact nothing
 
     return redaction
 

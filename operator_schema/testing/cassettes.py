@@ -13,13 +13,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..codec.codec import codec_of
-from ..compare.logs import MAX_LINE, Unreadable, records_in
-from ..compare.redaction import REDACTED, without_secrets
-from ..compare.secret_keys import Hidden, KeysOfTools, hidden_keys
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
 from ..message_text import checked_path, excerpt, nearest_names, quote, received
+from ..recordings.logs import MAX_LINE, Unreadable, records_in
+from ..recordings.redaction import REDACTED, without_secrets
+from ..recordings.secret_keys import Hidden, KeysOfTools, hidden_keys
 from ..rounds import ChangedArguments
 from ..rounds.near_tools import near_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call

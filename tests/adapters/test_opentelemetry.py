@@ -39,8 +39,8 @@ from operator_schema import (
     tool,
 )
 from operator_schema.adapters.opentelemetry import spans
-from operator_schema.cli import main
-from operator_schema.compare import snapshot_of
+from operator_schema.workbench.cli import main
+from operator_schema.workbench.compare import snapshot_of
 
 try:
     from opentelemetry.exporter.otlp.json.file import FileSpanExporter
@@ -637,7 +637,7 @@ print([name for name in sys.modules if "opentelemetry" in name or name.endswith(
 @pytest.mark.needs_process
 def test_spans_that_redact_nothing_load_nothing_of_comparisons():
     look = "import sys; from operator_schema.adapters.opentelemetry import spans; spans(); "
-    look += "print('operator_schema.compare' in sys.modules)"
+    look += "print('operator_schema.workbench.compare' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 

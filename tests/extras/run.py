@@ -24,20 +24,20 @@ PAGE = ROOT / "docs" / "stability.md"
 MARKS = ("<!-- extras -->\n", "<!-- end of extras -->")
 
 LINES = [
-    "tests/bulk",
-    "tests/compare/test_logs.py",
-    "tests/compare/test_parallel_engines.py",
-    "tests/cli/test_cli_replay.py",
+    "tests/workbench/bulk",
+    "tests/recordings/test_logs.py",
+    "tests/workbench/compare/test_parallel_engines.py",
+    "tests/workbench/cli/test_cli_replay.py",
 ]
 SMALL = {
     "arrow": LINES,
-    "cli": ["tests/cli"],
+    "cli": ["tests/workbench/cli"],
     "code": ["tests/code_tools"],
-    "inspector": ["tests/inspector"],
+    "inspector": ["tests/workbench/inspector"],
     "mcp": ["tests/adapters/mcp"],
     "monty": ["tests/code_mode"],
     "opentelemetry": ["tests/adapters/test_opentelemetry.py"],
-    "probe": ["tests/probe"],
+    "probe": ["tests/workbench/probe"],
     "testing": ["tests/test_testing.py", "tests/test_testing_extra.py", "tests/test_scripted_model.py"],
     "zstd": LINES,
 }

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from libraries import library
 
 from operator_schema import Codec, DecodeError, SchemaError, json_schema, tool
-from operator_schema.lint import lint_type
+from operator_schema.workbench.lint import lint_type
 
 pydantic = library("pydantic")
 

@@ -72,21 +72,22 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 SAME_EVERYWHERE = {
     "they ask other programs: git, Go, type checkers, other parsers, shells": (
         *("code_tools/test_in_place.py", "code_tools/test_judges.py", "code_tools/test_patches.py"),
-        *("code_tools/test_type_checkers.py", "code_tools/test_uses.py", "cli/test_cli_completion.py"),
-        *("cli/test_changes_page.py", "probe/test_planted_faults.py", "probe/test_probing.py"),
+        *("code_tools/test_type_checkers.py", "code_tools/test_uses.py"),
+        *("workbench/cli/test_cli_completion.py", "workbench/cli/test_changes_page.py"),
+        *("workbench/probe/test_planted_faults.py", "workbench/probe/test_probing.py"),
     ),
     "they read languages other than Python": (
         *("code_tools/test_brace_languages.py", "code_tools/test_doc_comments.py", "code_tools/test_rust.py"),
         "code_tools/test_lines_of_declarations.py",
     ),
     "they compare JSON schemas, and what a campaign goes on with": (
-        *("compare/test_counterexamples.py", "compare/test_containment.py"),
-        *("compare/test_random_documents.py",),
+        *("workbench/compare/test_counterexamples.py", "workbench/compare/test_containment.py"),
+        *("workbench/compare/test_random_documents.py",),
         *("damage", "test_campaign.py"),
     ),
     "they read this repository: its pages, numbers, modules and releases": (
         *("code_tools/test_numbers_of_code_tools.py", "code_tools/test_recorded_session.py"),
-        *("compare/test_replay_page.py", "mutation", "providers/test_judges_page.py"),
+        *("workbench/compare/test_replay_page.py", "mutation", "providers/test_judges_page.py"),
         *("providers/test_numbers_of_providers.py", "site", "test_benchmarks.py", "test_distribution.py"),
         *("test_clocks.py", "test_frameworks_page.py", "test_house.py", "test_names_on_pages.py"),
         "test_pictures.py",

@@ -55,7 +55,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "operator_schema"
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 TESTS = ("tests", "docs", "README.md")
-SLOW = ("tests/cli", "tests/matrix", "tests/mutation", "tests/typing", "tests/test_benchmarks.py")
+SLOW = ("tests/workbench/cli", "tests/matrix", "tests/mutation", "tests/typing", "tests/test_benchmarks.py")
 """Tests that say nothing about the mutated modules, or start a process for each question."""
 QUICK = 3.0
 """Seconds of tests in the first stage of a mutant."""
@@ -116,12 +116,15 @@ ROOMS = {
     "providers": Room(("providers",), ("providers",)),
     "adapters": Room(("adapters",), ("adapters",)),
     "mcp": Room(
-        ("adapters/mcp", "adapters/mcp_client.py", "cli/serve.py", "cli/factories.py"),
-        ("adapters/mcp", "cli/test_cli_serve.py", "cli/test_cli_contexts.py"),
+        ("adapters/mcp", "adapters/mcp_client.py", "workbench/cli/serve.py", "workbench/cli/factories.py"),
+        ("adapters/mcp", "workbench/cli/test_cli_serve.py", "workbench/cli/test_cli_contexts.py"),
     ),
     "code_tools": Room(("code_tools",), ("code_tools",)),
-    "lint": Room(("lint",), ("test_lint_meanings.py", "test_lint.py", "cli/test_cli_check.py")),
-    "cli": Room(("cli/[!s]*.py", "cli/sources.py"), ("cli",)),
+    "lint": Room(
+        ("workbench/lint.py",),
+        ("workbench/test_lint_meanings.py", "workbench/test_lint.py", "workbench/cli/test_cli_check.py"),
+    ),
+    "cli": Room(("workbench/cli/[!s]*.py", "workbench/cli/sources.py"), ("workbench/cli",)),
     "testing": Room(
         ("testing",),
         (
@@ -135,7 +138,7 @@ ROOMS = {
         ),
     ),
 }
-"""Every room that is mutated. Some files are in two of them; `cli/serve.py` belongs to `mcp` alone."""
+"""Every room that is mutated. Some files are in two of them; `serve.py` belongs to `mcp` alone."""
 
 ENGINE = ("introspect", "codec", "tools", "schema", "errors")
 

@@ -11,10 +11,10 @@ from judge import validator
 from offers import offer_of
 
 from operator_schema import DecodeError, SchemaError
-from operator_schema.lint import lint
 from operator_schema.providers import anthropic, bedrock, gemini, openai_chat
 from operator_schema.schema.root_composition import uncomposed
 from operator_schema.tools import document_tool
+from operator_schema.workbench.lint import lint
 
 REFUSED = {"allOf", "anyOf", "oneOf", "if", "then", "else"}
 

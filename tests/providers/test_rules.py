@@ -12,7 +12,6 @@ from small_domains import texts_of
 from test_provider_laws import PROVIDERS, response_of
 
 from operator_schema import Executor, RawCall, SchemaError, Toolset, tool
-from operator_schema.lint import lint
 from operator_schema.providers import (
     NameRule,
     Rules,
@@ -32,6 +31,7 @@ from operator_schema.providers.property_names import (
 )
 from operator_schema.schema.references import rebuilt
 from operator_schema.tools import document_tool
+from operator_schema.workbench.lint import lint
 
 WITH_KEYS = [provider for provider in PROVIDERS if provider.rules.keys is not None]
 

@@ -130,7 +130,7 @@ def test_a_name_that_may_be_another_word_is_shown_and_never_read(name, tools):
     assert not ran
 
 
-HISTORIES = Path(__file__).parents[1] / "compare" / "histories"
+HISTORIES = Path(__file__).parents[1] / "workbench" / "compare" / "histories"
 RECORDED = sorted(
     {
         one["name"]

@@ -24,8 +24,6 @@ from round_samples import raw
 
 from operator_schema import Executor, RunNormally, Toolset, Transcript, hook, tool
 from operator_schema.adapters.opentelemetry import spans
-from operator_schema.compare.logs import records_in
-from operator_schema.compare.recorded_calls import calls_in
 from operator_schema.content import Image
 from operator_schema.providers import (
     anthropic,
@@ -36,8 +34,10 @@ from operator_schema.providers import (
     openai_chat,
     openai_responses,
 )
+from operator_schema.recordings.logs import records_in
 from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.testing import playback, record
+from operator_schema.workbench.compare.recorded_calls import calls_in
 
 pytestmark = pytest.mark.needs_threads
 

@@ -17,7 +17,7 @@ from operator_schema.rounds.ranking import all_terms, best, is_from, term_of, te
 from operator_schema.rounds.tool_search import _Index
 from operator_schema.tools import document_tool
 
-HISTORIES = Path(__file__).parents[1] / "compare" / "histories"
+HISTORIES = Path(__file__).parents[1] / "workbench" / "compare" / "histories"
 ROWS = Path(__file__).parents[1] / "tool_search" / "questions.jsonl"
 ASKED = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
 

@@ -41,7 +41,7 @@ CONVERSATIONS = "in conversations"
 _SERVERS = "bfcl_eval/data/multi_turn_func_doc/"
 _NOT_IN_CONVERSATIONS = "memory"
 OWN = Path(__file__).with_name("questions.jsonl")
-RECORDED = Path(__file__).parents[1] / "compare" / "histories"
+RECORDED = Path(__file__).parents[1] / "workbench" / "compare" / "histories"
 
 FIRST = 5
 LEAST_RECALL = 0.95

@@ -15,11 +15,11 @@ from mcp.server.lowlevel import NotificationOptions
 
 from operator_schema import RawCall, Registry, Toolset, skip, tool, tool_input
 from operator_schema.adapters.mcp import handlers, server
-from operator_schema.cli.lookup import ObjectName
-from operator_schema.cli.module_loading import WrongUse
-from operator_schema.cli.output import Output
-from operator_schema.cli.serve import _Offered, _offered, _server, _tell_lacking, _version_of
 from operator_schema.rounds import ToolSearch
+from operator_schema.workbench.cli.lookup import ObjectName
+from operator_schema.workbench.cli.module_loading import WrongUse
+from operator_schema.workbench.cli.output import Output
+from operator_schema.workbench.cli.serve import _Offered, _offered, _server, _tell_lacking, _version_of
 
 
 @tool

@@ -18,7 +18,7 @@ from operator_schema import Executor, RawCall, Registry
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
 from operator_schema.adapters.mcp_client import tools_from
 
-RECORDED = sorted((Path(__file__).parents[2] / "compare" / "histories").glob("*/*.json"))
+RECORDED = sorted((Path(__file__).parents[2] / "workbench" / "compare" / "histories").glob("*/*.json"))
 LATEST = list({path.parent.name: path for path in RECORDED}.values())
 MODES = ["legacy", MODERN]
 NONSENSE = [None, True, 5, "nonsense", [None], {"nonsense": 5}]

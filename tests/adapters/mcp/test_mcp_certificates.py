@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
-from operator_schema.cli.gateway_config import open_servers, servers_in
-from operator_schema.cli.module_loading import WrongUse
+from operator_schema.workbench.cli.gateway_config import open_servers, servers_in
+from operator_schema.workbench.cli.module_loading import WrongUse
 
 pytestmark = [pytest.mark.needs_threads, pytest.mark.needs_process]
 REFUSED = b"HTTP/1.1 418 I'm a teapot\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"

@@ -9,8 +9,8 @@ import pytest
 
 from operator_schema.adapters.mcp import http
 from operator_schema.adapters.mcp.http import Address, Guard, hosts_of, origins_behind, origins_of
-from operator_schema.cli.module_loading import WrongUse
-from operator_schema.cli.serve import _address, _token
+from operator_schema.workbench.cli.module_loading import WrongUse
+from operator_schema.workbench.cli.serve import _address, _token
 
 HOST = (b"host", b"localhost:8000")
 PAGE = (b"origin", b"https://tools.example.com")

@@ -6,7 +6,7 @@ import pytest
 
 from operator_schema.adapters import mcp_client
 from operator_schema.adapters.mcp import behind_resources, forwarding, http, stdio
-from operator_schema.cli import serve
+from operator_schema.workbench.cli import serve
 
 DOCS = Path(__file__).parents[3] / "docs"
 

@@ -11,10 +11,11 @@ import pytest
 from engine_work import DiesAlways, DiesOnce, Fails, Order, Square
 
 from operator_schema import tool
-from operator_schema.bulk import decode_lines
-from operator_schema.cli import main
-from operator_schema.compare import logs, snapshot_of
-from operator_schema.compare.parallel_engines import EngineError, Lost, make_engine
+from operator_schema.recordings import logs
+from operator_schema.workbench.bulk import decode_lines
+from operator_schema.workbench.cli import main
+from operator_schema.workbench.compare import snapshot_of
+from operator_schema.workbench.compare.parallel_engines import EngineError, Lost, make_engine
 
 # Starting may take long on a machine that is busy.
 os.environ["RAY_raylet_start_wait_time_s"] = "300"  # noqa: SIM112  # its name

@@ -41,7 +41,13 @@ def test_the_code_tools_of_a_folder_over_stdio(tmp_path):
 
 
 def test_the_printed_command_serves_the_folder_from_anywhere(tmp_path):
-    words = ("--print-config", "claude-code", "operator_schema.code_tools", "--root", "operator_schema/cli")
+    words = (
+        "--print-config",
+        "claude-code",
+        "operator_schema.code_tools",
+        "--root",
+        "operator_schema/workbench/cli",
+    )
     (entry,) = json.loads(run(*words, folder=ROOT).stdout)["mcpServers"].values()
 
     async def main():

@@ -15,8 +15,8 @@ from mcp.types import ElicitResult, Implementation, ToolListChangedNotification
 from mcp_processes import command, environment, http_server, over_stdio, run
 from patience import LONGEST_WAIT
 
-from operator_schema.cli.gateway_config import _MOST_SHOWN
 from operator_schema.message_text import clip
+from operator_schema.workbench.cli.gateway_config import _MOST_SHOWN
 
 pytestmark = pytest.mark.slow("starts a server in a process for each question")
 

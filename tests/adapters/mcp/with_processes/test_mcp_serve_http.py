@@ -26,8 +26,8 @@ from patience import LONGEST_WAIT, at_least, wait_until
 from operator_schema import Registry, tool
 from operator_schema.adapters.mcp import http as serving
 from operator_schema.adapters.mcp import server
-from operator_schema.cli import main as operator_schema
 from operator_schema.tools import document_tool
+from operator_schema.workbench.cli import main as operator_schema
 
 pytestmark = [
     pytest.mark.needs_process,

@@ -1,0 +1,482 @@
+"""Which configuration does an MCP client need to find a server, and how does it get into a file?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from ...json_values import is_array, is_object
+from ...message_text import clip, escape
+from .. import PACKAGE
+from .arguments import factory_of, json_in, replace_file, server_name, written_options
+from .lookup import ObjectName, in_full
+from .module_loading import WrongUse, check_is_there
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import click
+
+    from .arguments import Client
+    from .output import Output
+
+__all__ = ["print_config"]
+
+
+_FILES: Final[dict[Client, str]] = {
+    "claude-code": ".mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "cursor": ".cursor/mcp.json",
+    "codex": ".codex/config.toml",
+}
+"""The file that each client reads in the folder of a project.
+
+Source: https://code.claude.com/docs/en/mcp, https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
+https://cursor.com/docs/mcp, https://developers.openai.com/codex/mcp
+"""
+
+_PLACES: Final[dict[Client, str]] = {
+    "claude-desktop": "claude_desktop_config.json (Settings > Developer > Edit Config)",
+    "claude-code": ".mcp.json in the folder of your project",
+    "claude-mcp-add": "a shell in the folder of your project",
+    "vscode": ".vscode/mcp.json in the folder of your project",
+    "cursor": ".cursor/mcp.json in the folder of your project, or ~/.cursor/mcp.json",
+    "codex": ".codex/config.toml in the folder of a project that Codex trusts, or ~/.codex/config.toml",
+}
+
+_TOKENS: Final[dict[Client, str]] = {
+    "claude-code": "${%s}",
+    "claude-mcp-add": "${%s}",
+    "vscode": "${input:%s}",
+    "cursor": "${env:%s}",
+}
+"""How each client refers to a secret that isn't in the file itself."""
+
+_IS_WINDOWS: Final = os.name == "nt"
+_MAX_FILE: Final = 10_000_000
+_MESSAGE: Final = 200
+
+
+def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
+    """Print the configuration by which a client finds the server of a command line, or write it into a file.
+
+    Args:
+        outputs: standard output and standard error.
+        ctx: of the command `serve`.
+
+    Raises:
+        WrongUse: this client can't find the server in that way, or the file can't be changed.
+    """
+    given, target = ctx.params, ctx.params["target"]
+    if target is not None and not given["http"]:  # a URL may be that of another machine
+        check_is_there(target.module)
+    client: Client = given["client"]
+    name = server_name(target, given)
+    url = secret = None
+    if given["http"]:
+        host = next(iter(given["allow_host"]), given["host"])
+        url = f"http://{host}{'' if given['allow_host'] else ':' + str(given['port'])}/mcp"
+        secret = given["token_env"] or ("MCP_TOKEN" if given["token_file"] else None)
+    config = config_of(client, name, _words(ctx, target), url=url, secret=secret)
+    if config is None:
+        message = f"{client} takes no URL from a file: leave out --http, or add {url} under its connectors"
+        raise WrongUse(message)
+    if given["write"]:
+        _check_not_its_own(file_of(client), given["gateway"])
+        return _write_config(outputs, client, config, force=given["force"])
+    if client in {"claude-mcp-add", "codex"}:
+        outputs[0].text(text_of(client, config))
+    else:
+        outputs[0].json(config, 2)
+    outputs[0].flush()
+    outputs[1].line(f"for {place_of(client)}", "dim")
+    return 0
+
+
+def _check_not_its_own(file: str, servers: str | None) -> None:
+    """Check that a gateway isn't added to the servers that it stands in front of.
+
+    Raises:
+        WrongUse: it would be.
+    """
+    if servers is None or os.path.realpath(file) != os.path.realpath(servers):
+        return
+    message = (
+        f"{escape(file)} names the servers of this gateway, which would start itself: move these to another "
+        "file, such as servers.json, and give that to --gateway"
+    )
+    raise WrongUse(message)
+
+
+def _write_config(
+    outputs: tuple[Output, Output], client: Client, config: Mapping[str, Any], *, force: bool
+) -> int:
+    """Add the server to the file of the project in the current folder, and show what changes."""
+    file = file_of(client)
+    before = read_file(file)
+    after = merged(client, file, before, config, force=force)
+    if after == before:
+        outputs[1].line(f"{file} has it already", "dim")
+        return 0
+    try:
+        Path(file).parent.mkdir(exist_ok=True)
+    except OSError as error:
+        message = f"can't make the folder of {file}: {error.strerror}"
+        raise WrongUse(message) from None
+    replace_file(file, after)
+    outputs[0].changes(before, after)
+    outputs[0].flush()
+    outputs[1].line(f"{file} is written", "dim")
+    return 0
+
+
+def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
+    """Return the command line that serves the same, without the options that only print a configuration."""
+    words = ["serve"]
+    for option in written_options(ctx):
+        if option.name in {"client", "write", "force", "show_traceback"}:
+            continue
+        value = ctx.params[option.name or ""]
+        for one in value if option.multiple else [value]:
+            text = in_full(one) if isinstance(one, ObjectName) else str(one)
+            if not option.is_flag:
+                words += [option.opts[0], text]
+            else:
+                words += option.opts[:1] if one else option.secondary_opts[:1]
+    words += [] if target is None else [in_full(target)]
+    factory = factory_of(ctx)
+    return words if factory is None else [*words, *factory.written(factory.given(ctx))]
+
+
+# --- the configuration ---------------------------------------------------------------------------
+
+
+def place_of(client: Client) -> str:
+    """Return where the configuration goes, in words."""
+    return _PLACES[client]
+
+
+def file_of(client: Client) -> str:
+    """Return the file of a project that a client reads, relative to the project's folder.
+
+    Raises:
+        WrongUse: it reads none.
+    """
+    if client in _FILES:
+        return _FILES[client]
+    remedy = {
+        "claude-desktop": "it has one file for all projects, which you change in its settings",
+        "claude-mcp-add": "run what is printed, or give --print-config claude-code --write",
+    }[client]
+    message = f"--write writes a project's file, and {client} reads none: {remedy}"
+    raise WrongUse(message)
+
+
+def config_of(
+    client: Client, name: str, words: Sequence[str], *, url: str | None = None, secret: str | None = None
+) -> dict[str, Any] | None:
+    """Return the configuration as JSON values; it holds no secret.
+
+    Args:
+        client: the client that is to use the server.
+        name: name of the server there.
+        words: the words after `operator-schema` in the command line that starts it.
+        url: URL of a server that runs already; None if the client starts it.
+        secret: name of the variable with the bearer token; None if the server wants none.
+
+    Returns:
+        None if this client takes no URL from a file.
+    """
+    entry = _started(words) if url is None else _found(client, url, secret)
+    if entry is None:
+        return None
+    if client in {"claude-desktop", "codex"}:
+        entry.pop("type", None)
+    if client == "codex":
+        return {"mcp_servers": {name: entry}}
+    if client != "vscode":
+        return {"mcpServers": {name: entry}}
+    if url is None or secret is None:
+        return {"servers": {name: entry}}
+    asked = {"type": "promptString", "id": secret, "description": f"Bearer token of {name}", "password": True}
+    return {"inputs": [asked], "servers": {name: entry}}
+
+
+def _started(words: Sequence[str]) -> dict[str, Any]:
+    # Programs with windows have neither the PATH of a shell nor its folder.
+    return {
+        "type": "stdio",
+        "command": sys.executable,
+        "args": ["-m", PACKAGE, *words],
+        "env": {"PYTHONPATH": os.getcwd()},
+    }
+
+
+def _found(client: Client, url: str, secret: str | None) -> dict[str, Any] | None:
+    if client == "claude-desktop":
+        return None
+    entry: dict[str, Any] = {"url": url} if client in {"cursor", "codex"} else {"type": "http", "url": url}
+    if secret is not None and client == "codex":
+        entry["bearer_token_env_var"] = secret
+    elif secret is not None:
+        entry["headers"] = {"Authorization": f"Bearer {_TOKENS[client] % secret}"}
+    return entry
+
+
+def text_of(client: Client, config: Mapping[str, Any]) -> str:
+    """Write a configuration as its client reads it: JSON, TOML, or the command that adds the server.
+
+    Args:
+        client: the client that is to use the server.
+        config: as `config_of` returns it.
+    """
+    if client == "claude-mcp-add":
+        return _command(*next(iter(config["mcpServers"].items())))
+    if client == "codex":
+        return _toml_table(*next(iter(config["mcp_servers"].items())))
+    return f"{json.dumps(config, indent=2, ensure_ascii=False)}\n"
+
+
+def _command(name: str, entry: Mapping[str, Any]) -> str:
+    # Its options --env and --header take any number of values, so none may stand before the name.
+    words = ["claude", "mcp", "add"]
+    if "url" in entry:
+        words += ["--transport", "http", name, entry["url"]]
+        words += [word for pair in entry.get("headers", {}).items() for word in ("--header", ": ".join(pair))]
+    else:
+        words.append(name)
+        words += [word for pair in entry["env"].items() for word in ("--env", "=".join(pair))]
+        words += ["--", entry["command"], *entry["args"]]
+    return f"{subprocess.list2cmdline(words) if _IS_WINDOWS else shlex.join(words)}\n"
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _toml_table(name: str, entry: Mapping[str, Any]) -> str:
+    lines = [f"{key} = {_toml(value)}" for key, value in entry.items()]
+    return "\n".join([f"[mcp_servers.{_toml_key(name)}]", *lines, ""])
+
+
+def _toml_key(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _toml(key)
+
+
+def _toml(value: Any) -> str:
+    if is_array(value):
+        return f"[{', '.join(map(_toml, value))}]"
+    if is_object(value):
+        return f"{{ {', '.join(f'{_toml_key(key)} = {_toml(one)}' for key, one in value.items())} }}"
+    # A string of JSON is one of TOML, but for one character. Source: https://toml.io/en/v1.0.0#string
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def read_file(file: str) -> str:
+    """Read an existing configuration; empty if there is none.
+
+    Raises:
+        WrongUse: it can't be read, or isn't text.
+    """
+    path = Path(file)
+    try:
+        if not path.exists():
+            return ""
+        if path.stat().st_size > _MAX_FILE:
+            message = f"{escape(file)} is too large for a configuration: {path.stat().st_size:,} bytes"
+            raise WrongUse(message)
+        return path.read_bytes().decode()
+    except OSError as error:
+        message = f"can't read {escape(file)}: {error.strerror}"
+        raise WrongUse(message) from None
+    except UnicodeDecodeError:
+        message = f"{escape(file)} isn't UTF-8, so it wasn't changed"
+        raise WrongUse(message) from None
+
+
+def merged(client: Client, file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
+    """Return the text of a file with a server added; everything else in it stays as it is.
+
+    Args:
+        client: the client that reads the file.
+        file: its name, for messages.
+        text: what is in it; empty if it isn't there.
+        config: as `config_of` returns it.
+        force: whether a server of the same name is replaced.
+
+    Raises:
+        WrongUse: it isn't JSON or TOML, has something else in place of the servers, or another server of this
+            name.
+    """
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    text = text.removeprefix(mark)
+    if not text.strip():
+        return mark + text_of(client, config)
+    if client == "codex":
+        return mark + _with_table(file, text, config)
+    return mark + _with_members(file, text, config, force=force)
+
+
+# --- JSON ----------------------------------------------------------------------------------------
+
+
+def _with_members(file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
+    document = _checked(file, text)
+    for key, members in config.items():
+        known = document.get(key, type(members)())
+        if type(known) is not type(members):
+            raise _unlike(file, key, "an object" if is_object(members) else "an array")
+        pairs = members.items() if is_object(members) else [(member["id"], member) for member in members]
+        for name, member in pairs:
+            there, position = _position(known, name)
+            if there == member:
+                continue
+            if there is not None and not force:
+                raise _taken(file, name)
+            text = _placed(text, key, name if is_object(members) else None, position, member)
+            document = _checked(file, text)
+            known = document[key]
+    return text
+
+
+def _position(known: Any, name: str) -> tuple[Any, int | None]:
+    """Return a member by its name or id, and where it is among the members."""
+    if is_object(known):
+        return known.get(name), list(known).index(name) if name in known else None
+    for position, member in enumerate(known):
+        if is_object(member) and member.get("id") == name:
+            return member, position
+    return None, None
+
+
+def _checked(file: str, text: str) -> dict[str, Any]:
+    try:
+        document = json_in(text, file)
+    except WrongUse as error:
+        remedy = "Correct it (comments aren't JSON), or paste what --print-config prints without --write"
+        message = f"{error}; it wasn't changed. {remedy}"
+        raise WrongUse(message) from None
+    if not is_object(document):
+        message = f"{escape(file)} isn't a JSON object, so it wasn't changed"
+        raise WrongUse(message)
+    return document
+
+
+def _unlike(file: str, key: str, expected: str) -> WrongUse:
+    message = f"{escape(file)} isn't a configuration of this client: its {key!r} must be {expected}"
+    return WrongUse(message)
+
+
+def _taken(file: str, name: str) -> WrongUse:
+    message = (
+        f"{escape(file)} has another {escape(name)!r} already: give --force to replace it, or another --name"
+    )
+    return WrongUse(message)
+
+
+def _placed(text: str, key: str, name: str | None, position: int | None, member: Any) -> str:
+    """Write a member into the object or array of a key, replacing one or after the last."""
+    start = _skipped(text, 0)
+    whole = {name: member} if name is not None else [member]
+    outer = {found: place for found, *place in _members(text, start)}
+    if key not in outer:
+        return _inserted(text, start, 1, key, whole)
+    inner = outer[key][0]
+    if position is None:
+        return _inserted(text, inner, 2, name, member)
+    _, first, last = _members(text, inner)[position]
+    return text[:first] + _written(text, 2, member) + text[last:]
+
+
+def _members(text: str, start: int) -> list[tuple[str | None, int, int]]:
+    """List the members of an object or array of valid JSON: key, and where the value begins and ends."""
+    decoder, found = json.JSONDecoder(), list[tuple[str | None, int, int]]()
+    at, has_keys = _skipped(text, start + 1), text[start] == "{"
+    while text[at] not in "}]":
+        key = None
+        if has_keys:
+            key, at = decoder.raw_decode(text, at)
+            at = _skipped(text, _skipped(text, at) + 1)
+        _, end = decoder.raw_decode(text, at)
+        found.append((key, at, end))
+        at = _skipped(text, end)
+        if text[at] == ",":
+            at = _skipped(text, at + 1)
+    return found
+
+
+def _inserted(text: str, start: int, depth: int, key: str | None, value: Any) -> str:
+    """Write a member after the last one of an object or array."""
+    newline, indent = _layout(text)
+    before = f"{newline}{indent * depth}"
+    name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+    member = f"{before}{name}{_written(text, depth, value)}"
+    known = _members(text, start)
+    if known:
+        end = known[-1][2]
+        return f"{text[:end]},{member}{text[end:]}"
+    end = _skipped(text, start + 1)
+    return f"{text[: start + 1]}{member}{newline}{indent * (depth - 1)}{text[end:]}"
+
+
+def _written(text: str, depth: int, value: Any) -> str:
+    newline, indent = _layout(text)
+    lines = json.dumps(value, indent=indent, ensure_ascii=False).split("\n")
+    return f"{newline}{indent * depth}".join(lines)
+
+
+def _layout(text: str) -> tuple[str, str]:
+    """Return how a file ends its lines and indents them."""
+    indented = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    return "\r\n" if "\r\n" in text else "\n", indented[1] if indented else "  "
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def _skipped(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return at if found is None else found.end()
+
+
+# --- TOML ----------------------------------------------------------------------------------------
+
+
+def _with_table(file: str, text: str, config: Mapping[str, Any]) -> str:
+    """Write a table after the last one."""
+    before, ((name, entry),) = _read_toml(file, text), config["mcp_servers"].items()
+    known = before.get("mcp_servers", {})
+    if not is_object(known):
+        raise _unlike(file, "mcp_servers", "a table")
+    if known.get(name) == entry:
+        return text
+    if name in known:
+        message = f"{escape(file)} has another {escape(name)!r} already: remove it, or give another --name"
+        raise WrongUse(message)
+    newline = _layout(text)[0]
+    joined = text if text.endswith("\n") else f"{text}{newline}"
+    after = joined + newline + _toml_table(name, entry).replace("\n", newline)
+    expected = {**before, "mcp_servers": {**known, name: entry}}
+    try:
+        is_added = tomllib.loads(after) == expected
+    except ValueError:
+        is_added = False
+    if not is_added:
+        message = f"{escape(file)} has its servers in one line, so it wasn't changed: paste what is printed"
+        raise WrongUse(message)
+    return after
+
+
+def _read_toml(file: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        reason = escape(clip(str(error), _MESSAGE))
+        message = f"{escape(file)} isn't TOML, so it wasn't changed: {reason}"
+        raise WrongUse(message) from None

@@ -1,0 +1,401 @@
+"""Calls functions of a program: those that make tools, with options, and the one that `--context` names."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from inspect import isasyncgen, isawaitable, isgenerator
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ...errors import DecodeError
+from ...execution.executor import Executor
+from ...introspect.node_kinds import json_types_of
+from ...introspect.nodes import ArrayNode, ObjectNode
+from ...json_values import is_array, to_json_text
+from ...message_text import escape
+from ...processes import kept_from_children
+from ...rounds.registry import Registry
+from ...rounds.toolset import Toolset
+from ...tools.function import tool
+from ...tools.signature import is_coroutine_function
+from .module_loading import WrongUse, kind_of, own_output_kept, reason_of
+from .output import json_types, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ...introspect.nodes import Field
+    from ...tools.tool import Tool
+
+    Offered = Executor | Registry | Toolset[Any]
+    import asyncio
+    from collections.abc import AsyncGenerator, Coroutine
+
+__all__ = ["Factory", "GivenContext", "OpenContexts", "factory_in", "run_in_loop"]
+
+T = TypeVar("T")
+
+_MADE = {"Executor", "Registry", "Toolset"}
+
+
+def factory_in(found: object) -> Factory | None:
+    """Return a function that makes tools as a factory; None for anything else.
+
+    Args:
+        found: an object of a module. A function makes tools if its annotations say that it returns an
+            `Executor`, a `Registry` or a `Toolset`; no other function is ever called.
+    """
+    if not isinstance(found, FunctionType):
+        return None
+    result = found.__annotations__.get("return")
+    name = result if isinstance(result, str) else getattr(result, "__name__", "")
+    return Factory(found) if name.partition("[")[0].rpartition(".")[2].strip("'\"") in _MADE else None
+
+
+class Factory:
+    """A function that makes tools.
+
+    Args:
+        function: its parameters are the options; it returns an `Executor`, a `Registry` or a `Toolset`.
+
+    Raises:
+        SchemaError: a parameter has a type that can't be read.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.name = function.__name__
+        make: Callable[..., Any] = _without_result(function)
+        self._tool: Tool[..., Any] = tool(unknown_fields="reject", flatten=False)(make)
+        self._types = json_types(self._tool)
+
+    def options(self) -> list[click.Option]:
+        """Make an option for each parameter; `given` reads their values."""
+        return [self._option(field) for field in self._fields]
+
+    def given(self, ctx: click.Context) -> dict[str, Any]:
+        """Return the values of the options on a command line: parameter to JSON value.
+
+        Args:
+            ctx: of the command that took them.
+        """
+        found: dict[str, Any] = {}
+        for field in self._fields:
+            value: Any = ctx.meta.get(_meta(field))
+            if value is None:
+                continue
+            types = self._types[field.key]
+            if isinstance(value, tuple):
+                found[field.key] = self._items(field, list(value))  # pyright: ignore[reportUnknownArgumentType]  # it was given several times
+            else:
+                found[field.key] = value if isinstance(value, bool) else value_of(value, types)
+        return found
+
+    def _items(self, field: Field, texts: list[str]) -> Any:
+        """Read an option that was given several times, or once with a JSON array."""
+        whole = value_of(texts[0], self._types[field.key])
+        if len(texts) == 1 and isinstance(whole, list):
+            return whole  # pyright: ignore[reportUnknownVariableType]  # JSON
+        graph = self._tool.codec.graph
+        node = graph.resolve(field.node)
+        types = json_types_of(node.items, graph.definitions) if isinstance(node, ArrayNode) else ("string",)
+        return [value_of(text, types) for text in texts]
+
+    def make(self, given: Mapping[str, Any], *, show_traceback: bool) -> Offered:
+        """Call the function.
+
+        Args:
+            given: as `given` returns it.
+            show_traceback: whether to print the whole traceback if it fails.
+
+        Raises:
+            WrongUse: an option doesn't fit, or the function raises an exception or returns something else.
+        """
+        decoded = self._decode(given)
+        try:
+            with own_output_kept():
+                made: Any = self._tool.call(decoded)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # the program's own code
+            if show_traceback:
+                traceback.print_exception(error)
+            reason = reason_of(error, show_traceback=show_traceback)
+            message = f"{escape(self.name)}() failed: {reason}"
+            raise WrongUse(message) from None
+        if not isinstance(made, (Executor, Registry, Toolset)):
+            kind = escape(type(made).__name__)
+            message = f"{escape(self.name)}() returned {kind}, not an Executor, a Registry or a Toolset"
+            raise WrongUse(message)
+        return made  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
+
+    def written(self, given: Mapping[str, Any]) -> list[str]:
+        """Return the options with their defaults, with absolute paths that also work in another folder.
+
+        Args:
+            given: as `given` returns it.
+
+        Raises:
+            WrongUse: an option doesn't fit.
+        """
+        decoded = self._decode(given)
+        words: list[str] = []
+        for field in self._fields:
+            value: Any = getattr(decoded, field.name)
+            if not isinstance(value, Path) and not _are_paths(value):
+                if field.key not in given:
+                    continue
+                value = given[field.key]
+            values: list[Any] = value if is_array(value) else [value]
+            for one in values:
+                words += _words(_written(field), one)
+        return words
+
+    @property
+    def _fields(self) -> Iterable[Field]:
+        root = self._tool.codec.graph.resolve_root()
+        return root.fields if isinstance(root, ObjectNode) else ()
+
+    def _option(self, field: Field) -> click.Option:
+        types = self._types[field.key]
+        words = [_written(field)]
+        is_flag = "boolean" in types and "string" not in types
+        if is_flag:
+            words = [f"{words[0]}/--no-{words[0].removeprefix('--')}"]
+
+        def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+            if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
+                ctx.meta[_meta(field)] = value
+
+        return click.Option(
+            [f"factory_{field.key}", *words],
+            type=None if is_flag else str,
+            is_flag=is_flag,
+            default=None,
+            multiple="array" in types,
+            metavar=None if is_flag else "PATH" if isinstance(field.default, Path) else "VALUE",
+            help=_about(field),
+            callback=keep,
+            expose_value=False,
+        )
+
+    def _decode(self, given: Mapping[str, Any]) -> Any:
+        try:
+            return self._tool.codec.decode(given)
+        except DecodeError as error:
+            problem = error.findings[0]
+            option = f"--{problem.path[0]}".replace("_", "-") if problem.path else escape(self.name)
+            message = f"{escape(option)}: {escape(problem.message)}"
+            raise WrongUse(message) from None
+
+
+def _without_result(function: FunctionType) -> Any:
+    """Return a copy of a function with `Any` as its result: tools have no JSON form."""
+    copy = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__doc__, copy.__module__, copy.__qualname__ = (
+        function.__doc__,
+        function.__module__,
+        function.__qualname__,
+    )
+    copy.__annotations__ = {**function.__annotations__, "return": Any}
+    return copy
+
+
+def _meta(field: Field) -> str:
+    return f"{__name__}.{field.key}"
+
+
+def _written(field: Field) -> str:
+    return f"--{field.key.replace('_', '-')}"
+
+
+def _are_paths(value: Any) -> bool:
+    return is_array(value) and bool(value) and all(isinstance(one, Path) for one in value)
+
+
+def _words(option: str, value: Any) -> list[str]:
+    if isinstance(value, Path):
+        return [option, os.path.abspath(value)]  # links stay as they are written
+    if isinstance(value, bool):
+        return [option if value else f"--no-{option.removeprefix('--')}"]
+    return [option, value if isinstance(value, str) else to_json_text(value)]
+
+
+def _about(field: Field) -> str:
+    about = (field.description or "").strip().replace("\n", " ")
+    if field.required:
+        return f"{about} [required]".strip()
+    default = field.default
+    is_shown = isinstance(default, (str, int, float, Path)) and not isinstance(default, bool)
+    return f"{about} [default: {default}]".strip() if is_shown else about
+
+
+# --- the context ---------------------------------------------------------------------------------
+
+_FAILED = "() failed"
+_NOT_CLOSED = " failed at its end"
+
+
+class GivenContext:
+    """What `--context` names: a mapping, or a function or context manager that gives one.
+
+    Args:
+        name: as it was written.
+        found: a mapping, a context manager of one, plain or async, or a function, plain or async, that
+            returns one of these. A plain function is called at once, all else in an event loop.
+        show_traceback: whether the traceback of its errors is printed.
+
+    Raises:
+        WrongUse: it can't give a mapping, or the function fails.
+    """
+
+    def __init__(self, name: str, found: Any, *, show_traceback: bool) -> None:
+        self._name = escape(name)
+        self._show_traceback = show_traceback
+        self._verb = "is"
+        if callable(found) and not is_coroutine_function(found) and not _is_manager(found):
+            self._verb = "returns"
+            try:
+                found = found()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001  # the program's own code
+                raise self._failed(_FAILED, error) from None
+        self._found: Any = found
+        self._is_made_later = is_coroutine_function(found) or isawaitable(found) or _is_manager(found)
+        if not self._is_made_later:
+            self._checked(found)
+
+    @property
+    def mapping(self) -> Mapping[Any, Any] | None:
+        """The mapping, if nothing has to be opened first."""
+        return None if self._is_made_later else self._found
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncGenerator[Mapping[Any, Any]]:
+        """Open it, in the event loop in which tools use it, and close it afterwards.
+
+        Raises:
+            WrongUse: opening or closing it fails.
+        """
+        try:
+            async with AsyncExitStack() as stack:
+                yield await self._entered(stack)
+        except (WrongUse, GeneratorExit):
+            raise
+        except Exception as error:  # noqa: BLE001  # the program's own code
+            raise self._failed(_NOT_CLOSED, error) from None
+
+    async def _entered(self, stack: AsyncExitStack) -> Mapping[Any, Any]:
+        found: Any = self._found
+        try:
+            if is_coroutine_function(found):
+                self._verb, found = "returns", found()
+            if isawaitable(found):
+                found = await found
+            if _is_manager(found):
+                self._verb = "gives"
+                if _is_async(found):
+                    found = await stack.enter_async_context(found)
+                else:
+                    found = stack.enter_context(found)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # the program's own code
+            raise self._failed(_FAILED, error) from None
+        return self._checked(found)
+
+    def _checked(self, found: Any) -> Mapping[Any, Any]:
+        if isinstance(found, Mapping):
+            return found  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
+        hint = " such as {Db: db}"
+        if isasyncgen(found) or isgenerator(found):
+            decorator = "asynccontextmanager" if isasyncgen(found) else "contextmanager"
+            hint = f"; decorate it with @contextlib.{decorator}"
+        message = f"{self._name} {self._verb} {kind_of(found)}, not a mapping{hint}"
+        raise WrongUse(message)
+
+    def _failed(self, how: str, error: BaseException) -> WrongUse:
+        if self._show_traceback:
+            traceback.print_exception(error)
+        return WrongUse(f"{self._name}{how}: {reason_of(error, show_traceback=self._show_traceback)}")
+
+
+def _is_manager(found: object) -> bool:
+    """Return whether something has to be entered; a mapping, such as a `shelve`, never has to."""
+    return (_is_async(found) or hasattr(type(found), "__enter__")) and not isinstance(found, Mapping)
+
+
+def _is_async(found: object) -> bool:
+    return hasattr(type(found), "__aenter__")
+
+
+class OpenContexts:
+    """The context of a server and, after a reload, the previous one, whose calls may still run.
+
+    Each is opened and closed in the same task, which many libraries require.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[tuple[asyncio.Event, asyncio.Task[None]]] = []
+
+    async def open(self, given: GivenContext | None) -> Mapping[Any, Any] | None:
+        """Open a context, and close the one before the last.
+
+        Raises:
+            WrongUse: it can't be opened.
+        """
+        import asyncio
+
+        if given is None:
+            return None
+        ready: asyncio.Future[Mapping[Any, Any]] = asyncio.get_running_loop().create_future()
+        over = asyncio.Event()
+        task = asyncio.create_task(_hold(given, ready, over))
+        self._open.append((over, task))
+        both: list[asyncio.Future[Any]] = [ready, task]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not ready.done():
+            self._open.pop()
+            await task  # it raises what went wrong
+        while len(self._open) > 2:  # noqa: PLR2004  # this one, and the one before
+            await _close(*self._open.pop(0))
+        return ready.result()
+
+    async def close(self) -> None:
+        """Close all of them.
+
+        Raises:
+            WrongUse: closing one of them fails.
+        """
+        while self._open:
+            await _close(*self._open.pop())
+
+
+def run_in_loop(program: Coroutine[Any, Any, T]) -> T:
+    """Run a program of `asyncio`, which is slow to load, and return its result."""
+    import asyncio
+
+    with kept_from_children():
+        return asyncio.run(program)
+
+
+async def _hold(given: GivenContext, ready: asyncio.Future[Mapping[Any, Any]], over: asyncio.Event) -> None:
+    async with given.opened() as context:
+        ready.set_result(context)
+        await over.wait()
+
+
+async def _close(over: asyncio.Event, task: asyncio.Task[None]) -> None:
+    over.set()
+    await task

@@ -1,0 +1,254 @@
+"""The command `inspect`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import asynccontextmanager, nullcontext, redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ... import rounds
+from ...message_text import escape
+from .. import inspector
+from .arguments import (
+    SECONDS,
+    SERVERS,
+    TARGET,
+    TargetCommand,
+    context_option,
+    given_to_factory,
+    programs_named,
+    traceback_option,
+    why_not_served,
+)
+from .factories import OpenContexts, run_in_loop
+from .lookup import ObjectName, find_tools_to_run
+from .module_loading import WrongUse, extra_needed, following
+from .output import count
+from .sources import server_source, why_no_server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
+    from typing import TypeAlias
+
+    from .factories import GivenContext
+    from .output import Output
+
+    Follow: TypeAlias = Callable[[inspector.Inspector, Output], AbstractAsyncContextManager[None]]
+
+__all__ = ["inspect_tools"]
+
+_NEEDED = {"starlette", "uvicorn"}
+
+
+@click.command(
+    "inspect",
+    cls=TargetCommand,
+    epilog=f"""\b
+examples:
+  operator-schema inspect app:registry
+  operator-schema inspect --context app:make_context --calls calls.jsonl app:registry
+  operator-schema inspect --store desk.db app:registry
+  operator-schema inspect mcp:"npx -y @modelcontextprotocol/server-everything"
+  operator-schema inspect https://tools.example.com/mcp
+
+\b
+A target is a module or a registry, as for tools, or an MCP server:
+{SERVERS}""",
+)
+@click.argument("target", type=TARGET)
+@context_option
+@click.option(
+    "--calls",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A log of calls, as JSON Lines.",
+)
+@click.option(
+    "--tried",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File for the calls that you keep on the page (default: they are forgotten at the end).",
+)
+@click.option(
+    "--store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of a SqliteStore with rounds that wait for a person.",
+)
+@click.option("--secret-env", metavar="NAME", help="Variable with the secret of the store.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="To listen on (default: any).")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=SECONDS,
+    default=30.0,
+    help="Seconds that a call may take, unless its tool has a limit of its own (default: 30).",
+)
+@click.option("--reload/--no-reload", default=True, help="Whether to follow changes of your modules.")
+@traceback_option
+@click.pass_obj
+def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | str, **options: Any) -> int:
+    """Show tools on a page in your browser: what models see of them, and what they send.
+
+    The page shows each tool as each provider gets it, what is lost on the way, and what it costs; how a call
+    is read, and what the model reads if it is wrong; which calls of a log fail, and why; and the calls that
+    wait for a person in a store. It reads the modules again when their files change.
+
+    Nobody but you can open it: it listens on this machine alone, and its address has a token. The target is a
+    module, MODULE:REGISTRY, or any MCP server.
+
+    It needs the extra inspector: pip install 'operator-schema[inspector]'
+    """
+    if isinstance(target, str) and options["context"] is not None:
+        message = "--context is for your own tools: a server has what it needs"
+        raise WrongUse(message)
+    with extra_needed(
+        _NEEDED, "inspect needs starlette and uvicorn: pip install 'operator-schema[inspector]'"
+    ):
+        import_module("..inspector.app", __package__)
+    options["given"] = given_to_factory(click.get_current_context())
+    kept = _kept(options)
+    try:
+        with redirect_stdout(sys.stderr):
+            return run_in_loop(_serve(target, options, kept, outputs[1]))
+    except OSError as error:
+        raise WrongUse(why_not_served(error, "127.0.0.1", options["port"])) from None
+
+
+def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Open the store and the file of tried calls.
+
+    Raises:
+        WrongUse: one of them can't be used.
+    """
+    from ..inspector.call_logs import TriedCalls, check_has_calls
+
+    for name in ("calls", "store"):
+        path: Path | None = options[name]
+        if path is not None and not path.is_file():
+            message = f"--{name}: there is no file {escape(str(path))}"
+            raise WrongUse(message)
+    try:
+        if options["calls"] is not None:
+            check_has_calls(options["calls"])
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        message = f"--calls {escape(str(options['calls']))} can't be used: {escape(str(why))}"
+        raise WrongUse(message) from None
+    try:
+        tried = TriedCalls(options["tried"])
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        message = f"--tried {escape(str(options['tried']))} can't be used: {escape(str(reason))}"
+        raise WrongUse(message) from None
+    try:
+        store = _store(options)
+    except rounds.StoreError as error:  # it names the file
+        message = f"--store: {error}"
+        raise WrongUse(message) from None
+    except ValueError as error:
+        message = f"--store {escape(str(options['store']))} can't be used: {error}"
+        raise WrongUse(message) from None
+    return {"tried": tried, "store": store, "recorded": options["calls"]}
+
+
+def _store(options: Mapping[str, Any]) -> rounds.SqliteStore | None:
+    variable, path = options["secret_env"], options["store"]
+    if path is None:
+        if variable is not None:
+            message = "--secret-env is for --store"
+            raise WrongUse(message)
+        return None
+    secret = None
+    if variable is not None:
+        secret = os.environ.pop(variable, None)  # what tools start needn't know it
+        if secret is None:
+            message = f"the variable {escape(variable)}, which should hold the secret, isn't set"
+            raise WrongUse(message)
+    return rounds.SqliteStore(path, secret=None if secret is None else secret.encode())
+
+
+async def _serve(
+    given: ObjectName | str, options: Mapping[str, Any], kept: Mapping[str, Any], err: Output
+) -> int:
+    """Serve until a signal comes."""
+    opened = _server_inspected if isinstance(given, str) else _module_inspected
+    async with opened(given, options) as (subject, follow):
+        inspected = inspector.Inspector(subject, **kept)
+
+        def announce(address: str) -> None:
+            err.line(f"operator-schema: {count(len(subject.tools), 'tool')} of {subject.name}", "dim")
+            err.line(address)
+            err.line("open this address in a browser; Ctrl+C ends it", "dim")
+            err.flush()
+
+        async with follow(inspected, err):
+            await inspector.serve_inspector(inspected, options["port"], announce)
+    return 0
+
+
+@asynccontextmanager
+async def _server_inspected(
+    place: Any, options: Mapping[str, Any]
+) -> AsyncGenerator[tuple[inspector.Subject, Follow]]:
+    """Connect to an MCP server for as long as the page is served.
+
+    Raises:
+        WrongUse: there is none, or it doesn't list its tools.
+    """
+    source = server_source(place)
+    is_open = False
+    needed = "an MCP server needs the package mcp: pip install 'operator-schema[inspector,mcp]'"
+    try:
+        with extra_needed({"mcp"}, needed):
+            async with inspector.server_tools(source) as tools:
+                subject = _subject_of_server(place, tools, options)
+                is_open = True
+                yield subject, lambda _inspector, _err: nullcontext()  # only modules are reloaded
+    except (ModuleNotFoundError, WrongUse):
+        raise
+    except Exception as error:  # whatever the server, or the connection to it, does
+        if is_open:
+            raise
+        message = f"the MCP server {escape(place)} can't be used: {why_no_server(error, source)}"
+        raise WrongUse(message) from None
+
+
+def _subject_of_server(place: str, tools: Any, options: Mapping[str, Any]) -> inspector.Subject:
+    notes = tuple(tools.report().splitlines())
+    return inspector.subject_of(place, list(tools), is_foreign=True, notes=notes, timeout=options["timeout"])
+
+
+@asynccontextmanager
+async def _module_inspected(
+    given: Any, options: Mapping[str, Any]
+) -> AsyncGenerator[tuple[inspector.Subject, Follow]]:
+    """Import tools, and open their context for as long as the page is served."""
+
+    def load() -> tuple[Any, GivenContext | None]:
+        with programs_named(str(given)):
+            return find_tools_to_run(given, options)
+
+    contexts = OpenContexts()
+
+    async def subject_now(imported: tuple[Any, GivenContext | None]) -> inspector.Subject:
+        offered, found = imported
+        context = await contexts.open(found)
+        return inspector.subject_of(str(given), offered, context=context, timeout=options["timeout"])
+
+    def follow(inspected: inspector.Inspector, err: Output) -> AbstractAsyncContextManager[None]:
+        async def replace(imported: tuple[Any, GivenContext | None]) -> str:
+            subject = await subject_now(imported)
+            inspected.replace(subject)
+            return count(len(subject.tools), "tool")
+
+        is_on = options["reload"]
+        return following(given.module, load, replace, err, inspected.fail) if is_on else nullcontext()
+
+    try:
+        yield await subject_now(load()), follow
+    finally:
+        await contexts.close()

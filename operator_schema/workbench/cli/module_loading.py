@@ -1,0 +1,552 @@
+"""Imports the modules of the command line, and imports them again when their files change."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import pkgutil
+import sys
+import traceback
+from contextlib import asynccontextmanager, contextmanager, redirect_stdout, suppress
+from importlib.machinery import all_suffixes
+from inspect import getmodulename
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import click
+
+from ...errors import SchemaError
+from ...message_text import escape, nearest, one_line
+from ...tools.calls import class_name_of, message_of
+from .output import without_commands
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Iterator
+
+    from .output import Output
+
+__all__ = [
+    "BrokenModuleError",
+    "SourceFiles",
+    "WrongUse",
+    "attribute_in",
+    "check_is_there",
+    "extra_needed",
+    "following",
+    "holds",
+    "imports_from_here",
+    "is_path",
+    "kind_of",
+    "load_module",
+    "module_of_file",
+    "modules_of",
+    "near_name",
+    "own_output_kept",
+    "reason_of",
+    "written_in_full",
+]
+
+
+_MESSAGE_LENGTH = 300
+_NAME_LENGTH = 100
+
+
+class WrongUse(click.ClickException):  # it isn't a fault of the program
+    """A name, file or module that can't be used: status 2, and one line that says why."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Write the message to standard error; further lines are indented, so none looks like an error."""
+        text = "\n  ".join([escape(line) for line in self.message.split("\n")])
+        click.echo(without_commands(f"operator-schema: error: {text}"), file=file or sys.stderr)
+
+
+class BrokenModuleError(WrongUse):
+    """A module that is there, but can't be imported or looked at: its own code raises an exception."""
+
+
+def holds(test: Callable[[], object]) -> bool:
+    """Return whether a test of a program's object is passed; False if its own code raises anything."""
+    try:
+        return bool(test())
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # the program's own code
+        return False
+
+
+def attribute_in(module: object, name: str) -> Any:
+    """Return an attribute of a module, without asking its `__getattr__`; None if there is none.
+
+    A program may put anything into `sys.modules`.
+    """
+    try:
+        return vars(module).get(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # the program's own code
+        return None
+
+
+def _file_of(module: object) -> str | None:
+    """Return the file of a module; None if it says none, or says something that isn't text."""
+    file = attribute_in(module, "__file__")
+    return file if type(file) is str else None
+
+
+def _folders_of(module: object) -> list[str]:
+    """Return the folders of a package; nothing for any other module, whatever it says."""
+    path = attribute_in(module, "__path__")
+    try:
+        return [] if issubclass(type(path), str) else [one for one in path or () if type(one) is str]
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # as above
+        return []
+
+
+@contextmanager
+def extra_needed(packages: Collection[str], message: str) -> Generator[None]:
+    """Say what to install if an import finds none of some packages.
+
+    Args:
+        packages: of an extra.
+        message: the text of the error.
+
+    Raises:
+        WrongUse: one of the packages isn't installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in packages:
+            raise
+        raise WrongUse(message) from None
+
+
+@contextmanager
+def own_output_kept() -> Generator[None]:
+    """Send what the user's code and its child processes write to standard output to standard error."""
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # it is closed, or there are no descriptors
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    try:
+        with redirect_stdout(sys.stderr):
+            os.dup2(2, 1)
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+_files: dict[str, str] = {}
+"""Modules that were given as files: name to file."""
+
+
+@contextmanager
+def imports_from_here() -> Generator[None]:
+    """While the context lasts, find modules in the current folder and in those of named files first."""
+    before = list(sys.path)
+    sys.path.insert(0, "")  # `python -m` does this; the console script has to do it itself
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+        _files.clear()
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text names a file rather than a module."""
+    return text.endswith(".py") or os.sep in text or "/" in text or text in {".", ".."}
+
+
+def module_of_file(file: str) -> str:
+    """Make the module in a file importable, and return its name.
+
+    It is imported from the folder above the packages that contain it, or from its own if none does. That
+    folder comes first on the path.
+
+    Args:
+        file: a file that ends in `.py`, or the folder of a package.
+
+    Raises:
+        WrongUse: there is no such file, or it can't be imported by a name.
+    """
+    path = Path(os.path.abspath(file))  # a link counts where it is, not where it leads
+    _check_file(file, path)
+    path = path.parent if path.name == "__init__.py" else path
+    folder, names = path.parent, [path.stem if path.is_file() else path.name]
+    while (folder / "__init__.py").is_file():
+        folder, names = folder.parent, [folder.name, *names]
+    name = ".".join(names)
+    if any("." in one for one in names):
+        message = f"{escape(file)} can't be imported: the name of a module can't have a dot, so rename it"
+        raise WrongUse(message)
+    known = _files.setdefault(name, str(path))
+    if known != str(path):
+        message = f"{escape(file)} and {escape(known)} are both the module {escape(name)}: give one at a time"
+        raise WrongUse(message)
+    if str(folder) not in sys.path and str(folder) != os.getcwd():
+        sys.path.insert(0, str(folder))
+        importlib.invalidate_caches()
+    return name
+
+
+def _check_file(file: str, path: Path) -> None:
+    if path.is_dir():
+        if not (path / "__init__.py").is_file():
+            message = f"{escape(file)} is a folder without __init__.py: give a file in it, such as tools.py"
+            raise WrongUse(message)
+    elif not path.is_file():
+        found = path.parent.glob("*.py") if path.parent.is_dir() else ()
+        beside = [one.name for one in found if one.name != path.name]  # itself, if it is a link to nothing
+        near = near_name(path.name if path.suffix else f"{path.name}.py", beside)
+        hint = f"; did you mean {escape(str(Path(file).with_name(near)))}?" if near else ""
+        message = f"there is no file {escape(file)}{hint}"
+        raise WrongUse(message)
+    elif path.suffix != ".py":
+        message = f"{escape(file)} isn't a Python file: its name doesn't end in .py"
+        raise WrongUse(message)
+
+
+def written_in_full(module: str) -> str:
+    """Return a name that means the same module in another folder: for a file, its whole path."""
+    return _files.get(module, module)
+
+
+def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleType:
+    """Import a module.
+
+    Args:
+        name: of the module, with dots.
+        show_traceback: whether to print the whole traceback if that fails.
+        path: names after the colon, for the message.
+
+    Returns:
+        The module.
+
+    Raises:
+        SchemaError: a type or tool in it has complaints; a note says where in the user's code.
+        BrokenModuleError: importing it raises an exception.
+        WrongUse: it isn't found.
+    """
+    try:
+        # Standard output is for schemas and values, not for what a module prints at import.
+        with own_output_kept():
+            module = importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # importing a module can raise anything, as `pytest.skip` does
+        if show_traceback:
+            traceback.print_exception(error)
+        if isinstance(error, SchemaError):
+            with suppress(TypeError):  # a program may have put anything in place of the notes
+                error.add_note(_place(error).strip(" ()"))
+            raise
+        raise _import_failure(name, path, error, show_traceback=show_traceback) from None
+    _check_origin(module, name)
+    if not holds(lambda: type(module.__name__) is str and isinstance(vars(module), dict)):
+        is_module = issubclass(type(module), ModuleType)
+        why = f"its __name__ is {kind_of(module.__name__)}" if is_module else _replaced_by(module)
+        message = f"the module {escape(name)} can't be used: {why}"
+        raise BrokenModuleError(message)
+    return module
+
+
+def _replaced_by(module: object) -> str:
+    return f"it puts {kind_of(module)} in its own place in sys.modules"
+
+
+def check_is_there(name: str) -> None:
+    """Check that a module can be found, without importing it or the packages around it.
+
+    Raises:
+        WrongUse: it can't; the message has the nearest name.
+    """
+    first = name.partition(".")[0]
+    if first not in sys.modules and importlib.util.find_spec(first) is None:
+        raise WrongUse(_not_found(name, first, ""))
+
+
+def _check_origin(module: ModuleType, name: str) -> None:
+    """Check that a module comes from the file that was named, and not from another one of that name."""
+    wanted, found = _files.get(name), _file_of(module)
+    if wanted is None or (found is not None and _is_same(found, wanted)):
+        return
+    is_of_python = name.partition(".")[0] in sys.stdlib_module_names
+    if found is None and not is_of_python:  # it says that it has no file, or puts something else in its place
+        return
+    place = "a module of Python itself" if found is None else f"already the module in {escape(found)}"
+    message = f"{escape(wanted)} can't be imported: {escape(name)} is {place}, so rename the file"
+    raise WrongUse(message)
+
+
+def _is_same(found: str, wanted: str) -> bool:
+    whole = os.path.join(wanted, "__init__.py") if Path(wanted).is_dir() else wanted
+    return os.path.realpath(found) == os.path.realpath(whole)
+
+
+def modules_of(name: str, listed: Collection[str] = ()) -> Iterator[str]:
+    """List a module and, if it is a package, the modules below it.
+
+    Args:
+        name: of the module.
+        listed: the folders whose modules aren't listed again: a package may say that it is in its own folder.
+
+    Yields:
+        Names of modules; private ones and `__main__` are left out below a package.
+    """
+    yield name
+    try:
+        module = load_module(name, show_traceback=False)
+    except (SchemaError, WrongUse):  # whoever takes the module gets it, too
+        return
+    folders = {os.path.realpath(folder): folder for folder in _folders_of(module) if "\0" not in folder}
+    new = [folder for place, folder in folders.items() if place not in listed]
+    for entry in pkgutil.iter_modules(new):
+        if not entry.name.startswith("_"):
+            yield from modules_of(f"{name}.{entry.name}", {*listed, *folders})
+
+
+def _import_failure(name: str, path: str, error: BaseException, *, show_traceback: bool) -> WrongUse:
+    missing = vars(ImportError)["name"].__get__(error) if isinstance(error, ModuleNotFoundError) else None
+    if type(missing) is str:
+        if f"{name}.".startswith(f"{missing}."):
+            return WrongUse(_not_found(name, missing, path))
+        reason = f"imports {escape(missing)}, which is not found{_place(error)}"
+    else:
+        reason = f"can't be imported: {reason_of(error, show_traceback=show_traceback)}"
+    return BrokenModuleError(f"the module {escape(name)} {reason}")
+
+
+def near_name(name: str, names: Iterable[str]) -> str | None:
+    """Find the name that was probably meant, among the many names of a module or a folder.
+
+    With many names, some name is always a bit similar, so a short name may differ by little more than one
+    character.
+
+    Args:
+        name: what was written.
+        names: what could have been meant.
+    """
+    return nearest(name, names, 0.75 if len(name) <= _SHORT else 0.65)
+
+
+_SHORT = 6
+"""A short name has at most so many characters."""
+
+
+def kind_of(value: object) -> str:
+    """Return what kind of object something is, with its article."""
+    name = one_line(class_name_of(value), _NAME_LENGTH)
+    return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+def reason_of(error: BaseException, *, show_traceback: bool) -> str:
+    """Describe an exception: its type and message, where it was raised, and how to see more.
+
+    Args:
+        error: an exception of the user's code.
+        show_traceback: whether the whole traceback is printed anyway.
+    """
+    kind, text = one_line(class_name_of(error), _NAME_LENGTH), one_line(message_of(error), _MESSAGE_LENGTH)
+    reason = f"{kind}: {text}" if text else kind
+    more = "" if show_traceback else "; --traceback shows all of it"
+    return f"{reason}{_place(error)}{more}"
+
+
+def _not_found(name: str, missing: str, path: str) -> str:
+    parent, dot, last = missing.rpartition(".")
+    if parent and holds(lambda: hasattr(sys.modules.get(parent), last)):
+        inside = ".".join(filter(None, [name[len(parent) + 1 :], path]))
+        meant = f"{escape(last)} is in the module {escape(parent)}: write {escape(f'{parent}:{inside}')}"
+        return f"no module {escape(name)}; {meant}"
+    known = _modules_in(_folders_of(sys.modules.get(parent)) if parent else sys.path)
+    near = near_name(
+        last, known if parent else [name for name in known if name not in sys.stdlib_module_names]
+    )
+    meant = f"{parent}{dot}{near}{name[len(missing) :]}"
+    hint = "" if near is None or meant == name else f"; did you mean {escape(meant)}?"
+    if missing != name:
+        return f"no module {escape(name)}: there is no {escape(missing)}{hint}"
+    where = "" if parent else " in this folder or on the path"
+    return f"no module {escape(name)}{where}{hint}"
+
+
+def _modules_in(folders: Iterable[str]) -> list[str]:
+    """List the names of modules as `pkgutil.iter_modules` does, in a fraction of its time."""
+    names: list[str] = []
+    for folder in folders:
+        if not isinstance(cast("Any", folder), str):  # what imports pass over, too
+            continue
+        try:
+            with os.scandir(folder or os.curdir) as entries:
+                found = sorted([entry.name for entry in entries])
+        except OSError:  # a zip, or nothing
+            with suppress(KeyError):  # pkgutil's own, if caches were emptied and nothing was looked up since
+                names += [module.name for module in pkgutil.iter_modules([folder])]
+            continue
+        names += [name for one in found if (name := _module_at(folder, one))]
+    return list(dict.fromkeys(names))
+
+
+def _module_at(folder: str, entry: str) -> str | None:
+    """Return the name of the module that a file or folder in a folder is; None if it is none."""
+    if entry.endswith(_SUFFIXES):
+        name = getmodulename(entry)
+        return None if name == "__init__" or "." in (name or "") else name
+    # Not asked of the folder's own entry, which raises an error for a link to itself.
+    is_package = "." not in entry and os.path.isfile(os.path.join(folder, entry, "__init__.py"))  # noqa: PTH113  # twice as fast
+    return entry if is_package else None
+
+
+_SUFFIXES = tuple(all_suffixes())
+
+
+def _place(error: BaseException) -> str:
+    """Return where the user's own code raised an exception: ` (tools.py, line 3)`, or nothing."""
+    if isinstance(error, SyntaxError):
+        return ""  # its message says where
+    ours = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = frame.filename
+        if file != importlib.__file__ and not file.startswith(("<frozen ", ours + os.sep)):
+            here = os.path.join(os.getcwd(), "")
+            return f" ({escape(file.removeprefix(here))}, line {frame.lineno})"
+    return ""
+
+
+T = TypeVar("T")
+
+
+class SourceFiles:
+    """The files of the modules of a program, and whether they have changed.
+
+    A module belongs to the program if it is in the same package as the served module, or if its file is below
+    the current folder or that of a named file, but not in `site-packages`.
+
+    Args:
+        module: name of the served module.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._package = module.partition(".")[0]
+        named = [os.path.dirname(file) for file in _files.values()]
+        self._folders = tuple([os.path.join(folder, "") for folder in (os.getcwd(), *named)])
+        # Python takes a cached module as current if its source has the same size and was changed in the same
+        # second.
+        sys.dont_write_bytecode = True
+        self._seen = self._times()
+
+    def have_changed(self) -> bool:
+        """Return whether a file has changed since the last call, or since the import."""
+        before, self._seen = self._seen, self._times()
+        return before != self._seen
+
+    def import_again(self, load: Callable[[], T]) -> T:
+        """Import everything again; if that fails, restore all modules.
+
+        Args:
+            load: imports the modules, and returns the result.
+
+        Raises:
+            BaseException: whatever `load` raises.
+        """
+        before = dict(self._modules())
+        for name in before:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+        try:
+            return load()
+        except BaseException:  # SystemExit and an interrupt too: the old modules must work again
+            for name, _ in list(self._modules()):
+                del sys.modules[name]
+            sys.modules.update(before)
+            raise
+        finally:
+            self._seen = self._times()
+
+    def _modules(self) -> Iterator[tuple[str, ModuleType]]:
+        for name, module in list(sys.modules.items()):
+            if name != "__main__" and any(map(self._is_own, _files_of(module), [name] * 2)):
+                yield name, module
+
+    def _is_own(self, file: str, name: str) -> bool:
+        if f"{name}.".startswith(f"{self._package}."):
+            return True
+        return file.startswith(self._folders) and "site-packages" not in file
+
+    def _times(self) -> dict[str, int]:
+        files = {file for _, module in self._modules() for file in _files_of(module)}
+        return {file: time for file in files if (time := _time_of(file)) is not None}
+
+
+_SECONDS_BETWEEN_LOOKS = 0.3
+
+
+@asynccontextmanager
+async def following(
+    module: str,
+    load: Callable[[], T],
+    take: Callable[[T], Awaitable[str]],
+    err: Output,
+    failed: Callable[[str], object] = str,
+) -> AsyncGenerator[None]:
+    """Import the modules of a program again whenever their files change, as long as the context lasts.
+
+    If that fails, standard error says why, and the program goes on with what it had.
+
+    Args:
+        module: name of the module that is served.
+        load: imports it, and returns what is served.
+        take: serves this from now on, and says in words what it is.
+        err: standard error.
+        failed: gets the reason, too.
+    """
+    import asyncio
+
+    async def follow() -> None:
+        files = SourceFiles(module)
+        while True:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            if not files.have_changed():
+                continue
+            try:
+                said = await take(await asyncio.to_thread(files.import_again, load))
+            except Exception as error:  # noqa: BLE001  # the program that is being changed
+                failed(str(error))
+                err.report("", f"not reloaded: {error}")
+            else:
+                err.line(f"operator-schema: reloaded, {said}", "dim")
+            err.flush()
+
+    changes = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        changes.cancel()
+
+
+def _files_of(module: ModuleType) -> list[str]:
+    """Return the file of a module, and the folder of a package: a new file in it may be a new module."""
+    file = _file_of(module)
+    if file is None:
+        return []
+    # Asked of all modules several times a second while files are followed: a `Path` takes twice as long.
+    # The current folder may be gone, so nobody asks for it without need.
+    whole = file if file.startswith(os.sep) else os.path.join(os.getcwd(), file)
+    return [whole, os.path.dirname(whole)] if whole.endswith(f"{os.sep}__init__.py") else [whole]
+
+
+def _time_of(file: str) -> int | None:
+    try:
+        return Path(file).stat().st_mtime_ns
+    except OSError:
+        return None

@@ -1,0 +1,295 @@
+"""The command `probe`: how a server is called, and how the findings are shown."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ...message_text import clip, escape, one_line
+from ...processes import kept_from_children
+from .. import probe as probing
+from ..compare.accepted import sort_changes
+from .arguments import (
+    MCP,
+    SECONDS,
+    SERVERS,
+    NearChoice,
+    fail_on_option,
+    format_option,
+    is_server,
+    is_url,
+    levels_from,
+    replace_file,
+)
+from .module_loading import WrongUse, extra_needed, is_path
+from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count
+from .sources import accepted_in, write_accepted
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    from ..probe.reports import Found, Plan, ProbeReport
+    from .output import Output
+
+__all__ = ["probe"]
+
+_LEVELS: Final = ("error", "warning", "note")
+_INSTALL: Final = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
+_LONGEST: Final = 1000
+_TERMINATED: Final = 143
+
+
+@click.command(
+    epilog=f"""\b
+examples:
+  operator-schema probe "python server.py"
+  operator-schema probe --allow create_note --allow delete_note "python server.py"
+  operator-schema probe --allow-all --setup "git init" "uvx mcp-server-git"
+  operator-schema probe --dry-run https://example.com/mcp
+  operator-schema probe --junit probe.xml app:registry
+
+\b
+A target is one of these:
+{SERVERS}\
+  app:registry            a registry, a toolset or an executor in a module
+  process:"./program"     a program that answers one request, as for tools_of
+
+\b
+exit status:
+  0  nothing was found that --fail-on counts
+  1  something was
+  2  wrong usage, or the server can't be reached
+  143  it was ended by SIGTERM; the server is ended, and its folder removed
+"""
+)
+@click.argument("target", metavar="TARGET")
+@click.option(
+    "--allow", multiple=True, metavar="NAME", help="Call this tool, although it may change something."
+)
+@click.option("--allow-all", is_flag=True, help="Call all tools; only for servers that the probe starts.")
+@click.option("--dry-run", is_flag=True, help="Show what would be called, and call nothing.")
+@click.option("--seconds", type=SECONDS, default=60.0, help="When to end (default: 60).")
+@click.option(
+    "--calls",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    help="Generated calls of each kind per tool (default: 20).",
+)
+@click.option("--timeout", type=SECONDS, default=10.0, help="Seconds for each call (default: 10).")
+@click.option(
+    "--most-bytes", type=click.IntRange(1), default=1_000_000, help="Bytes of an answer (default: 1,000,000)."
+)
+@click.option("--seed", type=int, default=0, help="The same number makes the same calls (default: 0).")
+@click.option("--setup", metavar="COMMAND", help="Prepares the folder in which the server works.")
+@click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable of the server's environment.")
+@click.option("--header", multiple=True, metavar="NAME:VALUE", help="A header of HTTP requests, for a URL.")
+@click.option(
+    "--accepted", metavar="FILE", help="Accept the findings that a TOML file lists, with reason and day."
+)
+@click.option("--level", type=NearChoice(_LEVELS), default="note", help="The lowest level that is shown.")
+@fail_on_option(_LEVELS)
+@format_option("github")
+@click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
+@click.option("--html", metavar="FILE", help="Also write a page.")
+@click.pass_obj
+def probe(outputs: tuple[Output, Output], /, target: str, **options: Any) -> int:
+    """Test a tool server: call its tools in right and wrong ways, and say what is wrong with the answers.
+
+    All that is known of the server is what it says of its tools. Each finding comes with the smallest call
+    that shows it. Tools that don't say that they only read are called only if they are allowed. A server that
+    is started here works in a new folder, with few environment variables, and is ended with all that it
+    started.
+    """
+    out, err = outputs
+    entries = [] if options["accepted"] is None else accepted_in(options["accepted"])
+    how = _how_to_probe(options)
+    shape: str = "json" if options["as_json"] else options["shape"]
+    try:
+        with _ended_by_sigterm():
+            if options["dry_run"]:
+                _show_plan(out, _asked("plan", target, how), as_json=shape == "json")
+                return 0
+            with err.steps() as on_progress:
+                more = {name: options[name] for name in ("seconds", "most_bytes")}
+                report: ProbeReport = _asked("probe", target, {**how, **more, "on_progress": on_progress})
+    except _Terminated:
+        return _TERMINATED
+    from ..probe.checks import CHECKS
+
+    found = sort_changes([_Row(each) for each in report.found], entries, datetime.now(UTC).date())
+    left = [row.found for row in found.left]
+    _write_reports(report, left, options)
+    _show(out, shape, report, left, options["level"])
+    write_accepted(err, found, "was found", CHECKS)
+    return 1 if _at(options["fail_on"], left) else 0
+
+
+def _how_to_probe(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the command that `plan` and `probe` take, as they take them."""
+    names = ("allow", "allow_all", "calls", "timeout", "seed", "setup")
+    variables = _pairs(options["env"], "=", "--env")
+    headers = _pairs(options["header"], ":", "--header")
+    return {**{name: options[name] for name in names}, "env": variables, "headers": headers}
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM came, and ends whatever an interrupt ends."""
+
+
+@contextmanager
+def _ended_by_sigterm() -> Generator[None]:
+    """Make an exception of SIGTERM, as SIGINT is one: so the server and its folder don't stay.
+
+    Raises:
+        _Terminated: SIGTERM came.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only there a handler can be set
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_IGN)  # a second one doesn't stop the work of the first one
+        raise _Terminated
+
+    with kept_from_children():
+        before = signal.signal(signal.SIGTERM, end)
+        try:
+            yield
+        finally:
+            # None: it was set by code that isn't Python, and can't be set again.
+            signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
+class _Row:
+    """A finding with its calls, in the form that entries of `--accepted` are compared with."""
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.tool, self.code, self.path = found.finding.tool, found.finding.code, found.finding.path
+
+
+def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
+    """Call a function of the room `probe`.
+
+    Raises:
+        WrongUse: the extra isn't installed, or the server can't be probed.
+    """
+    with extra_needed({"mcp", "mcp_types", "hypothesis"}, _INSTALL):
+        run = getattr(probing, what)
+    try:
+        return run(_in_full(target), **options)
+    except probing.ProbeError as error:
+        message = f"{escape(clip(target, 200))}: {error.in_command}"
+        raise WrongUse(message) from None
+    except ValueError as error:
+        raise WrongUse(str(error).replace("allow_all", "--allow-all")) from None
+
+
+def _in_full(target: str) -> str:
+    """Return a target that means the same in another folder, where the server works, and names its kind."""
+    if target.startswith("process:"):
+        return target
+    if is_server(target):
+        return target if is_url(target) else f"{MCP}{target.removeprefix(MCP)}"
+    module, colon, name = target.partition(":")
+    is_file = is_path(module) and Path(module).is_file()
+    return f"{Path(module).resolve()}{colon}{name}" if is_file and " " not in target else target
+
+
+def _pairs(given: Sequence[str], mark: str, option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in given:
+        name, found_mark, value = each.partition(mark)
+        if not found_mark or not name.strip():
+            message = f"{option} takes NAME{mark}VALUE, not {escape(clip(name, 100))!r}"
+            raise WrongUse(message)
+        found[name.strip()] = value.strip() if mark == ":" else value
+    return found
+
+
+def _at(level: str, found: Sequence[Found]) -> list[Found]:
+    """Return the findings of a level, or of a worse one."""
+    return [each for each in found if each.finding.severity in levels_from(_LEVELS, level)]
+
+
+# --- what is shown -------------------------------------------------------------------------------
+
+
+def _show_plan(out: Output, plans: Sequence[Plan], *, as_json: bool) -> None:
+    if as_json:
+        out.json([each._asdict() for each in plans], 2)
+        return
+    rows = [
+        (
+            escape(each.tool),
+            "yes" if each.is_called else "no",
+            *[f"{each.numbers[kind]:,}" for kind in ("valid", "invalid", "hostile")],
+            each.reason if each.example is None else escape(clip(_json(each.example), 60)),
+        )
+        for each in plans
+    ]
+    out.table(
+        ("tool", "called", "valid", "invalid", "hostile", "smallest call, or why not"),
+        rows,
+        frozenset({"valid", "invalid", "hostile"}),
+    )
+    total = sum(sum(each.numbers.values()) for each in plans)
+    if total:
+        out.line(f"{count(total, 'call')}, and some more that repeat, combine and shrink them")
+    else:
+        hint = ": name tools with --allow" if any(each.needs_allow for each in plans) else ""
+        out.line(f"nothing would be called{hint}")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _show(out: Output, shape: str, report: ProbeReport, left: Sequence[Found], level: str) -> None:
+    visible = _at(level, left)
+    if shape == "json":
+        out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
+        return
+    if shape == "github":
+        for each in visible:
+            about = {"title": f"{each.finding.tool or 'server'}: {each.finding.code}"}
+            out.command(annotation(GITHUB_KINDS[each.finding.severity], about, "\n".join(each.lines())))
+        return
+    for each in visible:
+        first, *rest = each.lines()
+        out.styled((f"{each.finding.severity}: ", SEVERITY_STYLES[each.finding.severity]), (first, ""))
+        for line in rest:
+            out.line(f"  {line}")
+        for line in filter(None, each.repeat.split("\n")):
+            out.line(f"  $ {one_line(line, _LONGEST)}", "dim")
+        if each.steps and not each.is_smallest:
+            out.line("  (there was no time to look for a smaller call: --seconds)", "dim")
+    out.line(report.summary(in_command=True, left=left))
+    for each in report.unrepeated if level == "note" else ():
+        first, *rest = _lines_of_unrepeated(each)
+        out.line(f"note: {first}", "dim")
+        for line in rest:
+            out.line(f"  {line}", "dim")
+
+
+def _lines_of_unrepeated(found: Found) -> list[str]:
+    """Write what was seen once, and the calls before it; what to do isn't known."""
+    first, *_ = found.lines()
+    return [f"{first} (it couldn't be reproduced)", *found.calls()]
+
+
+def _write_reports(report: ProbeReport, left: Sequence[Found], options: Mapping[str, Any]) -> None:
+    from ..probe.reports import as_html, as_junit
+
+    if options["junit"] is not None:
+        failing = levels_from(_LEVELS, options["fail_on"])
+        replace_file(options["junit"], as_junit(report, left, failing))
+    if options["html"] is not None:
+        replace_file(options["html"], as_html(report, left))

@@ -1,0 +1,282 @@
+"""Tools that a command line names, in a module, a file or an MCP server; and the file of `--accepted`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ...immutable import Value
+from ...message_text import clip, escape
+from ...tools import Tool, tool_of_document
+from ..compare.accepted import AcceptError, notes_on_entries, read_accepted
+from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
+from .arguments import MCP, REGISTRY, is_server, is_url, json_in, programs_named, read_text
+from .lookup import find_tools
+from .module_loading import WrongUse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ..compare.accepted import Accepted, Sorted
+    from ..compare.snapshot import Snapshot
+    from ..tool_definitions import Described
+    from .output import Output
+
+__all__ = [
+    "ToolSource",
+    "accepted_in",
+    "described_tools_of",
+    "empty_list",
+    "server_source",
+    "snapshot_at",
+    "snapshot_in",
+    "tool_source",
+    "why_no_server",
+    "write_accepted",
+]
+
+_SECONDS: Final = 60
+_MOST_SHOWN: Final = 300
+
+
+def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
+    """Return the tools of a target as a snapshot.
+
+    Args:
+        target: one of `TARGETS`.
+        show_traceback: as for `load_module`.
+
+    Raises:
+        WrongUse: there are none, or they can't be read.
+    """
+    data = _definitions_of(target)
+    if data is None:
+        return snapshot_of(_defined(target, show_traceback=show_traceback))
+    return _read(data, target)
+
+
+class ToolSource(Value):
+    """Where tools come from, in a form that another process can use.
+
+    Attributes:
+        target: one of `TARGETS`.
+        described: a snapshot, as text, of tools that are only described; None if the target is a module.
+        show_traceback: as for `load_module`.
+    """
+
+    target: str
+    described: str | None
+    show_traceback: bool
+
+    def __call__(self) -> list[Tool[..., Any]]:
+        """Return the tools; those that are only described decode their arguments, and can't be run.
+
+        Raises:
+            WrongUse: there are none, or they can't be imported.
+        """
+        if self.described is None:
+            return _defined(self.target, show_traceback=self.show_traceback)
+        from ..tool_definitions import not_run
+
+        return [
+            tool_of_document(not_run, each.input_schema, None, name=each.name, description=each.description)
+            for each in snapshot_in(self.described, self.target).tools
+        ]
+
+
+def tool_source(target: str, *, show_traceback: bool) -> ToolSource:
+    """Return where the tools of a target come from; a file or a server is read now, and only once.
+
+    Args:
+        target: one of `TARGETS`.
+        show_traceback: as for `load_module`.
+
+    Raises:
+        WrongUse: there are none, or they can't be read.
+    """
+    data = _definitions_of(target)
+    if data is None:
+        return ToolSource(target, None, show_traceback)
+    described = _read(data, target)
+    if not described.tools:
+        raise empty_list(target)
+    return ToolSource(target, described.as_text(), show_traceback)
+
+
+def empty_list(target: str) -> WrongUse:
+    """Return the error for a file or a server that describes no tools."""
+    return WrongUse(f"there are no tools in {escape(target)}: its list is empty")
+
+
+def described_tools_of(target: str) -> Described | None:
+    """Return the tools that a file or a server describes, each read on its own; None for a module.
+
+    Args:
+        target: one of `TARGETS`.
+
+    Raises:
+        WrongUse: there are none, or the file or the server can't be read.
+    """
+    data = _definitions_of(target)
+    if data is None:
+        return None
+    from ..tool_definitions import read_described
+
+    try:
+        found = read_described(data)
+    except SnapshotError as error:
+        message = f"{escape(target)}: {error.reason}"
+        raise WrongUse(message) from None
+    if not found.tools and not found.findings:
+        raise empty_list(target)
+    return found
+
+
+def _definitions_of(target: str) -> Any:
+    """Return the JSON in which a file or a server describes tools; None if the target is a module."""
+    if is_server(target):
+        return {"tools": _listed_by(target)}
+    is_other_file = Path(target).is_file() and not target.endswith(".py")
+    if target == "-" or target.endswith(".json") or is_other_file:
+        with programs_named(target):
+            return _described_in(read_text(target), target)
+    return None
+
+
+def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
+    with programs_named(target):
+        return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
+
+
+def snapshot_in(text: str, name: str) -> Snapshot:
+    """Read the tools that a JSON text describes.
+
+    Args:
+        text: JSON.
+        name: of the file, for messages.
+
+    Raises:
+        WrongUse: it isn't JSON, or has no tools.
+    """
+    return _read(_described_in(text, name), name)
+
+
+def _described_in(text: str, name: str) -> Any:
+    found = json_in(text, name)
+    return {} if found is None else found  # neither has tools
+
+
+def _read(data: Any, name: str) -> Snapshot:
+    try:
+        return read_snapshot(data)
+    except SnapshotError as error:
+        message = f"{escape(name)}: {error.reason}"
+        raise WrongUse(message) from None
+
+
+def _listed_by(target: str) -> list[dict[str, Any]]:
+    """Return the tools that an MCP server lists."""
+    source = server_source(target)
+    try:
+        import anyio
+
+        from ...adapters.mcp_client import described_tools
+    except ImportError:
+        message = "to use an MCP server, install the extra: pip install 'operator-schema[mcp]'"
+        raise WrongUse(message) from None
+
+    async def ask() -> list[dict[str, Any]]:
+        with anyio.fail_after(_SECONDS):
+            return await described_tools(source)
+
+    try:
+        return anyio.run(ask)
+    except TimeoutError:
+        message = f"{escape(target)} gave no answer within {_SECONDS} seconds"
+        raise WrongUse(message) from None
+    except Exception as error:  # noqa: BLE001  # whatever the server, or the connection to it, does
+        message = f"{escape(target)} can't be used: {why_no_server(error, source)}"
+        raise WrongUse(message) from None
+
+
+def server_source(target: str) -> str | list[str]:
+    """Return the URL of a server, or the words of the command that starts it.
+
+    Args:
+        target: a target that `is_server` takes for one.
+
+    Raises:
+        WrongUse: it is neither a URL nor a command, or there is no such command.
+    """
+    try:
+        source = target if is_url(target) else shlex.split(target.removeprefix(MCP))
+    except ValueError as error:
+        message = f"{escape(target)} isn't a command: {error}"
+        raise WrongUse(message) from None
+    if source and is_url(source[0]):
+        message = f"write the URL without mcp: {escape(source[0])}"
+        raise WrongUse(message)
+    if not source:
+        message = 'write the command after "mcp:", as in mcp:"uvx mcp-server-time"'
+        raise WrongUse(message)
+    if not isinstance(source, str) and which(source[0]) is None and not Path(source[0]).exists():
+        command = escape(clip(source[0], _MOST_SHOWN))
+        about = (
+            f"{escape(target)}: " if target.startswith(MCP) else f"there is no file {escape(target)}, and "
+        )
+        message = f"{about}the command {command} isn't found"
+        raise WrongUse(message)
+    return source
+
+
+def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
+    """Return why a server can't be used, safe to print.
+
+    Args:
+        error: the exception that using it raised.
+        source: its URL, or the words of the command that starts it.
+    """
+    found = _first_error(error)
+    if isinstance(found, TimeoutError):
+        return "it doesn't answer"
+    if isinstance(found, ConnectionError) and not isinstance(source, str):
+        return "\n".join([escape(line) for line in str(found).split("\n")])
+    return escape(clip(f"{type(found).__name__}: {found}".rstrip(": "), _MOST_SHOWN))
+
+
+def _first_error(error: BaseException) -> BaseException:
+    """Return the first error inside of the groups that task groups make."""
+    while isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        error = group.exceptions[0]
+    return error
+
+
+# --- changes and findings that somebody accepts ---------------------------------------------------
+
+
+def accepted_in(file: str) -> list[Accepted]:
+    """Return the entries of a TOML file of accepted changes or findings; see `compare/accepted.py`.
+
+    Raises:
+        WrongUse: it can't be read.
+    """
+    try:
+        return read_accepted(read_text(file), file)
+    except AcceptError as error:
+        raise WrongUse(str(error)) from None
+
+
+def write_accepted(err: Output, found: Sorted[Any], what: str, codes: Collection[str]) -> None:
+    """Write which entries of a file of accepted changes or findings accept nothing any more, and why.
+
+    Args:
+        err: standard error.
+        found: the changes or findings, sorted by the entries.
+        what: what did not happen, such as `changed`.
+        codes: that an entry may name.
+    """
+    for entry, line in notes_on_entries(found, what, codes):
+        err.line(line, "yellow" if entry in found.expired else "dim")

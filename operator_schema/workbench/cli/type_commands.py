@@ -1,0 +1,380 @@
+"""The commands `decode` and `schema`: values of a type, and its JSON Schema, ours and that of a provider."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from ... import providers as provider_table
+from ...codec.json_text import read_json
+from ...errors import DecodeError, EncodeError
+from ...json_values import is_object
+from ...message_text import escape
+from ...token_counts import is_estimate
+from ...tools.function import tool_input
+from .arguments import TYPE, NearChoice, complete_files, json_option, traceback_option, unknown_fields_option
+from .lookup import codec_of_name, find_tool
+from .module_loading import WrongUse
+from .output import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+    from ...codec.codec import Codec
+    from ...codec.options import UnknownFields
+    from ...providers.provider import Provider
+    from ...tools.tool import Tool
+    from .lookup import ObjectName
+    from .output import Output
+
+__all__ = ["Decoder", "decode", "schema"]
+
+
+@click.command(
+    epilog="""\b
+examples:
+  operator-schema decode tools:WebSearch arguments.json
+  echo '{"query": "x"}' | operator-schema decode tools:WebSearch
+  operator-schema decode --lines tools:WebSearch calls.jsonl > decoded.jsonl
+  operator-schema decode --lines --quiet --unknown-fields reject tools:WebSearch calls.jsonl
+"""
+)
+@click.argument("target", type=TYPE, metavar="MODULE:TYPE")
+@click.argument("file", default="-", shell_complete=complete_files)
+@click.option("--lines", is_flag=True, help="FILE is JSON Lines: one value a line; empty lines are skipped.")
+@click.option("--quiet", is_flag=True, help="Print problems only, not the decoded values.")
+@json_option("Print each problem report as JSON.")
+@unknown_fields_option
+@traceback_option
+@click.pass_obj
+def decode(
+    outputs: tuple[Output, Output],
+    target: ObjectName,
+    file: str,
+    unknown_fields: UnknownFields,
+    *,
+    lines: bool,
+    quiet: bool,
+    as_json: bool,
+    show_traceback: bool,
+) -> int:
+    """Decode JSON values as a type.
+
+    FILE is one JSON value in UTF-8; without it, or if it is -, standard input is read. Each value that
+    decodes is printed on one line, encoded again, as the tool would get it. Problems go to
+    standard error, with the file and the number of the line.
+    """
+    codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
+    out, err = outputs
+    return decode_file(Decoder(codec, None if quiet else out, err, as_json=as_json), file, err, lines=lines)
+
+
+_LONG = 1 << 18
+"""Smaller inputs, in bytes, get no progress bar."""
+
+_STRIDE = 64
+"""Lines between two steps of the bar: a step costs as much as decoding a small value."""
+
+_JSON_SPACE = b" \t\r\n"
+_EMPTY = (b"", b"\xef\xbb\xbf")
+"""What is left of an empty line; the first may begin with a byte order mark."""
+
+
+class Decoder:
+    """A codec, and where its values and reports go.
+
+    Args:
+        codec: of the type.
+        out: takes the values that decode; None to print problems alone.
+        err: takes the reports about values that don't fit.
+        as_json: whether reports are written as JSON.
+    """
+
+    def __init__(self, codec: Codec[Any], out: Output | None, err: Output, *, as_json: bool) -> None:
+        self._codec = codec
+        self._out = out
+        self._err = err
+        self._as_json = as_json
+        self._decoded = 0
+        self._failed = 0
+
+    def decode(self, text: bytes, file: str, line: int | None = None) -> bool:
+        """Decode one JSON text, and return whether that worked."""
+        place = file if line is None else f"{file}:{line}"
+        try:
+            instance = self._codec.decode_json(text)
+            if self._out is not None:
+                self._out.json(self._codec.encode(instance))
+        except (DecodeError, EncodeError) as error:
+            if self._out is not None:
+                self._out.flush()  # where both streams are one file, it reads in order
+            self._report(error if line is None else _without_line(error), place)
+            return False
+        except Exception as error:  # it is raised again, with its place
+            error.add_note(f"while decoding {place}")
+            raise
+        return True
+
+    def _report(self, error: DecodeError | EncodeError, place: str) -> None:
+        if self._as_json:
+            self._err.json({"place": place, **error.as_dict()})
+        else:
+            self._err.report(f"{place}: ", str(error))
+
+    def decode_lines(self, source: BinaryIO, name: str) -> int:
+        """Decode JSON Lines and return the exit status."""
+        try:
+            with self._progress(source) as advance:
+                self._decode_each(source, name, advance)
+        except KeyboardInterrupt:
+            self._summarise("interrupted after ")
+            raise
+        if self._out is not None:
+            self._out.flush()
+        self._summarise("")
+        return 1 if self._failed else 0
+
+    def _decode_each(self, source: BinaryIO, name: str, advance: Callable[[int], None]) -> None:
+        done = 0
+        for number, line in _numbered(source, name):
+            done += len(line)
+            if number % _STRIDE == 0:
+                advance(done)
+                done = 0
+            if line.strip(_JSON_SPACE) in _EMPTY:
+                continue
+            if self.decode(line.rstrip(_JSON_SPACE), name, number):
+                self._decoded += 1
+            else:
+                self._failed += 1
+
+    def _summarise(self, before: str) -> None:
+        total = count(self._decoded + self._failed, "value")
+        self._err.line(f"{before}{total}: {self._decoded:,} decoded, {self._failed:,} failed")
+
+    def _progress(self, source: BinaryIO) -> AbstractContextManager[Callable[[int], None]]:
+        size = _size(source)
+        is_short = size is not None and size < _LONG
+        # Values that appear on the terminal, or are typed there, show the progress themselves.
+        is_seen = source.isatty() or (self._out is not None and self._out.may_reach_terminal)
+        return nullcontext(lambda _: None) if is_short or is_seen else self._err.progress(size)
+
+
+def decode_file(decoder: Decoder, file: str, err: Output, *, lines: bool) -> int:
+    """Decode a file, or standard input if its name is `-`, and return the exit status."""
+    name = "<stdin>" if file == "-" else file
+    with _open(file) as source:
+        if lines:
+            return decoder.decode_lines(source, name)
+        text = b"".join([line for _, line in _numbered(source, name)])
+    if decoder.decode(text, name):
+        return 0
+    if _is_json_lines(text):
+        err.line("for one value a line give --lines")
+    return 1
+
+
+def _is_json_lines(text: bytes) -> bool:
+    first, _, rest = text.partition(b"\n")
+    return bool(rest.strip(_JSON_SPACE)) and not read_json(first)[1].found
+
+
+def _without_line(error: DecodeError | EncodeError) -> DecodeError | EncodeError:
+    # The text was one line of a file: "line 1" next to the number of that line would mislead.
+    problems = [
+        problem.replace(message=problem.message.replace(" at line 1 column ", " at column ", 1))
+        if problem.code == "invalid_json"
+        else problem
+        for problem in error.findings
+    ]
+    return error.with_findings(problems)
+
+
+@contextmanager
+def _open(file: str) -> Generator[BinaryIO]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        source = open(file, "rb")  # noqa: PTH123, SIM115  # closed below, outside of the `try`
+    except OSError as error:
+        raise _read_failure(file, error) from None
+    with source:
+        yield source
+
+
+def _numbered(source: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
+    try:
+        yield from enumerate(source, 1)
+    except OSError as error:
+        raise _read_failure(name, error) from None
+
+
+def _read_failure(file: str, error: OSError) -> WrongUse:
+    way = ""
+    if isinstance(error, FileNotFoundError) and "=" in file:
+        way = "; it takes JSON from a file or standard input, and call takes KEY=VALUE"
+    if file.lstrip()[:1] in _JSON_STARTS:
+        way = "; JSON itself is read from standard input: echo JSON | operator-schema decode …"
+    return WrongUse(f"can't read {escape(file)}: {escape(error.strerror or type(error).__name__)}{way}")
+
+
+_JSON_STARTS = frozenset('{["')
+
+
+def _size(source: BinaryIO) -> int | None:
+    try:
+        status = os.fstat(source.fileno())
+        return status.st_size - source.tell() if stat.S_ISREG(status.st_mode) else None
+    except OSError:  # a stream that isn't a file has no number either
+        return None
+
+
+# --- the schema of a type ------------------------------------------------------------------------
+
+_PROVIDERS = provider_table.provider_names()
+_TITLES = ("code", "parameter", "what")
+
+
+@click.command(
+    epilog="""\b
+examples:
+  operator-schema schema tools:WebSearch
+  operator-schema schema --compact tools:Calls > calls.schema.json
+  operator-schema schema --provider openai_chat --strict tools:web_search
+"""
+)
+@click.argument("target", type=TYPE, metavar="MODULE:TYPE")
+@click.option(
+    "--provider",
+    "name",
+    type=NearChoice(_PROVIDERS),
+    metavar="NAME",
+    help=f"Show the schema as a provider gets it: {', '.join(_PROVIDERS)}.",
+)
+@click.option("--strict", is_flag=True, help="With --provider: as its strict mode gets it.")
+@click.option("--compact", is_flag=True, help="Print it on one line, without spaces or marks.")
+@json_option("With --provider: print schema and losses as JSON.")
+@unknown_fields_option
+@traceback_option
+@click.pass_obj
+def schema(
+    outputs: tuple[Output, Output],
+    target: ObjectName,
+    name: str | None,
+    unknown_fields: UnknownFields,
+    *,
+    strict: bool,
+    compact: bool,
+    as_json: bool,
+    show_traceback: bool,
+) -> int:
+    """Print the JSON Schema of a type, or of the input of a tool.
+
+    TYPE is a dataclass, a tool or any other annotation: tools:WebSearch, tools:Outer.Inner,
+    tools:Calls. With --provider, it is the schema that this provider gets: + and - mark the lines that differ
+    from ours, and a table says what is lost.
+    """
+    if name is None:
+        if strict:
+            message = "--strict is for --provider: the strict modes of providers differ"
+            raise WrongUse(message)
+        codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
+        outputs[0].json(codec.json_schema(), None if compact else 2)
+        return 0
+    provider: Provider = getattr(provider_table, name)
+    if strict and provider.dialect is None:
+        message = f"{provider.name} has no known strict mode: leave out --strict"
+        raise WrongUse(message)
+    tool = _tool_of(target, unknown_fields, show_traceback=show_traceback)
+    from ..inspector.catalogue import lines_of, sent_to, side_by_side, tool_in
+
+    sent = sent_to(provider, tool, strict=strict)
+    theirs = _schema_in(tool_in(sent["body"]))
+    if as_json:
+        outputs[0].json(_data(tool, sent, theirs), None if compact else 2)
+    elif sent["refused"]:
+        for complaint in sent["refused"]:
+            outputs[1].report("", complaint["line"])
+    elif compact:
+        outputs[0].json(theirs)
+    else:
+        ours = lines_of(tool.definition()["input_schema"])
+        rows = side_by_side(ours, [] if theirs is None else lines_of(theirs))
+        _write_schema(outputs[0], tool, sent, rows)
+    return 1 if sent["refused"] else 0
+
+
+def _tool_of(target: ObjectName, unknown_fields: UnknownFields, *, show_traceback: bool) -> Tool[..., Any]:
+    """Return a tool, or a tool made of a type, since providers get only tools.
+
+    Raises:
+        SchemaError: with every complaint about the type.
+        WrongUse: there is no such type or tool.
+    """
+    codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
+    try:
+        tool, _ = find_tool(target, show_traceback=show_traceback)
+    except WrongUse:
+        return tool_input(unknown_fields=unknown_fields, enabled=True)(codec.type)
+    more: dict[str, Any] = {"unknown_fields": unknown_fields} if unknown_fields == "reject" else {}
+    return tool.with_(enabled=True, **more)
+
+
+_HOLDERS = {"function", "toolSpec", "inputSchema"}
+_SCHEMAS = {"input_schema", "parameters", "parametersJsonSchema", "json"}
+
+
+def _schema_in(definition: Any) -> dict[str, Any] | None:
+    """Return the schema in the form of a tool; None if the provider refuses the tool."""
+    for key, value in definition.items() if is_object(definition) else ():
+        if key in _SCHEMAS and is_object(value):
+            return value
+        if key in _HOLDERS:
+            return _schema_in(value)
+    return None
+
+
+def _data(tool: Tool[..., Any], sent: dict[str, Any], theirs: dict[str, Any] | None) -> dict[str, Any]:
+    kept = {key: sent[key] for key in ("provider", "strict", "wire_name", "bytes", "tokens")}
+    return {"tool": tool.name, **kept, "schema": theirs, "losses": sent["losses"], "refused": sent["refused"]}
+
+
+def _write_schema(
+    out: Output, tool: Tool[..., Any], sent: dict[str, Any], compared: Iterable[dict[str, Any]]
+) -> None:
+    for mark, line in _marked(compared):
+        out.changed(mark, escape(line))
+    losses = sent["losses"]
+    if losses:
+        out.line("")
+        rows = [(loss["code"], escape(loss["path"] or "-"), escape(loss["message"])) for loss in losses]
+        out.table(_TITLES, rows, frozenset())
+    name = "" if sent["wire_name"] == tool.name else f" as {escape(sent['wire_name'])}"
+    mode = ", strict" if sent["strict"] else ""
+    guess = " (an estimate)" if is_estimate() else ""
+    size = f"{count(sent['bytes'], 'byte')}, {count(sent['tokens'], 'token')}{guess}"
+    lost = count(len(losses), "loss") if len(losses) == 1 else f"{len(losses):,} losses"
+    out.line(f"{escape(tool.name)}{name} for {sent['provider']}{mode}: {size}, {lost}", "dim")
+
+
+def _marked(rows: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str]]:
+    """Yield the lines of two documents with a mark: removed lines come before those that replace them."""
+    coming: list[str] = []
+    end: dict[str, Any] = {"same": True, "ours": None, "theirs": None}
+    for row in [*rows, end]:
+        if row["same"]:
+            yield from [("+", line) for line in coming]
+            coming = []
+        if row["same"] and row["theirs"] is not None:
+            yield " ", row["theirs"]
+        if not row["same"] and row["ours"] is not None:
+            yield "-", row["ours"]
+        if not row["same"] and row["theirs"] is not None:
+            coming.append(row["theirs"])

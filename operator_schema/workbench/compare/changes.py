@@ -1,0 +1,635 @@
+"""What changed between two versions of tools: for those who call them, and those who read their results."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from ...immutable import Value
+from ...json_values import is_array, is_object, to_json_text
+from ...message_text import clip, excerpt, quote, show_place
+from ...schema.document import DocumentCodec, SchemaDocument
+from ...schema.value_check import same_text
+from .codes import label_of
+from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
+from .sampling import drawn_values
+from .snapshot import Snapshot, ToolSnapshot, snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from ...tools import Tool
+
+    Tools: TypeAlias = Snapshot | Iterable[Tool[..., Any]]
+    from ...findings import Finding
+    from .containment import Escape
+    from .unread_keywords import Unkept
+
+__all__ = [
+    "LEVELS",
+    "MEANINGS",
+    "NO_VALUE",
+    "Change",
+    "Comparison",
+    "Level",
+    "compare",
+    "narrowings",
+]
+
+Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
+MEANINGS: Final[Mapping[Level, str]] = {
+    "breaking": "a call that worked is refused now, or a result is possible that wasn't allowed before",
+    "undecided": "it may be breaking: it could neither be proven nor ruled out",
+    "meaning": "every call still works, but its effect, or what the tool says about it, may differ",
+    "text": "only the text for the model is different",
+    "wider": "everything that worked still works, and more calls work now",
+}
+"""The meaning of each level."""
+
+LEVELS: Final[tuple[Level, ...]] = tuple(MEANINGS)
+"""How much a change asks of others, the most first."""
+
+_WITHOUT_SIDES: Final = frozenset({"added", "removed"})
+_WITNESS_LENGTH = 300
+_TEXT_LENGTH = 80
+_LONGEST_ESCAPE = 12
+"""Characters of JSON for one that isn't printable: two surrogates."""
+
+_SHOWN_BEFORE = 15
+
+
+class Change(Value):
+    """One thing that is different.
+
+    Attributes:
+        tool: its name.
+        level: how much it asks of others.
+        side: `send`: for those who call the tool · `read`: for those who read its results.
+        code: what kind of thing it is, such as `required` or `removed`.
+        path: keys and indexes that lead to the place in the arguments, or in the result.
+        before: what was said before, in words.
+        after: what is said now.
+        witness: the smallest arguments, or the smallest result, that show it; `NO_VALUE` if there is none.
+    """
+
+    tool: str
+    level: Level
+    side: Literal["send", "read"]
+    code: str
+    path: tuple[str | int, ...] = ()
+    before: str = ""
+    after: str = ""
+    witness: Any = NO_VALUE
+
+    def __str__(self) -> str:
+        """Write it on one line, without the witness."""
+        return f"{self.tool}{self.said}"
+
+    @property
+    def said(self) -> str:
+        """The difference, on one line, without the name of the tool and the witness."""
+        place = show_place(self.path)
+        sides = " in results" if self.side == "read" and self.code != "output" else ""
+        where = f"{f': {place}' if place else ''}{sides}: {label_of(self.code)}"
+        if self.code == "ignored":
+            return f"{where}: {self.after}"
+        return where if self.code in _WITHOUT_SIDES else f"{where}: {self.before} → {self.after}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        data = {
+            "tool": self.tool,
+            "level": self.level,
+            "side": self.side,
+            "code": self.code,
+            "path": list(self.path),
+            "before": self.before,
+            "after": self.after,
+        }
+        return data if self.witness is NO_VALUE else {**data, "witness": self.witness}
+
+    @property
+    def has_witness(self) -> bool:
+        """Whether a value is known that shows it."""
+        return self.witness is not NO_VALUE
+
+    def shown_witness(self) -> str:
+        """Return the witness as JSON text, cut to one line."""
+        return clip(to_json_text(self.witness), _WITNESS_LENGTH)
+
+
+class Comparison(Value):
+    """All that changed.
+
+    Attributes:
+        changes: those that ask the most of others first, then by tool.
+    """
+
+    changes: tuple[Change, ...]
+
+    def of(self, *levels: Level) -> tuple[Change, ...]:
+        """Return the changes of some levels."""
+        return tuple([change for change in self.changes if change.level in levels])
+
+    @property
+    def level(self) -> Level | None:
+        """The level of the change that asks the most; None if nothing changed."""
+        return self.changes[0].level if self.changes else None
+
+
+def compare(old: Tools, new: Tools, *, on_compared: Callable[[], object] | None = None) -> Comparison:
+    """List what changed between two versions of tools.
+
+    Each `breaking` change of a schema has a witness: a call that worked and fails now, or a result that
+    the old schema doesn't allow. If nothing is `breaking` or `undecided`, it is proven that the new schema
+    takes every call that the old one took and that has only keys that the old one names.
+
+    Args:
+        old: a snapshot, or tools.
+        new: what takes their place.
+        on_compared: called after each tool that both have, to show progress.
+
+    Returns:
+        The changes.
+
+    Raises:
+        SchemaError: a schema can't be read.
+    """
+    before, after = (_as_snapshot(tools).by_name() for tools in (old, new))
+    removed = [before[name] for name in before if name not in after]
+    added = [after[name] for name in after if name not in before]
+    gone = [*_removed(removed, added)]
+    successors = {change.after for change in gone if change.code == "renamed"}
+    changes = [*gone, *_added([tool for tool in added if tool.name not in successors])]
+    for name in before.keys() & after.keys():
+        changes += _of_tool(before[name], after[name])
+        if on_compared is not None:
+            on_compared()
+    changes.sort(key=lambda change: (LEVELS.index(change.level), change.tool, [*map(str, change.path)]))
+    return Comparison(tuple(changes))
+
+
+def _as_snapshot(tools: Tools) -> Snapshot:
+    return tools if isinstance(tools, Snapshot) else snapshot_of(tools)
+
+
+def _removed(removed: list[ToolSnapshot], added: list[ToolSnapshot]) -> Iterator[Change]:
+    for tool in removed:
+        same = [other.name for other in added if _is_renamed(tool, other)]
+        if len(same) == 1:
+            yield Change(tool.name, "breaking", "send", "renamed", before=tool.name, after=same[0])
+        else:
+            yield Change(tool.name, "breaking", "send", "removed", before="there", after="removed")
+
+
+def _is_renamed(old: ToolSnapshot, new: ToolSnapshot) -> bool:
+    is_same = same_text(old.input_schema) == same_text(new.input_schema)
+    return is_same and (old.description == new.description or bool(old.input_schema.get("properties")))
+
+
+def _added(added: list[ToolSnapshot]) -> Iterator[Change]:
+    for tool in added:
+        yield Change(tool.name, "wider", "send", "added", before="not there", after="added")
+
+
+def _of_tool(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
+    yield from _sent(old, new)
+    yield from _read(old, new)
+    yield from _hints(old, new)
+    if old.description != new.description:
+        yield _text(old.name, (), old.description, new.description)
+    yield from _described(old.name, old.input_schema, new.input_schema, ())
+
+
+# --- those who send ------------------------------------------------------------------------------
+
+
+def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
+    renamed = _renamed_keys(old.input_schema, new.input_schema)
+    narrower, wider = _both_ways(old.input_schema, new.input_schema)
+    for place in narrower:
+        yield _narrower(old.name, "send", place, renamed)
+    for place in map(_turned, wider):
+        # Something that was removed is reported as ignored.
+        if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT):
+            yield Change(old.name, "wider", "send", *_facts(_told_as_wider(place)))
+    broken = {place.path for place in narrower if place.verdict == "breaking"}
+    yield from _ignored(old, new, renamed, broken)
+    yield from _defaults(old.name, old.input_schema, new.input_schema, ())
+
+
+def _both_ways(
+    old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[tuple[Narrowing, ...], tuple[Narrowing, ...]]:
+    """Return where the new schema of arguments is narrower, and where the old one is."""
+    if same_text(old) == same_text(new):
+        return (), ()
+    before, after = (Judged(schema, is_arguments=True) for schema in (old, new))
+    return narrowings_of(before, after), narrowings_of(after, before, is_all=False)
+
+
+def _told_as_wider(place: Narrowing) -> Narrowing:
+    """Return a place that is described as wider: what fits now and didn't before."""
+    is_more = place.code in ("type", "not_one_of") and place.before != "any value" != place.after
+    return place.replace(after=f"also {place.after}") if is_more else place
+
+
+def _narrower(
+    tool: str, side: Literal["send", "read"], place: Narrowing, renamed: Mapping[str, str]
+) -> Change:
+    levels: Mapping[str, Level] = {"breaking": "breaking", "undecided": "undecided", "unasked": "wider"}
+    former = renamed.get(str(place.path[-1])) if place.path and place.code == "required" else None
+    before = place.before if former is None else f"called {quote(former)}"
+    code = place.code if former is None else "renamed"
+    level = levels[place.verdict]
+    return Change(tool, level, side, *_facts(place.replace(code=code, before=before)))
+
+
+def _facts(place: Narrowing) -> tuple[str, tuple[str | int, ...], str, str, Any]:
+    return place.code, place.path, place.before, place.after, place.witness
+
+
+def _properties(schema: Any) -> dict[str, Any]:
+    found = schema.get("properties") if is_object(schema) else None
+    return found if is_object(found) else {}
+
+
+def _renamed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """Return new names of properties whose schema is that of one that went, with the name it had."""
+    before, after = _properties(old), _properties(new)
+    gone = {name: same_text(before[name]) for name in before if name not in after}
+    come = {name: same_text(after[name]) for name in after if name not in before}
+    pairs = {name: [former for former in gone if gone[former] == text] for name, text in come.items()}
+    return {name: found[0] for name, found in pairs.items() if len(found) == 1}
+
+
+def _ignored(
+    old: ToolSnapshot, new: ToolSnapshot, renamed: Mapping[str, str], broken: set[tuple[str | int, ...]]
+) -> Iterator[Change]:
+    """Yield the arguments that no call can give any more, though it isn't refused for them."""
+    for name in _properties(old.input_schema):
+        if name not in _properties(new.input_schema) and (name,) not in broken:
+            successor = next((after for after, before in renamed.items() if before == name), None)
+            now = "" if successor is None else f"; it is called {quote(successor)} now"
+            after = f"calls that give it still work, and it is ignored{now}"
+            yield Change(old.name, "meaning", "send", "ignored", (name,), "an argument", after)
+
+
+def _pairs(
+    old: Any, new: Any, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], Any, Any]]:
+    """Yield the schemas of the same property in both documents, at every depth that can be followed."""
+    after = _properties(new)
+    for name, schema in _properties(old).items():
+        if is_object(schema) and is_object(after.get(name)):
+            yield (*path, name), schema, after[name]
+            yield from _pairs(schema, after[name], (*path, name))
+    for items in ("items", "additionalProperties"):
+        inside = [document.get(items) if is_object(document) else None for document in (old, new)]
+        if all(map(is_object, inside)):
+            yield from _pairs(inside[0], inside[1], (*path, "*"))
+
+
+def _defaults(tool: str, old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Change]:
+    for place, before, after in _pairs(old, new, path):
+        values = [schema.get("default", NO_VALUE) for schema in (before, after)]
+        texts = ["none" if value is NO_VALUE else excerpt(value) for value in values]
+        if texts[0] != texts[1]:
+            yield Change(tool, "meaning", "send", "default", place, texts[0], texts[1])
+
+
+# --- those who read ------------------------------------------------------------------------------
+
+
+def _read(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
+    before, after = old.output_schema, new.output_schema
+    if before is None and after is not None:
+        yield Change(old.name, "wider", "read", "output", (), "not described", "described")
+    elif before is not None and after is None:
+        yield Change(old.name, "breaking", "read", "output", (), "described", "not described")
+    elif before is not None and after is not None:
+        # A result is sent by the tool: so what it may send now has to be allowed by the old description.
+        for place in narrowings(after, before, is_arguments=False):
+            if place.verdict != "unasked":
+                yield _narrower(old.name, "read", _told_as_wider(_turned(place)), {})
+
+
+def _turned(place: Narrowing) -> Narrowing:
+    return place.replace(before=place.after, after=place.before)
+
+
+# --- what a model and a program read of a tool ---------------------------------------------------
+
+
+def _hints(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
+    for name in sorted(old.hints.keys() | new.hints.keys()):
+        values = [tool.hints.get(name) for tool in (old, new)]
+        if values[0] != values[1]:
+            texts = ["not stated" if value is None else excerpt(value) for value in values]
+            level: Level = "text" if name == "title" else "meaning"
+            yield Change(old.name, level, "send", name, (), texts[0], texts[1])
+
+
+def _text(tool: str, path: tuple[str | int, ...], before: str, after: str) -> Change:
+    start = _difference(before, after) if before and after else 0
+    texts = [
+        _quoted(clip(f"{'…' if start else ''}{text[start:]}", _TEXT_LENGTH)) if text else "none"
+        for text in (before, after)
+    ]
+    return Change(tool, "text", "send", "description", path, texts[0], texts[1])
+
+
+def _quoted(text: str) -> str:
+    """Return all of a text as a JSON string, with the short form of a line break."""
+    lines = [quote(line, len(line) * _LONGEST_ESCAPE + 2)[1:-1] for line in text.split("\n")]
+    return '"' + "\\n".join(lines) + '"'
+
+
+def _difference(before: str, after: str) -> int:
+    """Return where to begin so that both texts show where they differ: at a word before that."""
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((index for index, (one, other) in pairs if one != other), min(len(before), len(after)))
+    if max(len(before), len(after)) <= _TEXT_LENGTH or same < _SHOWN_BEFORE:
+        return 0
+    return before.rfind(" ", 0, max(same - _SHOWN_BEFORE, 1)) + 1
+
+
+def _described(tool: str, old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Change]:
+    for place, before, after in _pairs(old, new, path):
+        texts = [str(schema.get("description") or "") for schema in (before, after)]
+        if texts[0] != texts[1]:
+            yield _text(tool, place, texts[0], texts[1])
+
+
+# --- two schemas ---------------------------------------------------------------------------------
+
+
+Verdict: TypeAlias = Literal["breaking", "undecided", "unasked"]
+
+_MOST_PARTS = 30
+"""Parts of a document that are compared by themselves."""
+
+_MOST_DRAWN = 100
+"""Values by chance that are looked at for what nothing proves."""
+
+_MOST_TRIED = 500
+"""Smaller values that are tried for one witness."""
+
+
+class Narrowing(Value):
+    """A place where a value that an old schema takes may not be taken by a new one.
+
+    Attributes:
+        path: keys and indexes that lead to the place.
+        code: what differs there, such as `required` or `minimum`.
+        before: what the old schema says, in words.
+        after: what the new one says.
+        verdict: `breaking` if there is a witness · `unasked` if every witness has a key that the old schema
+            doesn't name, and ignores · otherwise `undecided`.
+        witness: a smallest value that the old schema takes and the new one refuses, or `NO_VALUE`.
+    """
+
+    path: tuple[str | int, ...]
+    code: str
+    before: str
+    after: str
+    verdict: Verdict
+    witness: Any
+
+
+class Judged:
+    """A document, read, with a judge of values.
+
+    Args:
+        schema: the document.
+        is_arguments: whether it describes the arguments of a tool.
+
+    Attributes:
+        schema: the document.
+        is_arguments: as it was given.
+        codec: decides whether a value fits.
+    """
+
+    __slots__ = ("codec", "is_arguments", "schema")
+
+    def __init__(self, schema: Mapping[str, Any], *, is_arguments: bool) -> None:
+        self.schema = schema
+        self.is_arguments = is_arguments
+        self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments))
+
+    def takes(self, value: Any) -> bool:
+        """Return whether a value fits."""
+        return not self.codec.report(value)
+
+
+def narrowings(
+    old: Mapping[str, Any], new: Mapping[str, Any], *, is_arguments: bool = True
+) -> tuple[Narrowing, ...]:
+    """List the places where the new schema may refuse a value that the old one takes.
+
+    Args:
+        old: a JSON Schema document.
+        new: the document that takes its place.
+        is_arguments: whether they describe the arguments of a tool, which are objects.
+
+    Returns:
+        Nothing if the new schema takes every value of the old one, which is then proven. Each place that
+        is `breaking` has a witness, a value that the old document takes and the new one refuses. A place is
+        `undecided` if neither is known.
+
+    Raises:
+        SchemaError: one of them isn't a document that can be read.
+    """
+    if same_text(old) == same_text(new):
+        return ()
+    before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
+    return narrowings_of(before, after)
+
+
+def narrowings_of(before: Judged, after: Judged, *, is_all: bool = True) -> tuple[Narrowing, ...]:
+    """List the places as `narrowings` does, of documents that are read already.
+
+    Args:
+        before: the old document.
+        after: the new one.
+        is_all: whether each place counts. Otherwise less is tried for other places once one is breaking,
+            and nothing if there seem to be none.
+    """
+    found = _narrowings(before, after)
+    # What no graph holds is looked at in two ways: nothing may be proven wrongly.
+    is_open = is_all and bool(after.codec.beyond) and not found
+    is_undecided = [each.verdict == "undecided" for each in found]
+    if not is_open and not (any(is_undecided) if is_all else found and all(is_undecided)):
+        return found
+    shown: list[Any] = []
+    if all(is_undecided):
+        from .counterexamples import NO_VALUE_EXISTS, UNDECIDED, difference
+
+        value = difference(before.schema, after.schema, is_object_only=before.is_arguments)
+        if value is NO_VALUE_EXISTS:
+            return ()
+        shown += [] if value is UNDECIDED else [value]
+    if shown and all(each.code == "format" for each in found):
+        found = (*found, Narrowing((), "schema", "a value fits", "it doesn't fit", "undecided", NO_VALUE))
+    if all(each.verdict != "undecided" or each.code == "format" for each in found):
+        return found
+    return tuple(_refuted(found, before, after, shown))
+
+
+def _refuted(
+    found: tuple[Narrowing, ...], before: Judged, after: Judged, shown: list[Any]
+) -> list[Narrowing]:
+    """Return places with witnesses for what is undecided, as far as a value shows it.
+
+    Args:
+        found: the places.
+        before: the old document.
+        after: the new one.
+        shown: values that are tried before others by chance.
+    """
+    places = list(found)
+    kept = {str(name) for each in places if each.verdict == "undecided" for name in each.path}
+    for value in chain(shown, drawn_values(before.schema, after.schema, _MOST_DRAWN, kept)):
+        open_ = [i for i, each in enumerate(places) if each.verdict == "undecided" and each.code != "format"]
+        if not open_:
+            break
+        if not before.takes(value):
+            continue
+        findings = after.codec.report(value)
+        if not findings:
+            continue
+        place = next((i for i in open_ if _is_at(findings, places[i])), None)
+        if place is None and all(each.verdict == "undecided" for each in places):
+            # A judge's verdict about a place above concerns nothing else.
+            place = open_[0]
+        if place is not None:
+            places[place] = _with_witness(places[place], value, before, after)
+    return places
+
+
+def _is_at(findings: Iterable[Finding], place: Narrowing) -> bool:
+    return any(_starts_with(finding.path, place.path) for finding in findings)
+
+
+def _with_witness(place: Narrowing, witness: Any, before: Judged, after: Judged) -> Narrowing:
+    def is_shown(value: Any) -> bool:
+        if not before.takes(value):
+            return False
+        findings = after.codec.report(value)
+        return bool(findings) and (not is_exact or _is_at(findings, place))
+
+    is_exact = _is_at(after.codec.report(witness), place)
+    return place.replace(verdict="breaking", witness=_smallest(witness, is_shown))
+
+
+def _narrowings(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
+    """List the places as far as both documents can be followed at once."""
+    from .unread_keywords import unkept
+
+    found = [_narrowing(escape, before, after) for escape in escapes(before.codec.graph, after.codec.graph)]
+    known = {each.path for each in found if each.code == "format"}
+    parts = 0
+
+    def prove(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        nonlocal parts
+        from .counterexamples import NO_VALUE_EXISTS, difference
+
+        parts += 1
+        return parts <= _MOST_PARTS and difference(one, other) is NO_VALUE_EXISTS
+
+    def fit(values: list[Any], document: Mapping[str, Any]) -> bool:
+        judged = Judged(document, is_arguments=False)
+        return not judged.codec.left and all(map(judged.takes, values))
+
+    more = map(_not_kept, unkept(before.schema, after.schema, after.codec.beyond, prove, fit))
+    found += [each for each in more if each.code != "format" or each.path not in known]
+    return tuple(found)
+
+
+def _narrowing(escape: Escape, before: Judged, after: Judged) -> Narrowing:
+    witness = escape.value
+    if witness is NO_VALUE or not _flips(witness, before, after):
+        return Narrowing(escape.path, escape.code, escape.before, escape.after, "undecided", NO_VALUE)
+    is_shown = _shower(escape, witness, before, after)
+    smallest = _smallest(witness, is_shown)
+    is_unasked = escape.code == NEW_KEY and not _says_of_other_keys(before, escape.path[:-1])
+    verdict: Verdict = "unasked" if is_unasked else "breaking"
+    return Narrowing(escape.path, escape.code, escape.before, escape.after, verdict, smallest)
+
+
+def _says_of_other_keys(judged: Judged, path: tuple[str | int, ...]) -> bool:
+    """Return whether a document says which values fit the keys of an object that it doesn't name."""
+    place = tuple("*" if isinstance(step, int) else step for step in path)
+    return any(note.keyword in _OTHER_KEYS and note.path == place for note in judged.codec.beyond)
+
+
+_OTHER_KEYS: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
+
+
+def _flips(value: Any, before: Judged, after: Judged) -> bool:
+    return before.takes(value) and not after.takes(value)
+
+
+def _shower(escape: Escape, witness: Any, before: Judged, after: Judged) -> Callable[[Any], bool]:
+    """Return a function that decides whether a value shows this escape rather than another one."""
+
+    def is_shown(value: Any) -> bool:
+        if not before.takes(value):
+            return False
+        return any(_is_about(finding, escape) for finding in after.codec.report(value))
+
+    # A judge of the whole document may see the fault at a place above.
+    return is_shown if is_shown(witness) else lambda value: _flips(value, before, after)
+
+
+def _is_about(finding: Finding, escape: Escape) -> bool:
+    if escape.code in _UNKNOWN:
+        return finding.code == "unknown" and (not escape.path or finding.path == escape.path)
+    return _starts_with(finding.path, escape.path)
+
+
+def _starts_with(path: tuple[str | int, ...], start: tuple[str | int, ...]) -> bool:
+    steps = path[: len(start)]
+    return len(steps) == len(start) and all(
+        wanted in ("*", step) for wanted, step in zip(start, steps, strict=True)
+    )
+
+
+_UNKNOWN: Final = frozenset({"closed", "unknown"})
+
+
+def _smallest(witness: Any, is_shown: Callable[[Any], bool]) -> Any:
+    """Leave out of a witness what isn't needed."""
+    tried = 0
+    is_smaller = True
+    while is_smaller:
+        is_smaller = False
+        for candidate in _without_one(witness):
+            tried += 1
+            if tried > _MOST_TRIED:
+                return witness
+            if is_shown(candidate):
+                witness, is_smaller = candidate, True
+                break
+    return witness
+
+
+def _without_one(value: Any) -> Iterator[Any]:
+    """Yield a value without one of the keys and items in it."""
+    if is_object(value):
+        for key, inner in value.items():
+            rest = {other: each for other, each in value.items() if other != key}
+            yield rest
+            yield from ({**value, key: smaller} for smaller in _without_one(inner))
+    elif is_array(value):
+        for index, inner in enumerate(value):
+            yield [*value[:index], *value[index + 1 :]]
+            yield from ([*value[:index], smaller, *value[index + 1 :]] for smaller in _without_one(inner))
+
+
+def _not_kept(each: Unkept) -> Narrowing:
+    if each.keyword == "format":
+        before = "none" if each.before is None else str(each.before)
+        return Narrowing(each.path, "format", before, str(each.after), "undecided", NO_VALUE)
+    code = each.keyword or "schema"
+    return Narrowing(each.path, code, "not the same", str(each.after), "undecided", NO_VALUE)

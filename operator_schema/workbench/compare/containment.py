@@ -1,0 +1,612 @@
+"""Is every value of one graph a value of another one? If not, which value shows it?
+
+Both graphs are followed at once. Each place where a value of the first may leave the second is an `Escape`,
+with the smallest value that shows it where one is known. No escape is a proof: then the second graph takes
+every value of the first.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ...codec.example import NO_EXAMPLE, example_of
+from ...codec.problem_texts import expected
+from ...introspect.constraints import bounds_of
+from ...introspect.node_kinds import flat_members, json_types_of
+from ...introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    Constraints,
+    EnumNode,
+    Graph,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    ScalarNode,
+    TupleNode,
+)
+from ...json_values import choice_key
+from ...message_text import excerpt, quote
+from .sampling import NO_LIMITS, is_inside, is_value, numbers_near, range_of, samples, size_of, step_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ...introspect.nodes import Field, Node
+
+    Path = tuple[str | int, ...]
+
+__all__ = ["ABSENT", "NEW_KEY", "NO_VALUE", "Escape", "escapes"]
+
+NEW_KEY: Final = "new_key"
+"""The code of an escape by a key that the first graph doesn't name and ignores, and the second one names."""
+
+NO_VALUE: Final[Any] = object()
+"""Stands for the value of an escape if no example value is known."""
+
+ABSENT: Final = "not there"
+"""The text for a key that a graph doesn't name."""
+
+UNKNOWN_KEY: Final = "unknown_key"
+"""A key that a witness has where unknown keys are refused."""
+
+_MOST_SPLIT = 20
+_MOST_ITEMS = 100
+_MOST_PAIRS = 100_000
+_MOST_LENGTHS = 10
+_LONGEST = 10_000
+_OTHER_VALUES: Final[tuple[Any, ...]] = ("text", 0, 0.5, True, None, [], {})
+"""One value of each JSON type."""
+
+
+class Escape(NamedTuple):
+    """A place where a value of the first graph may not be a value of the second.
+
+    Attributes:
+        path: keys and indexes that lead to the place.
+        code: what differs there, such as `required` or `minimum`.
+        before: what the first graph says, in words.
+        after: what the second one says.
+        value: a value of the whole that shows it, or `NO_VALUE` where none is known.
+    """
+
+    path: Path
+    code: str
+    before: str
+    after: str
+    value: Any
+
+    def inside(self, step: str | int, wrap: Callable[[Any], Any]) -> Escape:
+        """Return the escape as it is seen from the value around it.
+
+        Args:
+            step: key or index that leads from there.
+            wrap: makes a value of the whole from one of the part; `NO_VALUE` if there is none.
+        """
+        value = NO_VALUE if self.value is NO_VALUE else wrap(self.value)
+        return self._replace(path=(step, *self.path), value=value)
+
+
+def escapes(first: Graph, second: Graph) -> list[Escape]:
+    """List the places where a value of one graph may not be a value of another one.
+
+    Args:
+        first: the graph whose values are looked at.
+        second: the graph that should allow them.
+
+    Returns:
+        Nothing if the second graph takes every value of the first. A key that the first graph ignores and
+        the second one names is an escape with the code `NEW_KEY`.
+    """
+    return _Comparison(first, second).compare(first.root, second.root)
+
+
+class _Comparison:
+    """One comparison.
+
+    Attributes:
+        assumed: pairs of nodes of which the first is taken to be within the second: what is between
+            them is looked at already. Each value is finite, so what holds one level below holds here.
+        failed: the other pairs that were met, and their escapes.
+        left: pairs that may still be looked at.
+    """
+
+    def __init__(self, first: Graph, second: Graph) -> None:
+        self.first = first
+        self.second = second
+        self.assumed: dict[tuple[int, int], tuple[Node, Node]] = {}
+        self.failed: dict[tuple[int, int], tuple[Node, Node, list[Escape]]] = {}
+        self.left = _MOST_PAIRS
+
+    def fits(self, other: Node, value: Any) -> bool:
+        """Return whether a JSON value is one of a node of the second graph."""
+        return value is NO_VALUE or is_value(other, self.second.definitions, value)
+
+    def compare(self, one: Node, other: Node) -> list[Escape]:
+        """List where a value of the first node may not be one of the second."""
+        found: list[Escape] = []
+        others = flat_members(other, self.second.definitions)
+        for member in flat_members(one, self.first.definitions):
+            found += self._of_member(member, others)
+        return found
+
+    def _of_member(self, one: Node, others: list[Node]) -> list[Escape]:
+        if any(isinstance(other, AnyNode) for other in others):
+            return []
+        choices = _values_of(one)
+        if choices is not None:
+            return self._of_choices(choices, others)
+        if len(others) == 1:
+            return self._of_pair(one, others[0])
+        attempts = [self._attempt(one, other) for other in others if self._may_meet(one, other)]
+        enough = [attempt for attempt in attempts if _is_within(attempt)]
+        if enough:
+            return min(enough, key=len)
+        parts = _split(one, others)
+        if parts:
+            return list(chain.from_iterable(self._of_member(part, others) for part in parts))
+        if not attempts:
+            return self._refused(one, others)
+        return self._shown(min(attempts, key=len), one, others)
+
+    def _shown(self, found: list[Escape], one: Node, others: list[Node]) -> list[Escape]:
+        """Return the escapes from one of several nodes, without the values that another of them takes."""
+        shown = [
+            escape._replace(value=NO_VALUE)
+            if any(self.fits(other, escape.value) for other in others)
+            else escape
+            for escape in found
+        ]
+        if all(escape.value is NO_VALUE for escape in shown):
+            value = self._outside(one, others)
+            shown[0] = shown[0]._replace(value=value)
+        return shown
+
+    def _outside(self, one: Node, others: list[Node]) -> Any:
+        """Return a value of a scalar that none of some nodes takes, or `NO_VALUE`."""
+        scalars = [node for node in (one, *others) if isinstance(node, ScalarNode)]
+        if not isinstance(one, ScalarNode):
+            return NO_VALUE
+        values = samples(one, *[node for node in scalars if node.type != "string" != one.type])
+        return next(
+            (each for each in values if not any(self.fits(other, each) for other in others)), NO_VALUE
+        )
+
+    def _attempt(self, one: Node, other: Node) -> list[Escape]:
+        """Compare with one of several; what was assumed on the way holds only if it succeeds."""
+        before = dict(self.assumed)
+        found = self._of_pair(one, other)
+        if not _is_within(found):
+            # What was within under an assumption that fails may not be.
+            self.assumed = before
+        return found
+
+    def _may_meet(self, one: Node, other: Node) -> bool:
+        mine = json_types_of(one, self.first.definitions)
+        return not mine.isdisjoint(json_types_of(other, self.second.definitions))
+
+    def _of_choices(self, values: Iterable[Any], others: list[Node]) -> list[Escape]:
+        refused = [value for value in values if not any(self.fits(other, value) for other in others)]
+        after = _words(others, self.second)
+        return [Escape((), "not_one_of", excerpt(value), after, value) for value in refused]
+
+    def _refused(self, one: Node, others: list[Node]) -> list[Escape]:
+        """Return an escape for a node without a fitting value, as far as its JSON type says."""
+        before, after = _words([one], self.first), _words(others, self.second)
+        if isinstance(one, ArrayNode):
+            value = self._array_of(one, (one.constraints or NO_LIMITS).min_length or 0)
+        else:
+            value = self._example(one)
+        return [Escape((), "type", before, after, value)]
+
+    def _example(self, node: Node) -> Any:
+        value = example_of(Graph(node, self.first.definitions))
+        return NO_VALUE if value is NO_EXAMPLE else value
+
+    def _of_pair(self, one: Node, other: Node) -> list[Escape]:
+        pair = (id(one), id(other))
+        if pair in self.assumed:
+            return []
+        if pair in self.failed:
+            return self.failed[pair][2]
+        self.left -= 1
+        if self.left < 0:
+            return self._undecided(one, other, "too_large")
+        self.assumed[pair] = (one, other)
+        found = self._between(one, other)
+        if found:
+            del self.assumed[pair]
+            self.failed[pair] = (one, other, found)
+        return found
+
+    def _between(self, one: Node, other: Node) -> list[Escape]:
+        """Compare two nodes that were not met together before."""
+        if isinstance(one, AnyNode):
+            return self._of_anything(other)
+        if not self._may_meet(one, other):
+            return self._refused(one, [other])
+        if isinstance(other, (LiteralNode, EnumNode)):
+            return self._beyond_choices(one, other)
+        compare = _PAIRS.get((type(one), type(other)))
+        return self._undecided(one, other, "type") if compare is None else compare(self, one, other)
+
+    def _undecided(self, one: Node, other: Node, code: str) -> list[Escape]:
+        return [Escape((), code, _words([one], self.first), _words([other], self.second), NO_VALUE)]
+
+    def _of_anything(self, other: Node) -> list[Escape]:
+        value = next((value for value in _OTHER_VALUES if not self.fits(other, value)), NO_VALUE)
+        return [Escape((), "type", "any value", _words([other], self.second), value)]
+
+    def _beyond_choices(self, one: Node, other: Node) -> list[Escape]:
+        candidates = [self._example(one), *samples(one)]
+        value = next((each for each in candidates if not self.fits(other, each)), NO_VALUE)
+        return [Escape((), "not_one_of", _words([one], self.first), _words([other], self.second), value)]
+
+    # --- scalars ---------------------------------------------------------------------------------
+
+    def of_scalars(self, one: ScalarNode, other: ScalarNode) -> list[Escape]:
+        return self._texts(one, other) if one.type == "string" else self._numbers(one, other)
+
+    def _texts(self, one: ScalarNode, other: ScalarNode) -> list[Escape]:
+        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
+        found = self._lengths(mine, theirs, lambda size: self._text_of(one, size))
+        if theirs.pattern is not None and theirs.pattern != mine.pattern:
+            candidates = [self._example(one), *samples(one)]
+            value = next((text for text in candidates if not self.fits(other, text)), NO_VALUE)
+            before = "any text" if mine.pattern is None else f"pattern {quote(mine.pattern.pattern)}"
+            found.append(Escape((), "pattern", before, f"pattern {quote(theirs.pattern.pattern)}", value))
+        return found
+
+    def _text_of(self, one: ScalarNode, size: int) -> Any:
+        """Return a text of a length; the caller has to check it if there is a pattern."""
+        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
+        return self._example(one.replace(constraints=limits)) if size <= _LONGEST else NO_VALUE
+
+    def _lengths(self, mine: Constraints, theirs: Constraints, make: Callable[[int], Any]) -> list[Escape]:
+        """Compare limits on lengths.
+
+        Args:
+            mine: of the first node.
+            theirs: of the second.
+            make: makes a value of the first node with a length, or `NO_VALUE`.
+        """
+        found: list[Escape] = []
+        least, most = mine.min_length or 0, mine.max_length
+        if theirs.min_length is not None and theirs.min_length > least:
+            value = _first(make, range(least, theirs.min_length))
+            found.append(Escape((), "min_length", str(least), str(theirs.min_length), value))
+        if theirs.max_length is not None and (most is None or most > theirs.max_length):
+            start = max(theirs.max_length + 1, least)
+            value = _first(make, range(start, start + _MOST_LENGTHS if most is None else most + 1))
+            before = "any" if most is None else str(most)
+            found.append(Escape((), "max_length", before, str(theirs.max_length), value))
+        return found
+
+    def _numbers(self, one: ScalarNode, other: ScalarNode) -> list[Escape]:
+        found: list[Escape] = []
+        step, wanted = step_of(one), step_of(other)
+        if wanted is not None and (step is None or (step / wanted).denominator != 1):
+            code = "type" if other.type == "integer" and one.type == "number" else "multiple_of"
+            value = self._number_outside(one, other)
+            found.append(Escape((), code, _words([one], self.first), _words([other], self.second), value))
+        low, high = range_of(one)
+        limits = bounds_of(other.constraints or NO_LIMITS)
+        if limits.low is not None and (low is None or not is_inside(low, limits.low, 1)):
+            found.append(self._beyond_bound("minimum", one, other))
+        if limits.high is not None and (high is None or not is_inside(high, limits.high, -1)):
+            found.append(self._beyond_bound("maximum", one, other))
+        return found
+
+    def _beyond_bound(self, code: str, one: ScalarNode, other: ScalarNode) -> Escape:
+        value = self._number_outside(one, other, beyond=code)
+        return Escape((), code, _words([one], self.first), _words([other], self.second), value)
+
+    def _number_outside(self, one: ScalarNode, other: ScalarNode, beyond: str = "") -> Any:
+        """Return a number of the first node that isn't one of the second, near the bounds of both."""
+        candidates = sorted(numbers_near(one, other), key=size_of)
+        limits = bounds_of(other.constraints or NO_LIMITS)
+        if beyond == "minimum" and limits.low is not None:
+            candidates = [number for number in candidates if number <= limits.low.limit]
+        if beyond == "maximum" and limits.high is not None:
+            candidates = [number for number in candidates if number >= limits.high.limit]
+        mine = self.first.definitions
+        shown = (n for n in candidates if is_value(one, mine, n) and not self.fits(other, n))
+        return next(shown, NO_VALUE)
+
+    def of_leaves(self, one: LeafNode, other: LeafNode) -> list[Escape]:
+        same = one.leaf == other.leaf or dict(one.leaf.json_schema) == dict(other.leaf.json_schema)
+        return [] if same else self._undecided(one, other, "format")
+
+    def of_text_as_leaf(self, one: ScalarNode, other: LeafNode) -> list[Escape]:
+        return self._undecided(one, other, "format")
+
+    def of_leaf_as_text(self, one: LeafNode, other: ScalarNode) -> list[Escape]:
+        return [] if other.constraints is None else self._undecided(one, other, "format")
+
+    # --- arrays ----------------------------------------------------------------------------------
+
+    def of_arrays(self, one: ArrayNode, other: ArrayNode) -> list[Escape]:
+        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
+        found = self._lengths(mine, theirs, lambda size: self._array_of(one, size))
+        if other.unique and not one.unique:
+            item = self._example(one.items)
+            value = NO_VALUE if item is NO_VALUE else [item] * max(2, mine.min_length or 0)
+            found.append(Escape((), "unique", "items may come twice", "no item twice", value))
+        if mine.max_length == 0:
+            return found
+        size = max(mine.min_length or 0, 1)
+        for escape in self.compare(one.items, other.items):
+            found.append(escape.inside(0, lambda item: self._padded([item], one, size)))
+        return found
+
+    def _padded(self, items: list[Any], one: ArrayNode, size: int) -> Any:
+        """Return an array that begins with some items and is as long as it has to be."""
+        more = self._array_of(one, size)
+        return NO_VALUE if more is NO_VALUE else [*items, *more[len(items) :]]
+
+    def _array_of(self, one: ArrayNode, size: int) -> Any:
+        if size > _MOST_ITEMS:
+            return NO_VALUE
+        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
+        # No item twice, if that is possible: what a document says of that isn't in its graph.
+        distinct = self._example(one.replace(constraints=limits, container=set))
+        return self._example(one.replace(constraints=limits)) if distinct is NO_VALUE else distinct
+
+    def of_tuples(self, one: TupleNode, other: TupleNode) -> list[Escape]:
+        if len(one.items) != len(other.items):
+            code = "min_length" if len(one.items) < len(other.items) else "max_length"
+            before, after = f"{len(one.items)} items", f"{len(other.items)} items"
+            return [Escape((), code, before, after, self._example(one))]
+        return self._positions(one, other.items)
+
+    def of_tuple_as_array(self, one: TupleNode, other: ArrayNode) -> list[Escape]:
+        size = len(one.items)
+        limits = Constraints(min_length=size, max_length=size)
+        found = self._lengths(limits, other.constraints or NO_LIMITS, lambda _size: self._example(one))
+        if other.unique and size > 1:
+            found += self._undecided(one, other, "unique")
+        return found + self._positions(one, [other.items] * size)
+
+    def _positions(self, one: TupleNode, others: Iterable[Node]) -> list[Escape]:
+        found: list[Escape] = []
+        for index, (item, other) in enumerate(zip(one.items, others, strict=True)):
+            wrap = partial(self._with_item, one, index)
+            found += [escape.inside(index, wrap) for escape in self.compare(item, other)]
+        return found
+
+    def _with_item(self, one: TupleNode, index: int, value: Any) -> Any:
+        items = self._example(one)
+        return NO_VALUE if items is NO_VALUE else [*items[:index], value, *items[index + 1 :]]
+
+    def of_array_as_tuple(self, one: ArrayNode, other: TupleNode) -> list[Escape]:
+        size = len(other.items)
+        limits = Constraints(min_length=size, max_length=size)
+        mine = one.constraints or NO_LIMITS
+        found = self._lengths(mine, limits, lambda length: self._array_of(one, length))
+        if found:
+            return found
+        for index, item in enumerate(other.items):
+            wrap = partial(self._at, one, size, index)
+            found += [escape.inside(index, wrap) for escape in self.compare(one.items, item)]
+        return found
+
+    def _at(self, one: ArrayNode, size: int, index: int, value: Any) -> Any:
+        items = self._array_of(one, size)
+        return NO_VALUE if items is NO_VALUE else [*items[:index], value, *items[index + 1 :]]
+
+    # --- objects ---------------------------------------------------------------------------------
+
+    def of_objects(self, one: ObjectNode, other: ObjectNode) -> list[Escape]:
+        mine = {field.key: field for field in one.fields}
+        theirs = {field.key: field for field in other.fields}
+        found: list[Escape] = []
+        for key, field in theirs.items():
+            if field.required and not (key in mine and mine[key].required):
+                before = "optional" if key in mine else ABSENT
+                value = self._object_with(one, {}, theirs, without=key)
+                found.append(Escape((key,), "required", before, "required", value))
+            elif key not in mine and not one.closed:
+                found += self._new_key(one, field, theirs)
+        for key, field in mine.items():
+            if key in theirs:
+                found += self._fields(one, field, theirs)
+            elif other.closed:
+                value = self._object_with(one, {key: self._example(field.node)}, theirs)
+                found.append(Escape((key,), "unknown", "allowed", "refused", value))
+        if other.closed and not one.closed:
+            value = self._object_with(one, {_free_key(mine, theirs): None}, theirs)
+            found.append(Escape((), "closed", "ignored", "refused", value))
+        return found
+
+    def _new_key(self, one: ObjectNode, field: Field, theirs: Mapping[str, Field]) -> list[Escape]:
+        bad = next((value for value in _OTHER_VALUES if not self.fits(field.node, value)), NO_VALUE)
+        if bad is NO_VALUE:
+            return []
+        value = self._object_with(one, {field.key: bad}, theirs)
+        after = _words([field.node], self.second)
+        return [Escape((field.key,), NEW_KEY, "ignored as unknown", after, value)]
+
+    def _fields(self, one: ObjectNode, field: Field, theirs: Mapping[str, Field]) -> list[Escape]:
+        other = theirs[field.key]
+        return [
+            escape.inside(field.key, lambda value: self._object_with(one, {field.key: value}, theirs))
+            for escape in self.compare(field.node, other.node)
+        ]
+
+    def _object_with(
+        self, one: ObjectNode, given: Mapping[str, Any], theirs: Mapping[str, Field], without: str = ""
+    ) -> Any:
+        """Return a smallest object of the first node with some values, and what the second one asks for.
+
+        Args:
+            one: of the first graph.
+            given: values of some keys.
+            theirs: fields of the second node, by key.
+            without: the key that is left out, if the first node allows that.
+        """
+        found: dict[str, Any] = {}
+        for field in one.fields:
+            is_asked = field.key in theirs and theirs[field.key].required and field.key != without
+            if field.key in given:
+                found[field.key] = given[field.key]
+            elif field.required or is_asked:
+                found[field.key] = self._common(field, theirs.get(field.key))
+        found.update({key: value for key, value in given.items() if key not in found})
+        return NO_VALUE if any(value is NO_VALUE for value in found.values()) else found
+
+    def _common(self, field: Field, other: Field | None) -> Any:
+        """Return a value of a field, one that fits both if an example of either does."""
+        mine = self._example(field.node)
+        if other is None or self.fits(other.node, mine):
+            return mine
+        theirs = example_of(Graph(other.node, self.second.definitions))
+        is_mine = theirs is not NO_EXAMPLE and is_value(field.node, self.first.definitions, theirs)
+        return theirs if is_mine else mine
+
+    def of_maps(self, one: MapNode, other: MapNode) -> list[Escape]:
+        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
+        found = self._lengths(mine, theirs, lambda size: self._map_of(one, size))
+        if mine.max_length == 0:
+            return found
+        for escape in self.compare(one.keys, other.keys):
+            found.append(escape._replace(path=("*",), code="key", value=self._with_key(one, escape.value)))
+        for escape in self.compare(one.values, other.values):
+            found.append(escape.inside("*", lambda value: self._with_value(one, value)))
+        return found
+
+    def _map_of(self, one: MapNode, size: int) -> Any:
+        if size > _MOST_ITEMS:
+            return NO_VALUE
+        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
+        return self._example(one.replace(constraints=limits))
+
+    def _with_key(self, one: MapNode, key: Any) -> Any:
+        value = self._example(one.values)
+        more = self._map_of(one, max((one.constraints or NO_LIMITS).min_length or 0, 1))
+        if key is NO_VALUE or value is NO_VALUE or more is NO_VALUE:
+            return NO_VALUE
+        return {key: value, **dict(list(more.items())[1:])}
+
+    def _with_value(self, one: MapNode, value: Any) -> Any:
+        found = self._map_of(one, max((one.constraints or NO_LIMITS).min_length or 0, 1))
+        return NO_VALUE if found is NO_VALUE else {**found, next(iter(found)): value}
+
+    def _with_field(self, one: ObjectNode, key: str, value: Any) -> Any:
+        return self._object_with(one, {key: value}, {})
+
+    def of_object_as_map(self, one: ObjectNode, other: MapNode) -> list[Escape]:
+        found: list[Escape] = []
+        no_fields: Mapping[str, Field] = {}
+        if other.constraints is not None:
+            found += self._undecided(one, other, "length")
+        for field in one.fields:
+            if not self.fits(other.keys, field.key):
+                value = self._object_with(one, {field.key: self._example(field.node)}, no_fields)
+                found.append(Escape((field.key,), "key", "allowed", "refused", value))
+            wrap = partial(self._with_field, one, field.key)
+            found += [escape.inside(field.key, wrap) for escape in self.compare(field.node, other.values)]
+        is_free = isinstance(other.values, AnyNode) and other.keys == ScalarNode("string")
+        if not one.closed and not is_free:
+            bad = next((value for value in _OTHER_VALUES if not self.fits(other.values, value)), NO_VALUE)
+            given = {_free_key({field.key: field for field in one.fields}, {}): bad}
+            value = NO_VALUE if bad is NO_VALUE else self._object_with(one, given, no_fields)
+            found.append(Escape((), "closed", "ignored", "each has to fit", value))
+        return found
+
+    def _entry(self, key: str, value: Any) -> Any:
+        return {key: value}
+
+    def of_map_as_object(self, one: MapNode, other: ObjectNode) -> list[Escape]:
+        found: list[Escape] = []
+        for field in other.fields:
+            if field.required:
+                value = self._map_of(one, (one.constraints or NO_LIMITS).min_length or 0)
+                found.append(Escape((field.key,), "required", "any keys", "required", value))
+            wrap = partial(self._entry, field.key)
+            found += [escape.inside(field.key, wrap) for escape in self.compare(one.values, field.node)]
+        if other.closed:
+            found.append(Escape((), "closed", "allowed", "refused", self._map_of(one, 1)))
+        return found
+
+
+_PAIRS: Final[Mapping[tuple[type, type], Callable[[_Comparison, Any, Any], list[Escape]]]] = {
+    (ScalarNode, ScalarNode): _Comparison.of_scalars,
+    (LeafNode, LeafNode): _Comparison.of_leaves,
+    (LeafNode, ScalarNode): _Comparison.of_leaf_as_text,
+    (ScalarNode, LeafNode): _Comparison.of_text_as_leaf,
+    (ArrayNode, ArrayNode): _Comparison.of_arrays,
+    (ArrayNode, TupleNode): _Comparison.of_array_as_tuple,
+    (TupleNode, ArrayNode): _Comparison.of_tuple_as_array,
+    (TupleNode, TupleNode): _Comparison.of_tuples,
+    (MapNode, MapNode): _Comparison.of_maps,
+    (MapNode, ObjectNode): _Comparison.of_map_as_object,
+    (ObjectNode, MapNode): _Comparison.of_object_as_map,
+    (ObjectNode, ObjectNode): _Comparison.of_objects,
+}
+"""How two nodes are compared whose values may have the same JSON type."""
+
+
+def _is_within(found: list[Escape]) -> bool:
+    """Return whether nobody escapes who sends only the keys that the first graph names."""
+    return all(escape.code == NEW_KEY for escape in found)
+
+
+def _first(make: Callable[[int], Any], sizes: Iterable[int]) -> Any:
+    """Return the value of the first size that has one, or `NO_VALUE`."""
+    made = (make(size) for size in islice(sizes, _MOST_LENGTHS))
+    return next((value for value in made if value is not NO_VALUE), NO_VALUE)
+
+
+# --- one node ------------------------------------------------------------------------------------
+
+
+def _values_of(node: Node) -> tuple[Any, ...] | None:
+    """Return all values of a node if it has only a few."""
+    if isinstance(node, (LiteralNode, EnumNode)):
+        return node.values
+    kind = node.type if isinstance(node, ScalarNode) else ""
+    return {"boolean": (False, True), "null": (None,)}.get(kind)
+
+
+def _split(node: Node, others: Iterable[Node]) -> list[Node]:
+    """Return an object as several, one for each value of a key by which the others are told apart."""
+    if not isinstance(node, ObjectNode):
+        return []
+    tags = {
+        field.key
+        for other in others
+        if isinstance(other, ObjectNode)
+        for field in other.fields
+        if field.required and isinstance(field.node, LiteralNode)
+    }
+    for number, field in enumerate(node.fields):
+        values = _values_of(field.node)
+        if field.required and field.key in tags and values and 1 < len(values) <= _MOST_SPLIT:
+            return [_with_choice(node, number, value) for value in values]
+    return []
+
+
+def _with_choice(node: ObjectNode, number: int, value: Any) -> ObjectNode:
+    choice = LiteralNode((value,), (value,), {choice_key(value): value}, None)
+    fields = [*node.fields]
+    fields[number] = fields[number].replace(node=choice)
+    return node.replace(fields=tuple(fields))
+
+
+def _free_key(*known: Mapping[str, Any]) -> str:
+    """Return a key that none of some objects has."""
+    key = UNKNOWN_KEY
+    while any(key in names for names in known):
+        key += "_"
+    return key
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def _words(nodes: list[Node], graph: Graph) -> str:
+    """Return the description of nodes for a model."""
+    return " | ".join(dict.fromkeys([expected(node, definitions=graph.definitions) for node in nodes]))

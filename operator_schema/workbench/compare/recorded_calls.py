@@ -1,0 +1,169 @@
+"""Find the calls of tools in what somebody recorded, whatever form it has.
+
+A record is one JSON value: a call of ours, a message or a whole answer of a provider, a request of the Model
+Context Protocol, or a span of OpenTelemetry. Everything that looks like a call in it is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from ...json_values import is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["RecordedCall", "calls_in", "count_bare_spans"]
+
+_Found = TypeVar("_Found")
+
+_MAX_DEPTH = 60
+
+
+class RecordedCall(NamedTuple):
+    """A call that somebody recorded.
+
+    Attributes:
+        name: of the tool.
+        arguments: JSON values, or JSON text.
+    """
+
+    name: str
+    arguments: Any
+
+
+def _named(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall | None]:
+    """Return a reader of calls with name and arguments under two keys."""
+
+    def read(value: dict[str, Any]) -> RecordedCall | None:
+        found = value.get(name)
+        return (
+            RecordedCall(found, value[arguments]) if isinstance(found, str) and arguments in value else None
+        )
+
+    return read
+
+
+def _inside(
+    key: str, read: Callable[[dict[str, Any]], RecordedCall | None]
+) -> Callable[[dict[str, Any]], Any]:
+    """Return a reader of calls in the object under a key."""
+
+    def read_inside(value: dict[str, Any]) -> RecordedCall | None:
+        inner = value.get(key)
+        return read(inner) if is_object(inner) else None
+
+    return read_inside
+
+
+def _tool_use(value: dict[str, Any]) -> RecordedCall | None:
+    return _named("name", "input")(value) if value.get("type") in _TOOL_USES else None
+
+
+_TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
+_SPAN_NAME, _SPAN_ARGUMENTS = "gen_ai.tool.name", "gen_ai.tool.call.arguments"
+
+
+def _span(value: dict[str, Any]) -> RecordedCall | None:
+    """Read the attributes of a span, as an object or as the list of OTLP.
+
+    Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
+    """
+    attributes = _attributes(value)
+    if attributes.get(_SPAN_ARGUMENTS) is None:
+        return None
+    return _named(_SPAN_NAME, _SPAN_ARGUMENTS)(attributes)
+
+
+def _bare_span(value: dict[str, Any]) -> str | None:
+    """Return the tool of a span that has no arguments; None for anything else."""
+    attributes = _attributes(value)
+    name = attributes.get(_SPAN_NAME)
+    return name if isinstance(name, str) and attributes.get(_SPAN_ARGUMENTS) is None else None
+
+
+def _attributes(value: dict[str, Any]) -> dict[str, Any]:
+    attributes = value.get("attributes")
+    if is_array(attributes):
+        pairs = [each for each in attributes if is_object(each) and is_object(each.get("value"))]
+        return {str(each.get("key")): _any_value(each["value"]) for each in pairs}
+    return attributes if is_object(attributes) else {}
+
+
+def _any_value(value: Any, depth: int = 0) -> Any:
+    """Return the JSON value of an `AnyValue` of OTLP; None if it is none.
+
+    Source: https://opentelemetry.io/docs/specs/otel/common/#anyvalue, in the JSON of protobuf
+    """
+    if not is_object(value) or depth > _MAX_DEPTH:
+        return None
+    for kind in ("stringValue", "boolValue", "doubleValue"):
+        if kind in value:
+            return value[kind]
+    number, inside = value.get("intValue"), value.get("arrayValue", value.get("kvlistValue"))
+    if isinstance(number, str):  # JSON numbers lose digits of 64-bit integers
+        return int(number) if number.lstrip("-").isdecimal() and len(number) < _DIGITS else number
+    items = inside.get("values", []) if is_object(inside) else None
+    if not is_array(items):
+        return number
+    if "arrayValue" in value:
+        return [_any_value(item, depth + 1) for item in items]
+    pairs = [item for item in items if is_object(item)]
+    return {str(item.get("key")): _any_value(item.get("value"), depth + 1) for item in pairs}
+
+
+_DIGITS: Final = 20
+"""More than a 64-bit integer has, with its sign."""
+
+_FORMS: Final[tuple[Callable[[dict[str, Any]], RecordedCall | None], ...]] = (
+    _inside("function", _named("name", "arguments")),  # Chat Completions, Cohere, Ollama
+    _tool_use,  # Anthropic Messages
+    _inside("toolUse", _named("name", "input")),  # Bedrock Converse
+    _inside("functionCall", _named("name", "args")),  # Gemini
+    _span,
+    _named("name", "arguments"),  # ours, Responses, and the parameters of tools/call
+    _named("tool", "arguments"),
+    _named("tool_name", "arguments"),
+)
+"""The forms of a call, those first that say the most about themselves."""
+
+
+def calls_in(record: Any) -> Iterator[RecordedCall]:
+    """Yield the calls in a record, in their order.
+
+    Args:
+        record: JSON values.
+    """
+    return _found_in(record, _call)
+
+
+def count_bare_spans(record: Any) -> int:
+    """Count the spans of calls that were recorded without their arguments.
+
+    Args:
+        record: JSON values.
+    """
+    return sum(1 for _ in _found_in(record, _bare_span))
+
+
+def _call(value: dict[str, Any]) -> RecordedCall | None:
+    return next((call for form in _FORMS if (call := form(value)) is not None), None)
+
+
+def _found_in(record: Any, read: Callable[[dict[str, Any]], _Found | None]) -> Iterator[_Found]:
+    """Yield the results of reading the objects in a record, in order, but not inside of results."""
+    pending: list[tuple[Any, int]] = [(record, 0)]
+    while pending:
+        value, depth = pending.pop()
+        if is_object(value):
+            found = read(value)
+            if found is not None:
+                yield found
+                continue
+            inside = list(value.values())
+        elif is_array(value):
+            inside = value
+        else:
+            continue
+        if depth < _MAX_DEPTH:
+            pending += [(inner, depth + 1) for inner in reversed(inside)]

@@ -1,0 +1,586 @@
+"""Decode recorded calls with the current tools, count what still fits, and write the result as a table."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from contextlib import ExitStack, contextmanager, suppress
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
+
+from ... import rounds
+from ...errors import DecodeError
+from ...files import replacement, resolved
+from ...immutable import Value
+from ...json_values import is_finite, to_json_text, without_surrogates
+from ...message_text import clip, show_place
+from ...recordings.logs import Unreadable, records_of
+from ...recordings.redaction import without_redacted
+from ...tools import tools_of
+from .recorded_calls import calls_in, count_bare_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from ...findings import Finding
+    from ...recordings.logs import Part
+    from ...tools import Tool
+    from .parallel_engines import Lost
+    from .recorded_calls import RecordedCall
+
+__all__ = [
+    "CallRow",
+    "PartReport",
+    "Replay",
+    "ReplayWork",
+    "TableError",
+    "ToolCounts",
+    "call_table",
+    "fault_key",
+]
+
+K = TypeVar("K", bound="str | Fault")
+
+_EXAMPLE_LENGTH = 500
+_TEXT_LENGTH = 2_000
+_MOST_KEYS = 1_000
+_MOST_PLACES = 1_000
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong with calls of a tool.
+
+    Attributes:
+        path: of the argument, with `*` for every index.
+        code: what is wrong with it, such as `missing`.
+    """
+
+    path: str
+    code: str
+
+
+def fault_key(finding: Finding) -> Fault:
+    """Return by what a problem of a call is counted."""
+    steps = tuple(["*" if isinstance(step, int) else step for step in finding.path])
+    return Fault(show_place(steps), finding.code)
+
+
+class Tally(Counter[K], Generic[K]):
+    """Counts of keys in bounded memory: of more than 1,000 keys the shortest ones are kept.
+
+    Which are kept depends on the keys alone, not on the order in which they come. So the tallies of all parts
+    of a log add up to the tally of the whole log, however it was cut.
+
+    Attributes:
+        others: how often keys came that aren't kept.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others = 0
+        self._last: K | None = None
+
+    def add(self, key: K, number: int = 1) -> K | None:
+        """Count a key; return one that isn't kept because of it, if there is one."""
+        if key in self:
+            self[key] += number
+            return None
+        if len(self) < _MOST_KEYS:
+            self[key] = number
+            self._last = None
+            return None
+        last = self._last = self._last or max(self, key=_rank)
+        if _rank(key) > _rank(last):
+            self.others += number
+            return key
+        self.others += self.pop(last)
+        self[key] = number
+        self._last = None
+        return last
+
+    def merge(self, later: Tally[K]) -> list[K]:
+        """Add the counts of a later part; return the keys that aren't kept."""
+        left_out = [self.add(key, number) for key, number in later.items()]
+        self.others += later.others
+        return [key for key in left_out if key is not None]
+
+    def ranked(self) -> list[tuple[K, int]]:
+        """Return keys and counts, the most frequent first."""
+        return sorted(self.items(), key=lambda item: (-item[1], _rank(item[0])))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tally, (dict(self), self.others)
+
+
+def _tally(counts: dict[Any, int], others: int) -> Tally[Any]:
+    made: Tally[Any] = Tally()
+    made.update(counts)
+    made.others = others
+    return made
+
+
+def _rank(key: str | Fault) -> tuple[int, str]:
+    text = key if isinstance(key, str) else "\0".join(key)
+    return len(text), text
+
+
+class Outcome(NamedTuple):
+    """What became of one call.
+
+    Attributes:
+        kind: whether it fits as it is, fits if mistakes are repaired, or fails; whether that isn't known,
+            since only redacted values don't fit; or no tool has its name.
+        faults: what is wrong with it as it is.
+        repairs: kinds of the repairs that it needs.
+        ignored: its keys that are ignored as unknown.
+    """
+
+    kind: Literal["fits", "repaired", "fails", "redacted", "unknown"]
+    faults: tuple[Fault, ...] = ()
+    repairs: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def may_fit(self) -> bool:
+        """Whether the call fits as it is, as far as its values are known."""
+        return self.kind in {"fits", "redacted"}
+
+
+_FITS: Final = Outcome("fits")
+_REDACTED: Final = Outcome("redacted")
+_UNKNOWN: Final = Outcome("unknown")
+
+
+class Example(NamedTuple):
+    """The first call with a fault.
+
+    Attributes:
+        arguments: of the call, as JSON text that is cut.
+        text: what the model would read, cut.
+    """
+
+    arguments: str
+    text: str
+
+
+class ToolCounts:
+    """What became of the calls of one tool.
+
+    Attributes:
+        fits: calls that fit as they are.
+        repaired: calls that fit if mistakes are repaired.
+        fails: calls that fit in neither way.
+        redacted: calls of which this isn't known, since only redacted values don't fit.
+        faults: calls with each fault, of those that don't fit as they are.
+        examples: the first call with each fault.
+        ignored: calls with each key that is ignored as unknown.
+        repairs: repairs of each kind, such as `scalar`.
+    """
+
+    __slots__ = ("examples", "fails", "faults", "fits", "ignored", "redacted", "repaired", "repairs")
+
+    def __init__(self) -> None:
+        self.fits = 0
+        self.repaired = 0
+        self.fails = 0
+        self.redacted = 0
+        self.faults: Tally[Fault] = Tally()
+        self.examples: dict[Fault, Example] = {}
+        self.ignored: Tally[str] = Tally()
+        self.repairs: Counter[str] = Counter()
+
+    @property
+    def calls(self) -> int:
+        """All calls of the tool."""
+        return self.fits + self.repaired + self.fails + self.redacted
+
+    def merge(self, later: ToolCounts) -> None:
+        """Add what became of the calls of a later part of the log."""
+        self.fits += later.fits
+        self.repaired += later.repaired
+        self.fails += later.fails
+        self.redacted += later.redacted
+        self.repairs.update(later.repairs)
+        self.ignored.merge(later.ignored)
+        left_out = self.faults.merge(later.faults)
+        self.examples = {**later.examples, **self.examples}
+        for fault in left_out:
+            self.examples.pop(fault, None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values; the most frequent first."""
+        rare = {"other_faults": self.faults.others} if self.faults.others else {}
+        rare |= {"redacted": self.redacted} if self.redacted else {}
+        return {
+            "calls": self.calls,
+            "fits": self.fits,
+            "repaired": self.repaired,
+            "fails": self.fails,
+            "faults": [
+                {"path": fault.path, "code": fault.code, "calls": number, **self.examples[fault]._asdict()}
+                for fault, number in self.faults.ranked()
+            ],
+            **rare,
+            "ignored": _with_others(self.ignored),
+            "repairs": dict(sorted(self.repairs.items(), key=lambda item: (-item[1], item[0]))),
+        }
+
+
+def _with_others(tally: Tally[str]) -> dict[str, int]:
+    return {**dict(tally.ranked()), **({"…": tally.others} if tally.others else {})}
+
+
+class Replay:
+    """Counts recorded calls by their outcome with the current tools.
+
+    The counts of the parts of a log can be merged in order, which gives the same as the whole log.
+    A copy that was pickled has the counts, and can't decode.
+
+    Args:
+        tools: the tools that decode the calls.
+
+    Attributes:
+        tools: what became of the calls of each tool, by its name; a tool without calls too.
+        unknown: calls of each name that no tool has.
+        unreadable: the first parts of the files that can't be read, in words.
+        unreadable_count: all of them.
+        bare_spans: spans of calls without their arguments, in records without any call.
+
+    Raises:
+        DuplicateToolError: two different tools have the same name.
+        TypeError: something isn't a tool, or `tools` is a single one.
+    """
+
+    def __init__(self, tools: Iterable[Tool[..., Any]]) -> None:
+        unlike = dict.fromkeys(tools_of(tools))
+        rounds.Toolset(*unlike)  # raises if two have one name
+        plain = {tool.name: tool.with_(repair=False) for tool in unlike}
+        self._tools = {name: (tool, tool.with_(repair=True)) for name, tool in plain.items()}
+        self.tools: dict[str, ToolCounts] = {name: ToolCounts() for name in self._tools}
+        self.unknown: Tally[str] = Tally()
+        self.unreadable: list[str] = []
+        self.unreadable_count = 0
+        self.bare_spans = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_tools"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _tools={})
+
+    def emptied(self) -> Replay:
+        """Return one that has counted nothing yet, with the same decoders."""
+        made = Replay([])
+        made._tools = self._tools
+        made.tools = {name: ToolCounts() for name in self._tools}
+        return made
+
+    def merge(self, later: Replay) -> None:
+        """Add what was counted in a later part of the log, by the same tools."""
+        for name, counts in later.tools.items():
+            self.tools.setdefault(name, ToolCounts()).merge(counts)
+        self.unknown.merge(later.unknown)
+        self.unreadable_count += later.unreadable_count
+        self.bare_spans += later.bare_spans
+        self.unreadable += later.unreadable[: _MOST_PLACES - len(self.unreadable)]
+
+    @property
+    def calls(self) -> int:
+        """All calls, also of unknown tools."""
+        return sum(counts.calls for counts in self.tools.values()) + self._unknown_calls
+
+    @property
+    def _unknown_calls(self) -> int:
+        return self.unknown.total() + self.unknown.others
+
+    @property
+    def redacted(self) -> int:
+        """The calls of which it isn't known whether they fit."""
+        return sum(counts.redacted for counts in self.tools.values())
+
+    @property
+    def fails(self) -> int:
+        """The calls that fit in no way, also of unknown tools."""
+        return sum(counts.fails for counts in self.tools.values()) + self._unknown_calls
+
+    def add(self, call: RecordedCall) -> Outcome:
+        """Count a call; return what became of it."""
+        both = self._tools.get(call.name)
+        if both is None:
+            self.unknown.add(call.name)
+            return _UNKNOWN
+        counts = self.tools[call.name]
+        tool, repairing = both
+        if not is_finite(call.arguments):
+            call = call._replace(
+                arguments=json.dumps(call.arguments)
+            )  # as text, which is refused as it was sent
+        try:
+            report = tool.decode_report(call.arguments)
+        except DecodeError as error:
+            return self._add_fault(counts, repairing, call, error)
+        counts.fits += 1
+        if not report.findings:
+            return _FITS
+        ignored = tuple(dict.fromkeys(show_place(each.path) for each in report.ignored))
+        for key in ignored:
+            counts.ignored.add(key)
+        return Outcome("fits", ignored=ignored)
+
+    def add_unreadable(self, place: str, reason: str) -> None:
+        """Count a part of a file that can't be read."""
+        self.unreadable_count += 1
+        if len(self.unreadable) < _MOST_PLACES:
+            self.unreadable.append(f"{place}: {reason}")
+
+    def _add_fault(
+        self, counts: ToolCounts, repairing: Tool[..., Any], call: RecordedCall, error: DecodeError
+    ) -> Outcome:
+        findings = without_redacted(error.findings, call.arguments)
+        if not findings:
+            counts.redacted += 1
+            return _REDACTED
+        faults = tuple(dict.fromkeys(fault_key(finding) for finding in findings))
+        try:
+            report = repairing.decode_report(call.arguments)
+        except DecodeError:
+            counts.fails += 1
+            outcome = Outcome("fails", faults)
+        else:
+            counts.repaired += 1
+            codes = tuple(repair.code for repair in report.repairs)
+            counts.repairs.update(codes)
+            ignored = tuple(dict.fromkeys(show_place(each.path) for each in report.ignored))
+            outcome = Outcome("repaired", faults, codes, ignored)
+        for fault in faults:
+            left_out = counts.faults.add(fault)
+            if left_out is not None:
+                counts.examples.pop(left_out, None)
+            if fault in counts.faults and fault not in counts.examples:
+                sent = call.arguments if isinstance(call.arguments, str) else to_json_text(call.arguments)
+                counts.examples[fault] = Example(clip(sent, _EXAMPLE_LENGTH), clip(str(error), _TEXT_LENGTH))
+        return outcome
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the whole report as JSON values."""
+        return {
+            "calls": self.calls,
+            "tools": {name: counts.as_dict() for name, counts in sorted(self.tools.items())},
+            "unknown": _with_others(self.unknown),
+            "unreadable": {"count": self.unreadable_count, "first": self.unreadable},
+        }
+
+
+# --- one part of a log ---------------------------------------------------------------------------
+
+
+class CallRow(NamedTuple):
+    """What became of one call, or of a line that can't be read.
+
+    Attributes:
+        source: the log.
+        line: its number, from 1; 0 if the log is one value.
+        tool: the name in the call; None for what can't be read.
+        outcome: `fits`, `repaired`, `fails`, `redacted`, `unknown` or `unreadable`.
+        codes: what is wrong with the call as it is.
+        paths: where, in the same order.
+        repairs: kinds of the repairs that it needs.
+        ignored: its keys that are ignored as unknown.
+        reason: why it can't be read, or None.
+    """
+
+    source: str
+    line: int
+    tool: str | None
+    outcome: str
+    codes: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class PartReport(NamedTuple):
+    """What was counted in one part of a log.
+
+    Attributes:
+        found: by the tools of today.
+        before: by the old tools, where only calls that fitted those are counted.
+        rows: one a call, if they were asked for.
+    """
+
+    found: Replay
+    before: Replay | None
+    rows: list[CallRow]
+
+    def merge(self, later: PartReport) -> None:
+        """Add the counts of the part that follows; rows aren't collected."""
+        self.found.merge(later.found)
+        if self.before is not None and later.before is not None:
+            self.before.merge(later.before)
+
+
+class ReplayWork(Value):
+    """Replays one part of a log; can be pickled if its attributes can.
+
+    Attributes:
+        tools: returns the tools of today; called once in a process.
+        old: returns tools of before: only calls that fit them are counted. None to count every call.
+        with_rows: whether the report has a row for each call.
+        run: a text that no other run has. Processes that outlive a run don't keep its tools for the next one.
+    """
+
+    tools: Callable[[], Sequence[Tool[..., Any]]]
+    old: Callable[[], Sequence[Tool[..., Any]]] | None
+    with_rows: bool
+    run: str
+
+    def empty(self) -> PartReport:
+        """Return the report of no calls at all."""
+        before = None if self.old is None else _replay(self.old, self.run).emptied()
+        return PartReport(_replay(self.tools, self.run).emptied(), before, [])
+
+    def __call__(self, part: Part) -> PartReport:
+        """Return the report of a part."""
+        report = self.empty()
+        for row in self._rows(part, report):
+            if self.with_rows:
+                report.rows.append(row)
+        return report
+
+    def lost(self, part: Part, lost: Lost) -> PartReport:
+        """Return the report of a part that no process could read."""
+        report = self.empty()
+        line = part.first if part.kind in {"lines", "parquet"} else 0
+        where = "everything in it" if line == 0 else "this and what follows in its part"
+        reason = f"{where}: {lost.reason}"
+        report.found.add_unreadable(part.place(line), reason)
+        if self.with_rows:
+            report.rows.append(CallRow(part.log, line, None, "unreadable", reason=reason))
+        return report
+
+    def _rows(self, part: Part, report: PartReport) -> Iterator[CallRow]:
+        """Count the calls of a part; yield what became of each."""
+        found, before, _ = report
+        for line, _, record in records_of(part):
+            if isinstance(record, Unreadable):
+                found.add_unreadable(part.place(record.line), record.reason)
+                yield CallRow(part.log, record.line, None, "unreadable", reason=record.reason)
+                continue
+            has_calls = False
+            for call in calls_in(record):
+                has_calls = True
+                if before is not None and not before.add(call).may_fit:
+                    continue
+                kind, faults, repairs, ignored = found.add(call)
+                if self.with_rows:
+                    codes, paths = tuple(each.code for each in faults), tuple(each.path for each in faults)
+                    yield CallRow(part.log, line, call.name, kind, codes, paths, repairs, ignored)
+            if not has_calls:
+                found.bare_spans += count_bare_spans(record)
+
+
+@lru_cache(2)
+def _replay(tools: Callable[[], Sequence[Tool[..., Any]]], run: str) -> Replay:  # noqa: ARG001  # part of the key
+    """Return the decoder for tools: each process makes it once, so that it stays compiled."""
+    return Replay(tools())
+
+
+_ROW_GROUP: Final = 100_000
+
+
+class TableError(Exception):
+    """Says why a table can't be written, and what to do."""
+
+
+@contextmanager
+def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
+    """Write a Parquet file of calls, which replaces the file when the context ends.
+
+    The file is written beside its place first, and is gone if an exception ends the context.
+
+    Args:
+        file: its path.
+
+    Yields:
+        A function that adds rows.
+
+    Raises:
+        TableError: pyarrow isn't installed, the file can't be written, or the disk is full.
+    """
+    try:
+        parquet: Any = import_module("pyarrow.parquet")
+    except ImportError:
+        message = "to write Parquet, install the extra: pip install 'operator-schema[arrow]'"
+        raise TableError(message) from None
+    path = cast("Path", _written(file, lambda: resolved(file)))
+    if path.is_dir():
+        message = f"{file} is a folder: give a file, such as calls.parquet"
+        raise TableError(message)
+    schema = _schema()
+    rows: list[CallRow] = []
+
+    def add(more: Sequence[CallRow]) -> None:
+        rows.extend(more)
+        while len(rows) >= _ROW_GROUP:
+            _written(file, lambda: writer.write_batch(_batch(rows[:_ROW_GROUP], schema)))
+            del rows[:_ROW_GROUP]
+
+    def finish() -> None:
+        if rows:
+            writer.write_batch(_batch(rows, schema))
+        writer.close()
+
+    with ExitStack() as stack:
+        made = _written(file, lambda: stack.enter_context(replacement(path)))
+        writer: Any = _written(file, lambda: parquet.ParquetWriter(made, schema, compression="zstd"))
+        try:
+            yield add
+            _written(file, finish)
+        except BaseException:  # an interrupt too: it is closed before it is deleted
+            _abandon(writer)
+            raise
+        _written(file, stack.close)
+
+
+def _written(file: str, write: Callable[[], Any]) -> Any:
+    try:
+        return write()
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        message = f"{file} can't be written: {reason}; nothing of it was kept"
+        raise TableError(message) from None
+
+
+def _abandon(writer: Any) -> None:
+    """Close a file that is deleted next, whatever state it is in."""
+    with suppress(OSError):  # the disk that was full still is
+        writer.close()
+
+
+def _schema() -> Any:
+    pa: Any = import_module("pyarrow")
+    name, names = pa.dictionary(pa.int32(), pa.string()), pa.list_(pa.string())
+    types = {"line": pa.int64(), "reason": pa.string(), "source": name, "tool": name, "outcome": name}
+    return pa.schema([(column, types.get(column, names)) for column in CallRow._fields])
+
+
+def _batch(rows: Sequence[CallRow], schema: Any) -> Any:
+    pa: Any = import_module("pyarrow")
+    columns = [
+        pa.array([_writable(value) for value in column], type=field.type)
+        for column, field in zip(zip(*rows, strict=True), schema, strict=True)
+    ]
+    return pa.record_batch(columns, schema=schema)
+
+
+def _writable(value: str | int | tuple[str, ...] | None) -> Any:
+    """Return a value without lone surrogates, which UTF-8 can't write."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if isinstance(value, tuple):
+        return [without_surrogates(each) for each in value]
+    return value

@@ -1,0 +1,357 @@
+"""Reports for people: a comparison as lines or a page, a replay as a page, and what pages share.
+
+A page has no script and loads nothing, and its own policy (https://www.w3.org/TR/CSP3/) says so: whatever a
+model or a server wrote into a report, a browser runs none of it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import Counter
+from hashlib import sha256
+from html import escape as escape_html
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ...message_text import clip, escape, show_place
+from .changes import LEVELS, MEANINGS
+from .codes import label_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .changes import Change, Level
+
+__all__ = [
+    "as_html",
+    "code",
+    "lines_of",
+    "page",
+    "replay_page",
+    "section",
+    "shown",
+    "summary_of",
+    "table",
+]
+
+
+def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:
+    """Return the lines about some changes, by level: the change, and its witness below it."""
+    found: dict[Level, list[str]] = {}
+    for alike in _alike(changes):
+        first = alike[0]
+        lines = found.setdefault(first.level, [])
+        lines.append(escape(f"{', '.join([change.tool for change in alike])}{first.said}"))
+        if _shows_witness(first):
+            what = "result" if first.side == "read" else "call"
+            lines.append(f"  {what}: {escape(first.shown_witness())}")
+    return [(level, found[level]) for level in LEVELS if level in found]
+
+
+def _alike(changes: Iterable[Change]) -> list[list[Change]]:
+    """Return changes, those together that say the same of several tools."""
+    found: dict[tuple[object, ...], list[Change]] = {}
+    for change in changes:
+        # A witness is about one tool.
+        tool = change.tool if _shows_witness(change) else ""
+        found.setdefault((change.level, change.said, tool), []).append(change)
+    return list(found.values())
+
+
+def _shows_witness(change: Change) -> bool:
+    return change.has_witness and change.level in ("breaking", "undecided")
+
+
+def summary_of(changes: Iterable[Change]) -> str:
+    """Return how many changes of each level there are, such as `2 breaking, 1 text`."""
+    levels = [change.level for change in changes]
+    counts = [f"{levels.count(level)} {level}" for level in LEVELS if level in levels]
+    return ", ".join(counts) or "nothing changed"
+
+
+_TITLES = ("tool", "place", "what", "before", "now", "smallest value that shows it")
+
+
+def as_html(changes: Iterable[Change], title: str) -> str:
+    """Return a page that needs nothing from elsewhere.
+
+    Args:
+        changes: of a comparison.
+        title: what is compared, as text.
+    """
+    listed = list(changes)
+    sections = [
+        _section(level, [change for change in listed if change.level == level])
+        for level in LEVELS
+        if any(change.level == level for change in listed)
+    ]
+    return page(title, f"<p>{shown(summary_of(listed))}</p>", *sections)
+
+
+def _section(level: Level, changes: list[Change]) -> str:
+    rows = [_row(change) for change in changes]
+    return section(level, f"<p>{shown(MEANINGS[level])}</p>", table(_TITLES, rows))
+
+
+def _row(change: Change) -> list[str]:
+    place = show_place(change.path)
+    where = f"result {place}".strip() if change.side == "read" else place
+    texts = (change.tool, where, label_of(change.code), change.before, change.after)
+    return [*map(shown, texts), code(change.shown_witness()) if change.has_witness else ""]
+
+
+# --- what pages share ----------------------------------------------------------------------------
+
+_STYLE: Final = """
+:root { color-scheme: light dark; --edge: #d0d7de; --text: #1f2328; --page: #fff; --code: #f6f8fa;
+  --fits: #0969da; --repaired: #bf8700; --fails: #cf222e;
+  --count: #8250df; }
+@media (prefers-color-scheme: dark) {
+  :root { --edge: #30363d; --text: #e6edf3; --page: #0d1117; --code: #161b22;
+    --fits: #4493f8; --repaired: #d29922; --fails: #f85149;
+    --count: #a371f7; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page);
+  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--edge); }
+td.number, th.number { text-align: right; }
+code { font: 13px/1.5 ui-monospace, monospace; background: var(--code); padding: .1rem .3rem;
+  overflow-wrap: anywhere; white-space: pre-wrap; }
+svg { width: 100%; height: auto; }
+svg text { font: 13px system-ui, sans-serif; fill: var(--text); }
+.fits { fill: var(--fits); } .repaired { fill: var(--repaired); } .fails { fill: var(--fails); }
+.count { fill: var(--count); }
+"""
+_HASH: Final = b64encode(sha256(_STYLE.encode()).digest()).decode()
+_POLICY: Final = f"default-src 'none'; style-src 'sha256-{_HASH}'"
+
+
+def shown(text: str) -> str:
+    """Return a text of others as HTML: nothing in it is markup, and control characters are visible."""
+    return "\n".join([escape_html(escape(line)) for line in text.split("\n")])
+
+
+def code(text: str) -> str:
+    """Return a text of others as code in HTML."""
+    return f"<code>{shown(text)}</code>"
+
+
+def page(title: str, *parts: str) -> str:
+    """Return a page that needs nothing from elsewhere.
+
+    Args:
+        title: as text.
+        parts: as HTML.
+    """
+    head = shown(title)
+    return "\n".join(
+        [
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+            '<meta name="viewport" content="width=device-width">',
+            f"<title>{head}</title><style>{_STYLE}</style></head><body>",
+            f"<h1>{head}</h1>",
+            *parts,
+            "</body></html>\n",
+        ]
+    )
+
+
+def section(title: str, *parts: str) -> str:
+    """Return a part of a page with a title, which is text; the parts are HTML."""
+    return "\n".join([f"<h2>{shown(title)}</h2>", *parts])
+
+
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset[str] = frozenset()) -> str:
+    """Return a table.
+
+    Args:
+        titles: of the columns, as text.
+        rows: their cells, as HTML.
+        numbers: the titles whose columns are aligned to the right.
+    """
+    kinds = [' class="number"' if title in numbers else "" for title in titles]
+    head = "".join(
+        [f'<th scope="col"{kind}>{shown(title)}</th>' for title, kind in zip(titles, kinds, strict=True)]
+    )
+    lines = [
+        "<tr>" + "".join([f"<td{kind}>{cell}</td>" for cell, kind in zip(row, kinds, strict=True)]) + "</tr>"
+        for row in rows
+    ]
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+# --- a replay ------------------------------------------------------------------------------------
+
+_MOST_BARS: Final = 30
+_MOST_ROWS: Final = 200
+_LABEL_LENGTH: Final = 28
+_NAME_LENGTH: Final = 200
+_TEXT_LENGTH: Final = 2_000
+
+_KINDS: Final = {"fits": "fit", "repaired": "fit if repaired", "fails": "fail"}
+"""What becomes of a call, by its key in the report, in words."""
+
+_WIDTH, _LEFT, _RIGHT, _BAR, _GAP = 900, 210, 190, 18, 8
+"""Pixels: of a plot, of the names and the numbers beside its bars, the height of a bar, and between two."""
+
+
+def replay_page(report: Mapping[str, Any], title: str) -> str:
+    """Return a page about a replay that needs nothing from elsewhere.
+
+    Args:
+        report: JSON values, as `Replay.as_dict` returns them.
+        title: what was replayed, as text.
+    """
+    tools: Mapping[str, Any] = {name: each for name, each in report["tools"].items() if each["calls"]}
+    parts = [f"<p>{_summary(report)}</p>"]
+    if tools:
+        parts.append(section("Calls by tool", _legend(), _plot(_of_tools(tools), "Calls by tool")))
+    codes = _by_code(tools)
+    if codes:
+        ranked = sorted(codes.items(), key=lambda item: (-item[1], item[0]))
+        about = "<p>Calls that don't fit as they are. A call with several mistakes counts several times.</p>"
+        bars = [_Bar(name.replace("_", " "), {"count": number}) for name, number in ranked]
+        parts.append(section("What is wrong", about, _plot(bars, "Calls by what is wrong with them")))
+    parts += [*_faults(tools), *_counts(report, tools)]
+    return page(title, *parts)
+
+
+def _summary(report: Mapping[str, Any]) -> str:
+    tools = report["tools"].values()
+    numbers = {kind: sum(each[kind] for each in tools) for kind in _KINDS}
+    unknown = sum(report["unknown"].values())
+    parts = [f"{numbers[kind]:,} {words}" for kind, words in _KINDS.items()]
+    redacted = sum(each.get("redacted", 0) for each in tools)
+    more = [f"{redacted:,} not known: values are redacted"] if redacted else []
+    more += [f"{unknown:,} of unknown tools"] if unknown else []
+    unreadable = report["unreadable"]["count"]
+    more += [f"{unreadable:,} unreadable places"] if unreadable else []
+    calls = "1 call" if report["calls"] == 1 else f"{report['calls']:,} calls"
+    return f"{calls}: {', '.join([*parts, *more])}"
+
+
+# --- plots ---------------------------------------------------------------------------------------
+
+
+class _Bar(NamedTuple):
+    """A bar of a plot.
+
+    Attributes:
+        name: of what it shows, as text.
+        numbers: of its parts, by their kind.
+    """
+
+    name: str
+    numbers: Mapping[str, int]
+
+
+def _of_tools(tools: Mapping[str, Any]) -> list[_Bar]:
+    """Return a bar for each tool, those with the most calls first."""
+    ranked = sorted(tools.items(), key=lambda item: (-item[1]["calls"], item[0]))
+    return [_Bar(name, {kind: each[kind] for kind in _KINDS}) for name, each in ranked]
+
+
+def _by_code(tools: Mapping[str, Any]) -> Counter[str]:
+    codes: Counter[str] = Counter()
+    for each in tools.values():
+        for fault in each["faults"]:
+            codes[fault["code"]] += fault["calls"]
+    return codes
+
+
+def _legend() -> str:
+    boxes = [
+        f'<rect class="{kind}" x="{place * 150}" y="4" width="14" height="14"/>'
+        f'<text x="{place * 150 + 20}" y="16">{words}</text>'
+        for place, (kind, words) in enumerate(_KINDS.items())
+    ]
+    return f'<svg viewBox="0 0 {_WIDTH} 24" aria-hidden="true">{"".join(boxes)}</svg>'
+
+
+def _plot(bars: Sequence[_Bar], label: str) -> str:
+    """Return a plot of bars that lie below each other, and how many are left out."""
+    drawn, left_out = bars[:_MOST_BARS], len(bars) - _MOST_BARS
+    most = max(
+        [1, *[sum(bar.numbers.values()) for bar in drawn]]
+    )  # of a call without secrets nothing is known
+    rows = [_bar_row(bar, place * (_BAR + _GAP), most) for place, bar in enumerate(drawn)]
+    height = len(drawn) * (_BAR + _GAP)
+    box = f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{shown(label)}"'
+    more = f"<p>{left_out:,} more have fewer.</p>" if left_out > 0 else ""
+    return f"<svg {box}>{''.join(rows)}</svg>{more}"
+
+
+def _bar_row(bar: _Bar, top: int, most: int) -> str:
+    """Return a bar with its name and numbers; each part is as long as its share of the longest bar."""
+    space, left, parts = _WIDTH - _LEFT - _RIGHT, float(_LEFT), list[str]()
+    for kind, number in bar.numbers.items():
+        width = space * number / most
+        if number:
+            parts.append(
+                f'<rect class="{kind}" x="{left:.1f}" y="{top}" width="{width:.1f}" height="{_BAR}"/>'
+            )
+        left += width
+    numbers = " / ".join([f"{number:,}" for number in bar.numbers.values()])
+    base = top + _BAR - 5
+    name = f'<text x="{_LEFT - 8}" y="{base}" text-anchor="end">{shown(clip(bar.name, _LABEL_LENGTH))}</text>'
+    return f'{name}{"".join(parts)}<text x="{left + 8:.1f}" y="{base}">{numbers}</text>'
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def _faults(tools: Mapping[str, Any]) -> list[str]:
+    """Return the faults of calls, with an example and the text that the model would read."""
+    found = [(name, fault) for name, each in tools.items() for fault in each["faults"]]
+    found.sort(key=lambda item: (-item[1]["calls"], item[0], item[1]["path"], item[1]["code"]))
+    if not found:
+        return []
+    rows = [
+        (
+            shown(clip(name, _NAME_LENGTH)),
+            shown(clip(fault["path"], _NAME_LENGTH) or "arguments"),
+            shown(fault["code"].replace("_", " ")),
+            f"{fault['calls']:,}",
+            code(clip(fault["arguments"], _TEXT_LENGTH)),
+            code(clip(fault["text"], _TEXT_LENGTH)),
+        )
+        for name, fault in found[:_MOST_ROWS]
+    ]
+    titles = ("tool", "place", "what", "calls", "an example", "what the model would read")
+    more = (
+        f"<p>{len(found) - _MOST_ROWS:,} more are in the JSON report.</p>" if len(found) > _MOST_ROWS else ""
+    )
+    return [section("Examples", table(titles, rows, frozenset({"calls"})), more)]
+
+
+def _counts(report: Mapping[str, Any], tools: Mapping[str, Any]) -> list[str]:
+    """Return the tables of repairs, ignored keys, unknown tools and unreadable places that aren't empty."""
+    repairs = [
+        ((name, kind.replace("_", " ")), number)
+        for name, each in tools.items()
+        for kind, number in each["repairs"].items()
+    ]
+    ignored = [
+        ((name, key), number) for name, each in tools.items() for key, number in each["ignored"].items()
+    ]
+    unknown = [((name,), number) for name, number in report["unknown"].items()]
+    places = [[shown(clip(place, _TEXT_LENGTH))] for place in report["unreadable"]["first"][:_MOST_ROWS]]
+    unreadable = [section("Unreadable", table(("place and reason",), places))] if places else []
+    return [
+        *_ranked("Repairs", ("tool", "kind"), repairs),
+        *_ranked("Ignored keys", ("tool", "key"), ignored),
+        *_ranked("Unknown tools", ("name",), unknown),
+        *unreadable,
+    ]
+
+
+def _ranked(title: str, columns: tuple[str, ...], counts: Sequence[tuple[tuple[str, ...], int]]) -> list[str]:
+    """Return a table of counts, the highest first; nothing if there are none."""
+    if not counts:
+        return []
+    highest = sorted(counts, key=lambda item: (-item[1], item[0]))[:_MOST_ROWS]
+    rows = [
+        [*[shown(clip(text, _NAME_LENGTH)) for text in texts], f"{number:,}"] for texts, number in highest
+    ]
+    return [section(title, table((*columns, "number"), rows, frozenset({"number"})))]

@@ -1,0 +1,357 @@
+"""Random values of an old document, which may show a breaking change where there is no proof.
+
+The same documents give the same values each time. Nothing is decided here: the caller judges each value.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from ...codec.example import matching_text
+from ...codec.repair import Fitting
+from ...introspect.constraints import Bound, bounds_of
+from ...introspect.nodes import Constraints, ScalarNode
+from ...json_values import JSON_TYPES, is_array, is_object
+from ...schema.keywords import KEYWORDS, limit_of
+from ...schema.references import resolve_pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from ...introspect.nodes import Node, Target
+
+    Known = tuple[Mapping[str, Any], Any]
+
+__all__ = [
+    "NO_LIMITS",
+    "drawn_values",
+    "is_inside",
+    "is_value",
+    "matching",
+    "numbers_near",
+    "range_of",
+    "samples",
+    "size_of",
+    "step_of",
+]
+
+_OTHERS: Final[tuple[Any, ...]] = ("text", "", 0, 1, -1, 0.5, True, False, None, [], {})
+_TEXTS: Final = ("", "a", "text", "A1", "0", "other")
+_KEYS: Final = ("other", "a", "b")
+_MOST_DEPTH = 6
+_MOST_SCHEMAS = 8
+_MOST_FOLLOWED = 40
+_MOST_ITEMS = 6
+_LONGEST = 200
+_TO_FIT: Final = ("anyOf", "oneOf")
+_HINTS: Final = ("not", "if", "then", "else")
+
+
+def drawn_values(
+    old: Mapping[str, Any], new: Mapping[str, Any], tries: int, kept: Collection[str]
+) -> Iterator[Any]:
+    """Yield JSON values near two documents.
+
+    Args:
+        old: a JSON Schema document, which most of the values fit.
+        new: what takes its place.
+        tries: how many values.
+        kept: keys that every object has that may have them.
+    """
+    drawing = _Drawing(Random(0), frozenset(kept))  # noqa: S311  # the same values each time
+    for _ in range(tries):
+        try:
+            yield drawing.value([(old, old), (new, new)], 0)
+        except RecursionError:  # pragma: no cover  # only where the stack is nearly full already
+            return
+
+
+class _Drawing:
+    """Draws values.
+
+    Args:
+        chance: what decides.
+        kept: keys that are never left out.
+    """
+
+    def __init__(self, chance: Random, kept: frozenset[str]) -> None:
+        self.chance = chance
+        self.kept = kept
+
+    def is_likely(self, share: float) -> bool:
+        return self.chance.random() < share
+
+    def value(self, known: list[Known], depth: int) -> Any:
+        """Draw a value for a place, where the first schema counts most."""
+        schemas = self._chosen(known)
+        if not schemas or depth > _MOST_DEPTH or self.is_likely(0.04):
+            return self.chance.choice(_OTHERS)
+        choices = self._choices(schemas)
+        if choices and self.is_likely(0.9):
+            return self.chance.choice(choices)
+        kind = self._kind(schemas)
+        if kind == "object":
+            return self._object(schemas, depth)
+        if kind == "array":
+            return self._array(schemas, depth)
+        if kind == "string":
+            return self._text(schemas)
+        if kind in ("integer", "number"):
+            return self._number(schemas, kind)
+        return self.chance.choice((True, False)) if kind == "boolean" else None
+
+    # --- schemas -----------------------------------------------------------------------------------
+
+    def _chosen(self, known: list[Known]) -> list[Known]:
+        """Return the schemas of a place with those inside them that hold for the same value."""
+        found: list[Known] = []
+        pending = list(known)
+        for _ in range(_MOST_FOLLOWED):  # references may lead back to themselves
+            if not pending or len(found) >= _MOST_SCHEMAS:
+                break
+            document, schema = pending.pop(0)
+            if not is_object(schema):
+                continue
+            target = resolve_pointer(document, schema["$ref"]) if "$ref" in schema else None
+            if target is not None:
+                pending.insert(0, (document, target[1]))
+            if len(schema) > (target is not None):
+                found.append((document, schema))
+            pending[:0] = [(document, each) for each in self._inside(schema)]
+        return found
+
+    def _inside(self, schema: dict[str, Any]) -> list[Any]:
+        inside = list(schema["allOf"]) if is_array(schema.get("allOf")) else []
+        for name in _TO_FIT:
+            if is_array(schema.get(name)) and schema[name]:
+                inside.insert(0, self.chance.choice(schema[name]))
+        hints = [schema[name] for name in _HINTS if name in schema]
+        named = schema.get("dependentSchemas")
+        hints += named.values() if is_object(named) else []
+        if hints and self.is_likely(0.6):
+            inside.insert(0, self.chance.choice(hints))
+        return inside
+
+    def _choices(self, known: list[Known]) -> list[Any]:
+        for _, schema in known:
+            if "const" in schema:
+                return [schema["const"]]
+            if is_array(schema.get("enum")) and schema["enum"]:
+                return list(schema["enum"])
+        return []
+
+    def _kind(self, known: list[Known]) -> str:
+        for _, schema in known:
+            declared = schema.get("type")
+            names = [name for name in (declared if is_array(declared) else [declared]) if name in JSON_TYPES]
+            if names:
+                return str(self.chance.choice(names))
+        about = [
+            kind for _, schema in known for name in schema if name in KEYWORDS for kind in KEYWORDS[name].of
+        ]
+        return str(self.chance.choice(about or list(JSON_TYPES)))
+
+    def _numbers(self, known: list[Known], keyword: str) -> list[Any]:
+        found = [limit_of(keyword, schema[keyword]) for _, schema in known if keyword in schema]
+        return [limit for limit in found if limit is not None]
+
+    # --- values ------------------------------------------------------------------------------------
+
+    def _number(self, known: list[Known], kind: str) -> float:
+        names = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+        ends = [0, *[limit for name in names for limit in self._numbers(known, name)]]
+        steps = [1, *self._numbers(known, "multipleOf")]
+        number: float = self.chance.choice(ends) + self.chance.choice(steps) * self.chance.randrange(-3, 4)
+        if kind == "number" and self.is_likely(0.3):
+            return number + 0.5
+        return int(number) if number == int(number) or kind == "integer" else number
+
+    def _text(self, known: list[Known]) -> str:
+        patterns = [each["pattern"] for _, each in known if isinstance(each.get("pattern"), str)]
+        sizes = self._numbers(known, "minLength") + self._numbers(known, "maxLength")
+        texts = [*_TEXTS, *[found for each in patterns if (found := matching(each)) is not None] * 3]
+        text: str = self.chance.choice(texts)
+        if sizes and self.is_likely(0.7):
+            size = int(max(0, self.chance.choice(sizes) + self.chance.randrange(-1, 2)))
+            return (text + (text[-1:] or "a") * min(size, _LONGEST))[: min(size, _LONGEST)]
+        return text
+
+    def _size(self, known: list[Known], least: str, most: str) -> int:
+        sizes = [*self._numbers(known, least), *self._numbers(known, most), 1, 2]
+        return int(min(_MOST_ITEMS, max(0, self.chance.choice(sizes) + self.chance.randrange(-1, 2))))
+
+    def _array(self, known: list[Known], depth: int) -> list[Any]:
+        size = self._size(known, "minItems", "maxItems")
+        first = max((len(_first_items(schema)) for _, schema in known), default=0)
+        if first and self.is_likely(0.6):
+            size = first
+        items = [self.value(_items(known, index), depth + 1) for index in range(size)]
+        if items and self.is_likely(0.3):
+            items[-1] = items[0]
+        contained = [(document, each["contains"]) for document, each in known if "contains" in each]
+        if items and contained and self.is_likely(0.6):
+            items[self.chance.randrange(len(items))] = self.value(contained, depth + 1)
+        return items
+
+    def _object(self, known: list[Known], depth: int) -> dict[str, Any]:
+        required = {str(key) for _, schema in known[:1] for key in _listed(schema.get("required"))}
+        required |= {
+            str(key)
+            for _, schema in known[1:]
+            for key in _listed(schema.get("required"))
+            if self.is_likely(0.8)
+        }
+        names = {key for _, schema in known for key in _named(schema.get("properties"))}
+        share = self.chance.choice((0, 0.2, 0.8))
+        keys = [
+            key
+            for key in sorted(names | required)
+            if key in required or key in self.kept or self.is_likely(share)
+        ]
+        keys += self._more_keys(known) if self.is_likely(0.5) else []
+        return {key: self.value(_of_key(known, key), depth + 1) for key in keys}
+
+    def _more_keys(self, known: list[Known]) -> list[str]:
+        """Draw keys that no schema names."""
+        patterns = [each for _, schema in known for each in _named(schema.get("patternProperties"))]
+        texts = [*_KEYS, *[text for each in patterns if (text := matching(each)) is not None]]
+        names = [(document, each["propertyNames"]) for document, each in known if "propertyNames" in each]
+        for _ in range(2 if names else 0):
+            drawn = self.value(names, _MOST_DEPTH)
+            texts += [drawn] * 3 if isinstance(drawn, str) else []
+        size = self._size(known, "minProperties", "maxProperties")
+        return [self.chance.choice(texts) for _ in range(size)]
+
+
+def matching(pattern: str) -> str | None:
+    """Return a text that matches an expression, None if none is found."""
+    try:
+        return matching_text(re.compile(pattern))
+    except (re.error, RecursionError, OverflowError):
+        return None
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if is_array(value) else []
+
+
+def _named(value: Any) -> dict[str, Any]:
+    return value if is_object(value) else {}
+
+
+def _first_items(schema: dict[str, Any]) -> list[Any]:
+    return schema["items"] if is_array(schema.get("items")) else _listed(schema.get("prefixItems"))
+
+
+def _items(known: list[Known], index: int) -> list[Known]:
+    """Return the schemas of an item of an array."""
+    found: list[Known] = []
+    for document, schema in known:
+        first = _first_items(schema)
+        rest = schema.get("additionalItems" if is_array(schema.get("items")) else "items", True)
+        found.append((document, first[index] if index < len(first) else rest))
+    return found
+
+
+def _of_key(known: list[Known], key: str) -> list[Known]:
+    """Return the schemas of a key of an object."""
+    found: list[Known] = []
+    for document, schema in known:
+        properties = _named(schema.get("properties"))
+        if key in properties:
+            found.append((document, properties[key]))
+        found += [(document, each) for each in _named(schema.get("patternProperties")).values()]
+        if key not in properties:
+            rest = schema.get("additionalProperties", schema.get("unevaluatedProperties", True))
+            found.append((document, rest))
+    return found
+
+
+# --- scalars -------------------------------------------------------------------------------------
+
+NO_LIMITS: Final = Constraints()
+_MAX_DEPTH = 50
+
+
+def is_value(node: Node, definitions: Mapping[Target, Node], value: Any) -> bool:
+    """Return whether a JSON value is one of a node."""
+    try:
+        return Fitting(definitions, _MAX_DEPTH).fits(node, value, 1)
+    except RecursionError:
+        return False
+
+
+def step_of(node: ScalarNode) -> Fraction | None:
+    """Return the number whose multiples all values are."""
+    step = (node.constraints or NO_LIMITS).multiple_of
+    if node.type == "number":
+        return None if step is None else Fraction(repr(step))
+    # A multiple of p/q is an integer where it is one of p.
+    return Fraction(Fraction(repr(step or 1)).numerator)
+
+
+def range_of(node: ScalarNode) -> tuple[Bound | None, Bound | None]:
+    """Return the least and the greatest value, as far as they are known; tighter than the bounds say."""
+    bounds = bounds_of(node.constraints or NO_LIMITS)
+    step = step_of(node)
+    if step is None:
+        return bounds.low, bounds.high
+    least, greatest = bounds.multiples(step)
+    ends = [
+        None if count is None else Bound(_plain(step * count), is_open=False) for count in (least, greatest)
+    ]
+    return ends[0], ends[1]
+
+
+def is_inside(end: Bound, limit: Bound, sign: int) -> bool:
+    """Return whether an end of a range isn't beyond a limit.
+
+    Args:
+        end: the least value of a range, or what every value is above.
+        limit: the same of another range.
+        sign: 1, or -1 for greatest values.
+    """
+    distance = (Fraction(end.limit) - Fraction(limit.limit)) * sign
+    return distance > 0 or (distance == 0 and (end.is_open or not limit.is_open))
+
+
+def numbers_near(*nodes: ScalarNode) -> set[float]:
+    """Return numbers at and around the limits of some nodes."""
+    found: set[Fraction] = {Fraction(0), Fraction(1), Fraction(1, 2)}
+    for node in nodes:
+        step = step_of(node) or Fraction(1, 2)
+        bounds = bounds_of(node.constraints or NO_LIMITS)
+        ends = [bound.limit for bound in (*bounds, *range_of(node)) if bound is not None]
+        for end in [*map(Fraction, ends), Fraction(0)]:
+            found.update(
+                end + way * each for way in (-1, 0, 1) for each in (step, Fraction(1), Fraction(1, 2))
+            )
+            found.update((end // each + way) * each for way in (-1, 0, 1) for each in (step,))
+    return set(map(_plain, found))
+
+
+def _plain(number: Fraction) -> float:
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def size_of(number: float) -> tuple[bool, float, bool]:
+    """Order numbers so that the simplest come first."""
+    return (number != int(number), abs(number), number < 0)
+
+
+def samples(node: Node, *others: ScalarNode) -> list[Any]:
+    """Return values of a scalar beside its example, also near the limits of others.
+
+    Args:
+        node: a scalar, or a leaf that is a text.
+        others: numbers, if the node is one.
+    """
+    if not isinstance(node, ScalarNode) or node.type == "string":
+        limits = (node.constraints or NO_LIMITS) if isinstance(node, ScalarNode) else NO_LIMITS
+        texts = ["", "a", "other", "A1", "x" * max(limits.min_length or 0, 1)]
+        return [text for text in texts if is_value(node, {}, text)]
+    near = sorted(numbers_near(node, *others), key=size_of)
+    return [number for number in near if is_value(node, {}, number)]

@@ -1,0 +1,256 @@
+"""What callers and readers of tools depend on, as data that can be kept in a file and compared.
+
+A snapshot is made of tools of this package, or read from JSON that somebody else wrote: the answer of an MCP
+server to `tools/list`, or the tools of a request to a provider.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from ...errors import SchemaError
+from ...findings import Finding
+from ...immutable import Value
+from ...json_values import copy_json, is_array, is_object
+from ...message_text import excerpt, quote, received
+from ...schema.document import SchemaDocument
+from ...tools import MCP_HINTS, tools_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...tools import Tool
+
+__all__ = ["Snapshot", "SnapshotError", "ToolSnapshot", "read_snapshot", "read_tools", "snapshot_of"]
+
+FORMAT: Final = "operator_schema snapshot 1"
+"""The header of the file."""
+
+_INPUT_NAMES = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
+_OUTPUT_NAMES = ("output_schema", "outputSchema")
+_NOTHING: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
+
+
+class SnapshotError(ValueError):
+    """Raised if JSON doesn't describe tools.
+
+    Attributes:
+        reason: what is wrong with it, and what would be right.
+        findings: what is wrong with a schema in it, one each; empty if it is something else.
+    """
+
+    def __init__(self, reason: str, findings: Sequence[Finding] = ()) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.findings = tuple(findings)
+
+
+class ToolSnapshot(Value):
+    """What is known about one tool.
+
+    Attributes:
+        name: of the tool.
+        description: for the model; empty if there is none.
+        input_schema: JSON Schema of its arguments.
+        output_schema: JSON Schema of its results, or None.
+        hints: what the tool says about itself: `title`, `read_only`, `destructive`, `idempotent`,
+            `open_world` and `confirm`, as far as they are stated.
+    """
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any] | None
+    hints: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values, without what isn't stated."""
+        data: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": self.input_schema,
+        }
+        if self.output_schema is not None:
+            data["output_schema"] = self.output_schema
+        copied: dict[str, Any] = copy_json({**data, **({"hints": self.hints} if self.hints else {})})
+        return copied
+
+
+class Snapshot(Value):
+    """Some tools at one time.
+
+    Attributes:
+        tools: in the order of their names, each name once.
+    """
+
+    tools: tuple[ToolSnapshot, ...]
+
+    def __init__(self, tools: Iterable[ToolSnapshot]) -> None:
+        super().__init__(tuple(sorted(tools, key=lambda tool: tool.name)))
+
+    def as_text(self) -> str:
+        """Return the file: one line for each keyword, in an order that never changes by itself."""
+        data = {"format": FORMAT, "tools": [tool.as_dict() for tool in self.tools]}
+        return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
+
+    def by_name(self) -> dict[str, ToolSnapshot]:
+        """Return the tools by their names."""
+        return {tool.name: tool for tool in self.tools}
+
+
+def snapshot_of(tools: Iterable[Tool[..., Any]]) -> Snapshot:
+    """Take a snapshot of tools of this package.
+
+    Args:
+        tools: a toolset, a registry, or any tools.
+
+    Raises:
+        TypeError: something isn't a tool, or `tools` is a single one.
+    """
+    return Snapshot([_of_tool(tool) for tool in tools_of(tools)])
+
+
+def _of_tool(tool: Tool[..., Any]) -> ToolSnapshot:
+    stated = tool.annotations.as_dict()
+    hints = {name: stated[name] for name in (*MCP_HINTS, "confirm") if name in stated}
+    output = tool.output_schema()
+    return ToolSnapshot(tool.name, tool.description, tool.input_schema(), output, hints)
+
+
+def read_snapshot(data: Any) -> Snapshot:
+    """Read tools from JSON values.
+
+    Args:
+        data: a snapshot; the result of `tools/list`, with or without the JSON-RPC message around it; the
+            body of a request to a provider; or a list of tools in one of their forms.
+
+    Raises:
+        SnapshotError: it has no tools, or one of them can't be read.
+    """
+    found: dict[str, ToolSnapshot] = {}
+    for index, each in enumerate(_definitions_in(data)):
+        tool = _read_tool(each, index)
+        if tool.name in found:
+            raise _repeated(tool.name)
+        found[tool.name] = tool
+    return Snapshot(found.values())
+
+
+def read_tools(data: Any) -> tuple[list[ToolSnapshot], list[Finding]]:
+    """Read tools from JSON values, each on its own.
+
+    Args:
+        data: as for `read_snapshot`.
+
+    Returns:
+        The tools that can be read, in their order, and what is wrong with the others.
+
+    Raises:
+        SnapshotError: it has no tools.
+    """
+    found: dict[str, ToolSnapshot] = {}
+    findings: list[Finding] = []
+    for index, each in enumerate(_definitions_in(data)):
+        try:
+            tool = _read_tool(each, index)
+            if tool.name in found:
+                raise _repeated(tool.name)
+            found[tool.name] = tool
+        except SnapshotError as error:
+            name = _inner(each).get("name") if is_object(each) else None
+            shown = name if isinstance(name, str) and name else f"tool {index + 1}"
+            whole = Finding((), "bad_definition", error.reason, remedy="Correct the definition")
+            complaints = error.findings or (whole,)
+            findings += [complaint.replace(tool=shown, where=None) for complaint in complaints]
+    return list(found.values()), findings
+
+
+def _repeated(name: str) -> SnapshotError:
+    return SnapshotError(f"two tools are called {quote(name)}")
+
+
+def _definitions_in(data: Any) -> list[Any]:
+    """Return the tools of a document, each on its own.
+
+    Raises:
+        SnapshotError: there are none.
+    """
+    said = data.get("format") if is_object(data) else None
+    if said is not None and said != FORMAT:
+        message = f"its format is {excerpt(said)}; this version reads {quote(FORMAT)}"
+        raise SnapshotError(message)
+    listed = _listed(data)
+    if listed is None:
+        message = 'it has no tools: a snapshot, the result of "tools/list" or a request to a provider has'
+        raise SnapshotError(message)
+    return listed
+
+
+def _listed(data: Any) -> list[Any] | None:
+    """Return the tools of a document, each on its own; None if there are none."""
+    if is_object(data):
+        around = (data, data.get("result"), data.get("toolConfig"))
+        data = next((each["tools"] for each in around if is_object(each) and "tools" in each), None)
+    if not is_array(data):
+        return None
+    found: list[Any] = []
+    for each in data:
+        declared = each.get("functionDeclarations") if is_object(each) else None
+        found += declared if is_array(declared) else [each]
+    return found
+
+
+def _read_tool(data: Any, index: int) -> ToolSnapshot:
+    place = f"tool {index + 1}"
+    if not is_object(data):
+        message = f"{place} is {received(data)}, not an object"
+        raise SnapshotError(message)
+    data = _inner(data)
+    name = data.get("name")
+    if not isinstance(name, str) or not name:
+        message = f"{place} has no name"
+        raise SnapshotError(message)
+    description = data.get("description", "")
+    if not isinstance(description, str):
+        message = f"the description of {quote(name)} is {received(description)}, not a text"
+        raise SnapshotError(message)
+    schema = _schema_of(data, _INPUT_NAMES, name)
+    output = _schema_of(data, _OUTPUT_NAMES, name)
+    return ToolSnapshot(
+        name, description, dict(_NOTHING) if schema is None else schema, output, _hints_of(data)
+    )
+
+
+def _inner(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the definition inside the form of a provider."""
+    for key in ("function", "toolSpec"):
+        if is_object(data.get(key)):
+            data = data[key]
+    return data
+
+
+def _schema_of(data: dict[str, Any], names: tuple[str, ...], tool: str) -> dict[str, Any] | None:
+    """Return the schema under the first of some names, checked; None if there is none."""
+    for name in names:
+        schema = data.get(name)
+        if is_object(schema) and is_object(schema.get("json")):  # as Bedrock writes it
+            schema = schema["json"]
+        if schema is not None:
+            try:
+                is_arguments = names is _INPUT_NAMES
+                return SchemaDocument(f"{name} of {tool}", schema, is_arguments).schema
+            except SchemaError as error:
+                message = f"{name} of {quote(tool)}: {error.findings[0].message}"
+                raise SnapshotError(message, error.findings) from error
+    return None
+
+
+def _hints_of(data: dict[str, Any]) -> dict[str, Any]:
+    if is_object(data.get("hints")):  # a snapshot of ours
+        return {name: data["hints"][name] for name in (*MCP_HINTS, "confirm") if name in data["hints"]}
+    given = data.get("annotations")
+    annotations: dict[str, Any] = given if is_object(given) else {}
+    found = {name: annotations[key] for name, key in MCP_HINTS.items() if annotations.get(key) is not None}
+    title = data.get("title")
+    return {"title": title, **found} if isinstance(title, str) else found

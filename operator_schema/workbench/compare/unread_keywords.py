@@ -1,0 +1,559 @@
+"""Keywords that a graph can't hold, such as `not`: does the old document apply them to the same values?
+
+Both documents are followed at once, from their roots. For each schema of the new one there are schemas of the
+old one that every value of its place fits. A keyword is kept if one of these says the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ...json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
+from ...schema.keywords import DEFINITIONS, KEYWORDS
+from ...schema.references import is_old, resolve_pointer, step, subschemas
+from ...schema.value_check import same_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from ...findings import Finding
+
+    Path = tuple[str | int, ...]
+
+__all__ = ["Unkept", "unkept"]
+
+_MOST_NOTED = 100
+_MOST_STEPS = 20_000
+_MOST_IMPOSED = 50
+_MOST_DEPTH = 60
+_NAMES: Final = ("properties", "patternProperties")
+_ITEMS: Final = ("items", "prefixItems", "additionalItems")
+_TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
+    "if": ("if", "then", "else"),
+    "contains": ("contains", "minContains", "maxContains"),
+    "items": _ITEMS,
+    "prefixItems": _ITEMS,
+    "additionalItems": _ITEMS,
+    "minimum": ("minimum", "exclusiveMinimum"),
+    "maximum": ("maximum", "exclusiveMaximum"),
+}
+"""Keywords that mean something only together."""
+
+_AS_A_WHOLE: Final = frozenset({"", "$id", "$ref", "type", "unevaluatedItems", "unevaluatedProperties"})
+"""Keywords that mean something else if anything beside them changes, or that nothing explains."""
+
+_UNREAD: Final = frozenset(
+    name
+    for name, row in KEYWORDS.items()
+    if row.holds != "value" and (not row.in_graph or row.says in ("beside", "format"))
+)
+"""Keywords whose schemas aren't read: what they say is noted where they stand."""
+
+_FAR: Final = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef"})
+"""Keywords by which a reference means something else in another document."""
+
+_STEPS_OF_PROOF = 200
+
+_MEMBERS: Final = ("anyOf", "oneOf")
+_CHOICES: Final = ("const", "enum")
+
+
+class Unkept(NamedTuple):
+    """A keyword of the new document that the old one doesn't say of the same values.
+
+    Attributes:
+        path: keys and indexes that lead to its values.
+        keyword: its name; empty for a schema as a whole.
+        before: what the old document says instead, None if nothing is known.
+        after: what the new one says, or why no graph holds it.
+    """
+
+    path: Path
+    keyword: str
+    before: Any
+    after: Any
+
+
+def unkept(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    left: Iterable[Finding],
+    prove: Callable[[dict[str, Any], dict[str, Any]], bool],
+    fit: Callable[[list[Any], dict[str, Any]], bool],
+) -> list[Unkept]:
+    """List what the new document says beyond its graph, as far as the old one doesn't say the same.
+
+    Args:
+        old: a JSON Schema document.
+        new: what takes its place.
+        left: what the graph of the new one doesn't hold.
+        prove: whether it is proven that every value of one document is one of another.
+        fit: whether each of some values fits a document.
+
+    Returns:
+        Keywords, and formats, which no graph holds a value to. If there is nothing, each value of the old
+        document that the graph of the new one takes is a value of the new document.
+    """
+    notes = list(left)
+    if not notes and not _has_format(new):
+        return []
+    walk = _Walk(old, new, notes, prove, fit)
+    try:
+        walk.at(new, "", (), [] if is_old(dict(old)) != is_old(dict(new)) else [old])
+    except RecursionError:
+        walk.steps = -1
+    return walk.result()
+
+
+def _has_format(schema: Any) -> bool:
+    if is_array(schema):
+        return any(map(_has_format, schema))
+    return is_object(schema) and ("format" in schema or any(map(_has_format, schema.values())))
+
+
+class _Walk:
+    """One comparison.
+
+    Attributes:
+        found: what isn't kept, by place and keyword.
+        steps: the steps that are left.
+    """
+
+    def __init__(
+        self,
+        old: Mapping[str, Any],
+        new: Mapping[str, Any],
+        notes: list[Finding],
+        prove: Callable[[dict[str, Any], dict[str, Any]], bool],
+        fit: Callable[[list[Any], dict[str, Any]], bool],
+    ) -> None:
+        self.prove = prove
+        self.fit = fit
+        self.old = old
+        self.new = new
+        self.notes = notes
+        self.by_place: dict[str, list[Finding]] = {}
+        for note in notes:
+            self.by_place.setdefault(str(note.where).removeprefix("#"), []).append(note)
+        self.found: dict[tuple[str, str], Unkept] = {}
+        self.steps = _MOST_STEPS
+        self.met: set[tuple[int, tuple[int, ...]]] = set()
+        self.same: dict[tuple[int, int], tuple[Any, Any, bool]] = {}
+        self.has_same_dialect = is_old(dict(old)) == is_old(dict(new))
+
+    def result(self) -> list[Unkept]:
+        """Return the parts that aren't kept."""
+        if self.steps < 0 or len(self.notes) >= _MOST_NOTED:
+            return [*self.found.values(), Unkept((), "", None, "there is too much in it to be compared")]
+        return list(self.found.values())
+
+    # --- a schema of the new document --------------------------------------------------------------
+
+    def at(self, schema: Any, where: str, path: Path, imposed: list[Any]) -> None:
+        """Look at a schema of the new document.
+
+        Args:
+            schema: of the new document.
+            where: JSON pointer to it.
+            path: to its values.
+            imposed: schemas of the old document that each of its values fits.
+        """
+        self.steps -= 1
+        known = (id(schema), tuple(map(id, imposed)))
+        if len(path) > _MOST_DEPTH:
+            self.steps = -1
+        if self.steps < 0 or known in self.met:
+            return
+        self.met.add(known)
+        before = self.spread(imposed)
+        if any(self.are_same(each, schema) for each in before) or self._takes_choices(schema, before):
+            return
+        for note in self.by_place.get(where, ()):
+            if not any(self.is_kept(note.keyword or "", each, schema) for each in before):
+                self.found.setdefault(
+                    (where, note.keyword or ""), Unkept(path, note.keyword or "", None, note.message)
+                )
+        if is_object(schema):
+            self._format(schema, where, path, before)
+            self._inside(schema, where, path, before)
+
+    def _takes_choices(self, schema: Any, before: list[Any]) -> bool:
+        """Return whether the values of the old document are few, and each fits the new schema."""
+        few = next((each for each in before if is_object(each) and _few(each) is not None), None)
+        part = None if few is None else _part(self.new, schema)
+        if few is None or part is None:
+            return False
+        types = _declared(few)
+        return self.fit([value for value in _few(few) or () if fits_types(value, types)], part)
+
+    def _format(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
+        said = schema.get("format")
+        formats = [each.get("format") for each in before if is_object(each)]
+        if isinstance(said, str) and said not in formats:
+            former = next((each for each in formats if each is not None), None)
+            self.found.setdefault((where, "format"), Unkept(path, "format", former, said))
+
+    def _inside(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
+        """Look at the schemas inside of one."""
+        found = _referred(self.new, schema)
+        if found is not None:
+            self.at(found[1], found[0], path, before)
+        for steps, inner in subschemas(schema):
+            keyword = steps[0]
+            place = step(where, *steps)
+            if keyword in _UNREAD or keyword in DEFINITIONS:
+                continue
+            if keyword in _MEMBERS:
+                self._member(schema[keyword], inner, place, path, before)
+            elif keyword == "allOf":
+                self.at(inner, place, path, before)
+            elif keyword in KEYWORDS:
+                below = [found for each in before for found in _below(steps, schema, each)]
+                self.at(inner, place, (*path, *_value_step(steps)), below[:_MOST_IMPOSED])
+
+    def _member(self, members: Any, member: Any, where: str, path: Path, before: list[Any]) -> None:
+        """Look at one of several alternatives, for those of the old document whose values it may take."""
+        for alternative in self._alternatives(before):
+            if any(self.are_same(alternative, each) for each in members):
+                continue
+            may_meet = self._types(alternative, self.old) & self._types(member, self.new)
+            # Where a member itself isn't read, its graph takes values of other types, too.
+            if may_meet or self._is_noted(member, where):
+                self.at(member, where, path, [alternative, *before][:_MOST_IMPOSED])
+
+    def _is_noted(self, schema: Any, where: str) -> bool:
+        for _ in range(_MOST_IMPOSED):
+            if any(place == where or place.startswith(f"{where}/") for place in self.by_place):
+                return True
+            found = _referred(self.new, schema)
+            if found is None:
+                return False
+            where, schema = found
+        return True
+
+    def _alternatives(self, before: list[Any]) -> list[Any]:
+        """Return the alternatives into which the old schemas split; each old value fits one of them."""
+        for each in before:
+            for keyword in _MEMBERS:
+                if is_object(each) and is_array(each.get(keyword)) and each[keyword]:
+                    return list(each[keyword])
+        return [before[0] if before else True]
+
+    def _types(self, schema: Any, document: Mapping[str, Any], depth: int = 0) -> frozenset[str]:
+        """Return the JSON types that the values of a schema may have."""
+        every = frozenset(JSON_TYPES)
+        if not is_object(schema) or depth > _MOST_IMPOSED:
+            return every
+        if "$ref" in schema:
+            found = _referred(document, schema)
+            return every if found is None else self._types(found[1], document, depth + 1)
+        names = _declared(schema)
+        return (names | {"integer"} if "number" in names else names) or every
+
+    # --- schemas of the old document ---------------------------------------------------------------
+
+    def spread(self, schemas: list[Any]) -> list[Any]:
+        """Return schemas with all that they refer to and that has to fit as well."""
+        found: dict[int, Any] = {}
+        pending = list(schemas)
+        while pending and len(found) < _MOST_IMPOSED:
+            each = pending.pop(0)
+            if id(each) in found:
+                continue
+            found[id(each)] = each
+            if is_object(each):
+                pending += self._also(each)
+        kept = [each for each in found.values() if not self._is_only_reference(each)]
+        return [each for each in kept if is_object(each) or each is False]
+
+    def _also(self, schema: dict[str, Any]) -> Iterator[Any]:
+        target = _referred(self.old, schema)
+        if target is not None:
+            yield target[1]
+        if is_array(schema.get("allOf")) and not self._is_only_reference(schema):
+            yield from schema["allOf"]
+
+    def _is_only_reference(self, schema: Any) -> bool:
+        """Return whether what stands beside a reference doesn't count."""
+        return is_object(schema) and "$ref" in schema and is_old(dict(self.old))
+
+    # --- the same ----------------------------------------------------------------------------------
+
+    def is_kept(self, keyword: str, before: Any, after: Any) -> bool:
+        """Return whether a schema of the old document says the same by a keyword, or more."""
+        if not is_object(before) or not is_object(after):
+            return False
+        if keyword in _CHOICES:
+            return _are_choices_of(before, after, keyword)
+        of = KEYWORDS[keyword].of if keyword in KEYWORDS else ()
+        if of and self._types(before, self.old).isdisjoint(of):
+            return True
+        rule = _RULES.get(keyword)
+        if rule is not None and rule(self, before, after):
+            return True
+        if keyword in _AS_A_WHOLE or (keyword == "additionalProperties" and not _names_less(before, after)):
+            return False
+        names = _TOGETHER.get(keyword, (keyword,))
+        if not any(name in before for name in names):
+            return False
+        mine, theirs = ({name: each[name] for name in names if name in each} for each in (before, after))
+        return self._are_same(mine, theirs, set())
+
+    def are_same(self, before: Any, after: Any) -> bool:
+        """Return whether a schema of the old document and one of the new one mean the same, as written."""
+        key = (id(before), id(after))
+        if key not in self.same:
+            self.same[key] = (before, after, self._are_same(before, after, set()))
+        return self.same[key][2]
+
+    def _are_same(self, before: Any, after: Any, assumed: set[tuple[int, int]]) -> bool:
+        before, after = _target(self.old, before), _target(self.new, after)
+        key = (id(before), id(after))
+        if key in assumed:
+            return True
+        assumed.add(key)
+        self.steps -= 1
+        if self.steps < 0 or not is_object(before) or not is_object(after):
+            return self.steps >= 0 and same_text(before) == same_text(after)
+        names = [{name for name in each if _says(name)} for each in (before, after)]
+        if names[0] != names[1]:
+            return False
+        if names[0] & _FAR:
+            return same_text(before) == same_text(after) and not _references(before)
+        return all(self._say_the_same(name, before[name], after[name], assumed) for name in names[0])
+
+    def _say_the_same(self, name: str, before: Any, after: Any, assumed: set[tuple[int, int]]) -> bool:
+        if name == "$ref":
+            targets = [resolve_pointer(*each) for each in ((self.old, before), (self.new, after))]
+            if targets[0] is None or targets[1] is None or not self.has_same_dialect:
+                return False
+            return self._are_same(targets[0][1], targets[1][1], assumed)
+        holds = KEYWORDS[name].holds if name in KEYWORDS else "value"
+        if holds in ("schemas", "either") and is_array(before) and is_array(after):
+            pairs = list(zip(before, after, strict=False))
+            return len(before) == len(after) and all(self._are_same(*each, assumed) for each in pairs)
+        if holds == "named" and is_object(before) and is_object(after) and before.keys() == after.keys():
+            return all(self._are_same(before[key], after[key], assumed) for key in before)
+        if holds in ("schema", "either"):
+            return self._are_same(before, after, assumed)
+        return same_text(before) == same_text(after)
+
+    def by_parts(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        """Return whether each alternative of an old schema is within one of a new one."""
+        if {name for name in after if _says(name)} != {"anyOf"} or not is_array(after["anyOf"]):
+            return False
+        alternatives = self._alternatives([before])
+        return all(any(self.is_within(each, member) for member in after["anyOf"]) for each in alternatives)
+
+    def of_not(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        if self._types(before, self.old).isdisjoint(self._types(after["not"], self.new)):
+            return True
+        return "not" in before and self.is_within(after["not"], before["not"], is_turned=True)
+
+    def of_all(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        members = after["allOf"]
+        return is_array(members) and all(self.is_within(before, member) for member in members)
+
+    def of_any(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        members = after["anyOf"]
+        return is_array(members) and self.is_within(before, {"anyOf": members})
+
+    def of_rest(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        rest = before.get("additionalProperties", True)
+        return _names_less(before, after) and self.is_within(rest, after["additionalProperties"])
+
+    def of_patterns(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        mine, theirs = before.get("patternProperties"), after["patternProperties"]
+        if not is_object(mine) or not is_object(theirs) or not theirs.keys() <= mine.keys():
+            return False
+        return all(self.is_within(mine[key], theirs[key]) for key in theirs)
+
+    def of_items(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        first, rest = _first_items(after), _rest_items(after)
+        mine = _first_items(before)
+        pairs = [
+            (mine[index] if index < len(mine) else _rest_items(before), each)
+            for index, each in enumerate(first)
+        ]
+        # A rest that isn't allowed is a number of items, which the graph holds.
+        pairs += [] if rest is False else [(each, rest) for each in mine[len(first) :]]
+        pairs += [] if rest is False else [(_rest_items(before), rest)]
+        return all(self.is_within(*pair) for pair in pairs)
+
+    def of_condition(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        is_never = self._types(before, self.old).isdisjoint(self._types(after["if"], self.new))
+        parts = ("else",) if is_never else ("then", "else")
+        return all(self.is_within(before, after.get(part, True)) for part in parts)
+
+    def of_identifier(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
+        parts = [{name: each[name] for name in each if name != "$id"} for each in (before, after)]
+        return not _references(parts) and self.is_within(*parts)
+
+    def is_within(self, before: Any, after: Any, *, is_turned: bool = False) -> bool:
+        """Return whether it is proven that every value of one schema is one of another.
+
+        Args:
+            before: of the old document, or of the new one if `is_turned`.
+            after: of the other.
+            is_turned: whether they change places.
+        """
+        if after is True or before is False:
+            return True
+        if not is_turned and self.are_same(before, after):
+            return True
+        first, second = (self.new, self.old) if is_turned else (self.old, self.new)
+        one, other = _part(first, before), _part(second, after)
+        self.steps -= _STEPS_OF_PROOF
+        if one is None or other is None or self.steps < 0:
+            return False
+        return self.prove(one, other)
+
+
+_RULES: Final[Mapping[str, Callable[[_Walk, dict[str, Any], dict[str, Any]], bool]]] = {
+    "": _Walk.by_parts,
+    "$id": _Walk.of_identifier,
+    "if": _Walk.of_condition,
+    "not": _Walk.of_not,
+    "allOf": _Walk.of_all,
+    "anyOf": _Walk.of_any,
+    "additionalProperties": _Walk.of_rest,
+    "patternProperties": _Walk.of_patterns,
+    **dict.fromkeys(_ITEMS, _Walk.of_items),
+}
+"""Checks whether a changed keyword is no stricter than before, for values that fit the rest."""
+
+
+def _referred(document: Mapping[str, Any], schema: Any) -> tuple[str, Any] | None:
+    """Return what a schema refers to, behind the pointer to it; None if there is no such thing."""
+    return resolve_pointer(document, schema["$ref"]) if is_object(schema) and "$ref" in schema else None
+
+
+def _target(document: Mapping[str, Any], schema: Any) -> Any:
+    """Return the target of a schema that is only a reference."""
+    for _ in range(_MOST_IMPOSED):
+        found = _referred(document, schema)
+        if found is None or any(_says(name) for name in schema if name != "$ref"):
+            break
+        schema = found[1]
+    return schema
+
+
+def _says(keyword: str) -> bool:
+    """Return whether a keyword says which values fit, or may do so."""
+    row = KEYWORDS.get(keyword)
+    return row is None or (row.says not in ("note", "name") or keyword in _FAR)
+
+
+def _part(document: Mapping[str, Any], schema: Any) -> dict[str, Any] | None:
+    """Return a schema of a document as a document; None if it refers to more than definitions."""
+    found: dict[str, Any] = schema if is_object(schema) else {} if schema is True else {"not": {}}
+    if any(name in found for name in (*DEFINITIONS, *_FAR)):
+        return None
+    definitions = {name: document[name] for name in DEFINITIONS if name in document}
+    starts = tuple(f"#/{name}/" for name in definitions)
+    if not all(starts and each.startswith(starts) for each in _references([found, definitions])):
+        return None
+    dialect = {"$schema": document["$schema"]} if "$schema" in document else {}
+    return {**found, **definitions, **dialect}
+
+
+def _declared(schema: dict[str, Any]) -> frozenset[str]:
+    """Return the types that a schema names, or those of its choices; nothing if there are neither."""
+    declared = schema.get("type")
+    names = frozenset(
+        str(name) for name in (declared if is_array(declared) else [declared]) if name in JSON_TYPES
+    )
+    values = _few(schema)
+    return names if names or values is None else frozenset(str(type_of(value)) for value in values)
+
+
+def _few(schema: dict[str, Any]) -> list[Any] | None:
+    """Return the choices of a schema if there are only a few."""
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    return values if is_array(values) and 0 < len(values) <= _MOST_IMPOSED else None
+
+
+def _below(steps: tuple[str, ...], schema: dict[str, Any], before: Any) -> list[Any]:
+    """Return the schemas below one of the old document that hold for all values of one of the new one.
+
+    Args:
+        steps: the steps from the schema of the new document to the one below.
+        schema: of the new document.
+        before: of the old one.
+    """
+    if not is_object(before):
+        return []
+    keyword = steps[0]
+    if keyword in _ITEMS:
+        return _below_items(steps, schema, before)
+    if keyword == "additionalProperties":
+        return [before[keyword]] if keyword in before and _names_less(before, schema) else []
+    if keyword in _NAMES:
+        named = before.get(keyword)
+        if is_object(named) and steps[1] in named:
+            return [named[steps[1]]]
+        is_rest = keyword == "properties" and "patternProperties" not in before
+        return [before["additionalProperties"]] if is_rest and "additionalProperties" in before else []
+    return [before[keyword]] if keyword in before else []
+
+
+def _below_items(steps: tuple[str, ...], schema: dict[str, Any], before: dict[str, Any]) -> list[Any]:
+    mine, theirs = _first_items(schema), _first_items(before)
+    rest = before.get("additionalItems" if is_array(before.get("items")) else "items")
+    if len(steps) > 1:
+        index = int(steps[1])
+        if index < len(theirs):
+            return [theirs[index]]
+        return [] if rest is None else [rest]
+    return [] if rest is None or len(theirs) > len(mine) else [rest]
+
+
+def _rest_items(schema: dict[str, Any]) -> Any:
+    return schema.get("additionalItems" if is_array(schema.get("items")) else "items", True)
+
+
+def _first_items(schema: dict[str, Any]) -> list[Any]:
+    first = schema["items"] if is_array(schema.get("items")) else schema.get("prefixItems")
+    return first if is_array(first) else []
+
+
+def _names_less(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Return whether each key that an old schema names has a name in the new one."""
+    for keyword in _NAMES:
+        mine, theirs = (each.get(keyword, {}) for each in (before, after))
+        if not is_object(mine) or not is_object(theirs) or not mine.keys() <= theirs.keys():
+            return False
+    return True
+
+
+def _are_choices_of(before: dict[str, Any], after: dict[str, Any], keyword: str) -> bool:
+    theirs = _choices(after, keyword)
+    mine = [found for name in _CHOICES if (found := _choices(before, name)) is not None]
+    return theirs is not None and any(found <= theirs for found in mine)
+
+
+def _choices(schema: dict[str, Any], keyword: str) -> frozenset[str] | None:
+    if keyword not in schema:
+        return None
+    values = [schema[keyword]] if keyword == "const" else schema[keyword]
+    return frozenset(map(same_text, values)) if is_array(values) else None
+
+
+def _value_step(steps: tuple[str, ...]) -> Path:
+    """Return where the values are that some steps in a schema lead to."""
+    keyword = steps[0]
+    if keyword == "properties":
+        return steps[1:]
+    if keyword in _ITEMS and len(steps) > 1:
+        return tuple(map(int, steps[1:]))
+    return () if keyword == "propertyNames" else ("*",)
+
+
+def _references(value: Any) -> list[str]:
+    """List the references in a schema."""
+    if is_array(value):
+        return [each for inner in value for each in _references(inner)]
+    if not is_object(value):
+        return []
+    own = [str(value[name]) for name in ("$ref", "$dynamicRef", "$recursiveRef") if name in value]
+    return [*own, *[each for inner in value.values() for each in _references(inner)]]

@@ -1,0 +1,386 @@
+"""What does a page show of tools: costs, what providers get, what `lint` says, and the fields of a form?"""
+
+from __future__ import annotations
+
+import json
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from ...errors import SchemaError
+from ...json_values import is_array, is_object, to_json_text
+from ...message_text import clip
+from ...providers import Provider, provider_names
+from ...rounds import Toolset
+from ...schema.references import resolve_pointer
+from ...token_counts import count_tokens, is_estimate
+from .decode_call import finding_as_dict, provider_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...findings import Finding
+    from ...providers.report import ToolReport
+    from ...tools import Tool
+    from .subject import Subject
+
+__all__ = [
+    "costs_of",
+    "form_of",
+    "lines_of",
+    "needs_agreement",
+    "overview",
+    "page_of_tool",
+    "sent_to",
+    "side_by_side",
+    "tool_in",
+]
+
+_MOST_LINES = 3_000
+"""Lines of two documents that are compared with each other."""
+
+_WORST_FIRST = ("weakened", "renamed", "null", "described")
+"""What becomes of a keyword, as the codes of losses say it."""
+
+
+def needs_agreement(subject: Subject, tool: Tool[..., Any]) -> bool:
+    """Return whether a person has to agree to each call before it runs.
+
+    A tool of somebody else's server may destroy something, unless the server says otherwise: so MCP has it.
+    """
+    said = tool.annotations
+    if said.confirm or said.destructive:
+        return True
+    return subject.is_foreign and not said.read_only and said.destructive is not False
+
+
+def overview(subject: Subject, provider: Provider, *, strict: bool) -> dict[str, Any]:
+    """Return what the page shows about all tools.
+
+    Args:
+        subject: has the tools.
+        provider: gets the tools.
+        strict: whether its strict mode is asked for; a provider without one is asked without.
+    """
+    tools = subject.tools
+    is_strict = strict and provider.dialect is not None
+    report = provider.report(tools, strict=is_strict)
+    costs = [count_tokens(to_json_text(tool.definition())) for tool in tools]
+    rows = [
+        _row(subject, tool, sent, cost) for tool, sent, cost in zip(tools, report.tools, costs, strict=True)
+    ]
+    total = sum([row["tokens"] for row in rows]) or 1
+    return {
+        "name": subject.name,
+        "notes": list(subject.notes),
+        "tools": [{**row, "share": row["tokens"] / total} for row in rows],
+        "tokens": sum(costs),
+        "bytes": sum([row["bytes"] for row in rows]),
+        "is_estimate": is_estimate(),
+        "findings": [finding_as_dict(finding) for finding in subject.findings],
+        "provider": {
+            "name": provider.name,
+            "strict": is_strict,
+            "has_strict": provider.dialect is not None,
+            "accepted": report.is_accepted,
+            "tokens": report.tokens,
+            "bytes": report.size,
+            "refused": [str(finding) for finding in report.refused],
+        },
+    }
+
+
+def _row(subject: Subject, tool: Tool[..., Any], sent: ToolReport, cost: int) -> dict[str, Any]:
+    found = subject.findings_of(tool.name)
+    said = tool.annotations
+    return {
+        "name": tool.name,
+        "title": said.title,
+        "summary": tool.summary,
+        "tokens": cost,
+        "bytes": len(to_json_text(tool.definition()).encode(errors="replace")),
+        "sent_tokens": sent.tokens,
+        "sent_bytes": sent.size,
+        "losses": len(sent.losses),
+        "refused": bool(sent.refused),
+        "errors": sum([finding.severity == "error" for finding in found]),
+        "warnings": sum([finding.severity == "warning" for finding in found]),
+        "confirm": bool(said.confirm),
+        "destructive": bool(said.destructive),
+        "read_only": bool(said.read_only),
+        "needs_agreement": needs_agreement(subject, tool),
+        "enabled": tool.enabled is not False,
+    }
+
+
+def page_of_tool(
+    subject: Subject, tool: Tool[..., Any], provider: Provider, *, strict: bool
+) -> dict[str, Any]:
+    """Return what the page shows about one tool: the form for one provider, and those for the others.
+
+    Args:
+        subject: has the tool.
+        tool: one of its tools.
+        provider: as for `overview`.
+        strict: as for `overview`.
+    """
+    ours: Any = tool.definition()
+    schema = ours["input_schema"]
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "annotations": tool.annotations.as_dict(),
+        "is_async": tool.is_async,
+        "has_function": tool.has_function,
+        "home": tool.home,
+        "injected": [] if subject.is_foreign else list(tool.injected),  # ours, when we call the server
+        "needs_agreement": needs_agreement(subject, tool),
+        "definition": ours,
+        "output_schema": tool.output_schema(),
+        "form": form_of(schema),
+        "example": _example_of(tool),
+        "costs": costs_of(ours),
+        "findings": [finding_as_dict(finding) for finding in subject.findings_of(tool.name)],
+        "sent": sent_to(provider, tool, strict=strict),
+        "providers": [_summary(tool, name, strict=strict) for name in provider_names()],
+    }
+
+
+def sent_to(provider: Provider, tool: Tool[..., Any], *, strict: bool) -> dict[str, Any]:
+    """Return what a provider gets of a tool, next to our definition.
+
+    Args:
+        provider: gets the tool.
+        tool: of any kind.
+        strict: as for `overview`.
+
+    Returns:
+        The body of a request (`body`; empty if it is refused), and what is lost on the way.
+    """
+    is_strict = strict and provider.dialect is not None
+    (report,) = provider.report([tool], strict=is_strict).tools
+    refused = [finding_as_dict(finding) for finding in report.refused]
+    try:
+        body = provider.request(tool.with_(enabled=True) if not is_strict else _strictly(tool))
+    except SchemaError as error:
+        body, refused = {}, refused or [finding_as_dict(finding) for finding in error.findings]
+    rows = side_by_side(lines_of(tool.definition()), lines_of(tool_in(body))) if body else []
+    return {
+        "provider": provider.name,
+        "strict": report.strict,
+        "has_strict": provider.dialect is not None,
+        "wire_name": report.wire_name,
+        "tokens": report.tokens,
+        "bytes": report.size,
+        "refused": refused,
+        "losses": [finding_as_dict(loss) for loss in sorted(report.losses, key=_badness)],
+        "rows": rows,
+        "body": body,
+    }
+
+
+def _badness(loss: Finding) -> int:
+    return _WORST_FIRST.index(loss.code)
+
+
+def _strictly(tool: Tool[..., Any]) -> Any:
+    return Toolset(tool.with_(enabled=True)).offer(strict=True)
+
+
+def tool_in(body: dict[str, Any]) -> Any:
+    """Return the part of a request for the only tool."""
+    found: Any = body.get("tools", body.get("toolConfig", body))
+    if is_object(found) and "tools" in found:  # Bedrock's toolConfig
+        found = found["tools"]
+    while is_array(found) and len(found) == 1:
+        found = found[0]
+        if is_object(found) and is_array(found.get("functionDeclarations")):
+            found = found["functionDeclarations"]
+    return found
+
+
+def lines_of(value: Any) -> list[str]:
+    """Write a JSON value, a part of it on each line."""
+    return json.dumps(value, indent=2, ensure_ascii=False).split("\n")
+
+
+def side_by_side(ours: Sequence[str], theirs: Sequence[str]) -> list[dict[str, Any]]:
+    """Put the lines of two documents next to each other.
+
+    Args:
+        ours: lines of our definition.
+        theirs: lines of what a provider gets.
+
+    Returns:
+        Rows with `ours` and `theirs`, one of which may be None, and `same`: whether they say the same, at
+        whichever depth. Very long documents aren't compared: their rows have `same` as None.
+    """
+    if len(ours) + len(theirs) > _MOST_LINES:
+        longest = max(len(ours), len(theirs))
+        return [
+            {"ours": _at(ours, line), "theirs": _at(theirs, line), "same": None} for line in range(longest)
+        ]
+    plain = [[line.strip().rstrip(",") for line in lines] for lines in (ours, theirs)]
+    rows: list[dict[str, Any]] = []
+    for tag, first, last, start, end in SequenceMatcher(
+        None, plain[0], plain[1], autojunk=False
+    ).get_opcodes():
+        for offset in range(max(last - first, end - start)):
+            left = _at(ours[first:last], offset)
+            right = _at(theirs[start:end], offset)
+            rows.append({"ours": left, "theirs": right, "same": tag == "equal"})
+    return rows
+
+
+def _at(lines: Sequence[str], line: int) -> str | None:
+    return lines[line] if line < len(lines) else None
+
+
+def costs_of(definition: dict[str, Any]) -> list[dict[str, Any]]:
+    """List the parts of a definition by the tokens that they take, the most expensive first."""
+    schema = definition["input_schema"]
+    parts = {"(description of the tool)": definition["description"]}
+    properties = schema.get("properties")
+    for key, member in (properties if is_object(properties) else {}).items():
+        parts[key] = {key: member}
+    for key in ("$defs", "definitions"):
+        shared = schema.get(key)
+        for name, member in (shared if is_object(shared) else {}).items():
+            parts[f"(shared: {name})"] = {name: member}
+    costs = [
+        {"part": name, "tokens": count_tokens(part if isinstance(part, str) else to_json_text(part))}
+        for name, part in parts.items()
+    ]
+    return sorted(costs, key=lambda cost: -int(cost["tokens"]))
+
+
+def _summary(tool: Tool[..., Any], name: str, *, strict: bool) -> dict[str, Any]:
+    """Return how one provider gets a tool, for the table of all providers."""
+    provider = provider_named(name)
+    (report,) = provider.report([tool], strict=strict and provider.dialect is not None).tools
+    kinds = [loss.code for loss in report.losses]
+    return {
+        "key": name,
+        "name": provider.name,
+        "has_strict": provider.dialect is not None,
+        "strict": report.strict,
+        "refused": [str(finding) for finding in report.refused],
+        "tokens": report.tokens,
+        "bytes": report.size,
+        "losses": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+    }
+
+
+def _example_of(tool: Tool[..., Any]) -> Any:
+    """Return arguments to begin with: the first example, or a smallest valid value."""
+    if tool.examples:
+        try:
+            return tool.encode_input(tool.examples[0])
+        except Exception:  # noqa: BLE001  # it may be arguments already, or of a class with code of its own
+            return tool.examples[0] if is_object(tool.examples[0]) else {}
+    try:
+        return tool.codec.example()
+    except Exception:  # noqa: BLE001  # no value was found, or a class's own code
+        return {}
+
+
+# --- forms ----------------------------------------------------------------------------------------
+
+_MOST_FIELDS = 5_000
+"""Fields of a whole form; what is beyond them is written as JSON."""
+
+_LONGEST_TEXT = 2_000
+_KEPT = ("description", "default", "format", "minimum", "maximum", "multipleOf", "maxLength", "title")
+_ABOUT_ALL = ("description", "title", "default")
+_COMBINED = ("anyOf", "oneOf")
+_SIMPLE = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean", "null": "null"}
+
+
+def form_of(schema: dict[str, Any]) -> dict[str, Any]:
+    """Describe the form for a JSON Schema.
+
+    Args:
+        schema: a document, ours or of somebody else.
+
+    Returns:
+        `root`, a field, and `definitions`, the fields that others refer to by name. Each field has a `kind`:
+        `object` (with `fields`, each with its `key` and whether it is `required`, and `others`, the field of
+        other keys) · `list` (`item`) · `map` (`value`) · `union` (`members`) · `choice` (`choices`) ·
+        `constant` (`value`) · `text`, `integer`, `number`, `boolean`, `null` · `reference` (`name`) · `json`
+        for everything else. A definition that isn't there is `json`.
+    """
+    return _Forms(schema).whole()
+
+
+class _Forms:
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+        self._room = _MOST_FIELDS
+        self._names: dict[str, Any] = {}
+
+    def whole(self) -> dict[str, Any]:
+        root = self._field(self._document)
+        definitions: dict[str, Any] = {}
+        waiting = list(self._names)
+        while waiting:
+            name = waiting.pop()
+            definitions[name] = self._field(self._names[name])
+            waiting += [other for other in self._names if other not in definitions and other not in waiting]
+        return {"root": root, "definitions": definitions}
+
+    def _field(self, schema: Any) -> dict[str, Any]:
+        self._room -= 1
+        if self._room < 0 or not is_object(schema):
+            return {"kind": "json"}
+        about = {name: _short(schema[name]) for name in _KEPT if name in schema}
+        return {**self._shape(schema), **about}
+
+    def _shape(self, schema: dict[str, Any]) -> dict[str, Any]:
+        if "$ref" in schema:
+            return self._reference(schema["$ref"])
+        if "const" in schema:
+            return {"kind": "constant", "value": schema["const"]}
+        if is_array(schema.get("enum")):
+            return {"kind": "choice", "choices": schema["enum"]}
+        for keyword in _COMBINED:
+            if is_array(schema.get(keyword)):
+                return {"kind": "union", "members": [self._field(member) for member in schema[keyword]]}
+        kinds = schema.get("type")
+        if is_array(kinds):
+            rest = {key: value for key, value in schema.items() if key not in _ABOUT_ALL}
+            return {"kind": "union", "members": [self._field({**rest, "type": kind}) for kind in kinds]}
+        if kinds == "array":
+            item = schema.get("items")
+            return {"kind": "list", "item": self._field(item)} if is_object(item) else {"kind": "json"}
+        if kinds == "object" or is_object(schema.get("properties")):
+            return self._object(schema)
+        return {"kind": _SIMPLE.get(kinds, "json") if isinstance(kinds, str) else "json"}
+
+    def _object(self, schema: dict[str, Any]) -> dict[str, Any]:
+        properties, others = schema.get("properties"), schema.get("additionalProperties")
+        if not is_object(properties) or not properties:
+            return {"kind": "map", "value": self._field(others)} if is_object(others) else _empty(others)
+        required = schema.get("required")
+        needed = {key for key in required if isinstance(key, str)} if is_array(required) else set[str]()
+        fields = [
+            {**self._field(member), "key": str(key), "required": key in needed}
+            for key, member in properties.items()
+        ]
+        return {"kind": "object", "fields": fields} | (
+            {"others": self._field(others)} if is_object(others) else {}
+        )
+
+    def _reference(self, target: Any) -> dict[str, Any]:
+        if not isinstance(target, str) or not target.startswith("#"):
+            return {"kind": "json"}
+        found = resolve_pointer(self._document, target)
+        self._names.setdefault(target, None if found is None else found[1])
+        return {"kind": "reference", "name": target}
+
+
+def _empty(others: Any) -> dict[str, Any]:
+    """Return the field of an object without further information; a closed one has no fields."""
+    return {"kind": "object", "fields": []} if others is False else {"kind": "json"}
+
+
+def _short(value: Any) -> Any:
+    return clip(value, _LONGEST_TEXT) if isinstance(value, str) else value

@@ -1,0 +1,545 @@
+"""How do calls run for a page, tried ones and those of a waiting round, and who has to agree?"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import secrets
+import time
+from collections import ChainMap
+from collections.abc import Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+
+from ...errors import (
+    DecodeError,
+    EncodeError,
+    MissingContextError,
+    NeedsInput,
+    SchemaError,
+    ToolError,
+)
+from ...json_values import is_array, is_object
+from ...message_text import clip
+from ...rounds import (
+    Defer,
+    Reject,
+    RestoreError,
+    RoundError,
+    Toolset,
+    answer_codec,
+    answer_schema,
+    call_text,
+    rejection_reason,
+)
+from ...rounds.restore import MAYBE_SIGNED
+from ...tools import Audio, File, Image, RawCall, Resource
+from .catalogue import form_of, needs_agreement
+from .decode_call import finding_as_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from ...rounds import Round, SqliteStore, ToolCall
+    from ...tools import ProgressUpdate, Tool, ToolResult
+    from .subject import Subject
+
+__all__ = [
+    "Agreements",
+    "Decision",
+    "DecisionError",
+    "decide",
+    "load_round",
+    "round_as_dict",
+    "run_call",
+    "run_round",
+    "waiting_rounds",
+]
+
+_MOST_RECORDS = 200
+_MOST_UPDATES = 200
+_LONGEST_LINE = 2_000
+_LONGEST_NAME = 200
+_LONGEST_CONTENT = 200_000
+_MOST_PICTURE = 8 * 2**20
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What a browser shows without running anything in it."""
+
+_SECONDS_TO_AGREE = 300.0
+
+
+class Agreements:
+    """What a person saw before a call runs: an agreement holds for exactly that call, once, for a while."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._used: dict[str, float] = {}
+
+    def offer(self, *shown: Any) -> str:
+        """Return the text that has to come back for a call to run.
+
+        Args:
+            shown: JSON values that say which call it is.
+        """
+        until = time.monotonic() + _SECONDS_TO_AGREE
+        nonce = f"{until}:{secrets.token_hex(8)}"
+        return f"{nonce}:{self._digest(nonce, shown)}"
+
+    def take(self, given: Any, *shown: Any) -> bool:
+        """Return whether a person agreed to this call, and use the agreement up."""
+        if not isinstance(given, str) or not given.isascii() or given in self._used:
+            return False
+        nonce, _, digest = given.rpartition(":")
+        until = nonce.partition(":")[0]
+        if not hmac.compare_digest(digest, self._digest(nonce, shown)) or float(until) < time.monotonic():
+            return False
+        now = time.monotonic()
+        self._used = {one: end for one, end in self._used.items() if end > now} | {given: float(until)}
+        return True
+
+    def _digest(self, nonce: str, shown: tuple[Any, ...]) -> str:
+        text = json.dumps([nonce, *shown], sort_keys=True)
+        return hmac.new(self._key, text.encode(), sha256).hexdigest()
+
+
+def nobody_agreed(_text: str) -> bool:
+    """Say that nobody has agreed to a call."""
+    return False
+
+
+async def run_call(
+    subject: Subject,
+    tool: Tool[..., Any],
+    arguments: str,
+    *,
+    agreed: Callable[[str], bool] = nobody_agreed,
+    answers: Mapping[str, Any] | None = None,
+    tell: Callable[[dict[str, Any]], object] | None = None,
+) -> dict[str, Any]:
+    """Run a call.
+
+    Args:
+        subject: runs it.
+        tool: the called tool.
+        arguments: JSON text, as a model writes it.
+        agreed: returns whether a person has agreed to a call, of which it gets the text: with the arguments
+            that run, after all hooks, and with the reason for which a hook makes it wait.
+        answers: what a person answered the tool, as JSON values by the name of the parameter.
+        tell: gets each `progress` and each `record` as it comes, maybe in another thread.
+
+    Returns:
+        `problem` alone, a text, if an answer doesn't fit the tool: nothing has run. `question` alone, a text,
+        what a person has to agree to first. Or else the `result`, the `seconds`, the `progress` and the
+        `records` that the tool logged; and `asks`, the tool's question, or `missing`, a text that says what
+        the tool lacks or why its question can't be shown.
+    """
+    try:
+        given = _decoded_answers(tool, answers or {})
+    except (DecodeError, SchemaError, ToolError) as error:
+        return {"problem": str(error)}
+    context = _with_answers(subject, given) if given else subject.context
+    trial = _Trial(subject, RawCall(None, tool.name, arguments), context, agreed, tell or _to_nobody)
+    with _records(trial.tell) as records:
+        start = time.perf_counter()
+        result = await trial.run(tool)
+        seconds = time.perf_counter() - start
+    if result is None:
+        return {"question": trial.question}
+    about = {"seconds": seconds, "progress": trial.updates, "records": records}
+    return {"result": result_as_dict(result), **about, **_asked(tool, result)}
+
+
+class _Trial:
+    """One call that a person tries out, and what it says meanwhile.
+
+    Args:
+        subject: runs it.
+        raw: the call.
+        context: what is injected.
+        agreed: as for `run_call`.
+        tell: the same.
+
+    Attributes:
+        tell: the same.
+        updates: what the tool has said of its progress.
+        question: what a person has to agree to, the last one; None if nothing was asked.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        raw: RawCall,
+        context: Any,
+        agreed: Callable[[str], bool],
+        tell: Callable[[dict[str, Any]], object],
+    ) -> None:
+        self._subject, self._raw, self._context, self._agreed = subject, raw, context, agreed
+        self.tell = tell
+        self.updates: list[dict[str, Any]] = []
+        self.question: str | None = None
+
+    async def run(self, tool: Tool[..., Any]) -> ToolResult | None:
+        """Return the result; None if a person has to agree first."""
+        if needs_agreement(self._subject, tool):
+            result = await self._run(_hold_back)
+            if rejection_reason(result) != _AGREED_BY_A_HOOK:
+                return self._unless_asked(result)
+            text = _text_of(tool, self._raw)
+            if not self._agreed(text):
+                self.question = text
+                return None
+        return self._unless_asked(await self._run(None))
+
+    async def _run(self, hooks: Any) -> ToolResult:
+        return await self._subject.executor.run(
+            self._raw, context=self._context, confirm=self._ask, hooks=hooks, on_progress=self._progress
+        )
+
+    def _unless_asked(self, result: ToolResult) -> ToolResult | None:
+        return None if result.code == "needs_approval" and self.question is not None else result
+
+    async def _ask(self, call: ToolCall[Any]) -> bool | None:
+        text = call_text(call)
+        if self._agreed(text):
+            return True
+        self.question = text
+        return None  # so the page asks, rather than whoever the executor would ask
+
+    def _progress(self, _: RawCall, update: ProgressUpdate) -> None:
+        if len(self.updates) < _MOST_UPDATES:
+            about = {"done": update.done, "total": update.total, "message": update.message}
+            self.updates.append(about)
+            self.tell({"progress": about})
+
+
+_AGREED_BY_A_HOOK: Final = "a hook has agreed to it, but the page asks nevertheless"
+
+
+def _hold_back(call: ToolCall[Any]) -> Defer | Reject:
+    # A call that a hook approved can't be deferred any more.
+    return Reject(_AGREED_BY_A_HOOK) if call.approved else Defer("")
+
+
+_hold_back.__qualname__ = "the page"  # so the log says who decided
+
+
+def undecided(_call: object) -> None:
+    """Say that nobody decided yet, so that the page asks, rather than whoever the executor would ask."""
+
+
+def _with_answers(subject: Subject, answers: dict[Any, Any]) -> Mapping[Any, Any]:
+    """Return the context of a call, in which a person's answers come first."""
+    known: Any = subject.executor.context if subject.context is None else subject.context
+    if not isinstance(known, Mapping) and known is not None:
+        known = known(None)  # a function of a framework's context, but there is none
+    return ChainMap(answers, {} if known is None else cast("Any", known))
+
+
+def _text_of(tool: Tool[..., Any], raw: RawCall) -> str:
+    """Return the text that a person agrees to, for a call that fits."""
+    (call,) = Toolset(tool.with_(enabled=True)).offer().round([raw]).calls
+    return call_text(call)
+
+
+def _decoded_answers(tool: Tool[..., Any], answers: Mapping[str, Any]) -> dict[Any, Any]:
+    return {name: answer_codec(tool, name).decode(answer) for name, answer in answers.items()}
+
+
+def _asked(tool: Tool[..., Any], result: ToolResult) -> dict[str, Any]:
+    """Return the question of a tool for a person, and what is missing for it to run."""
+    raised: Any = (result.details or {}).get("exception")
+    if isinstance(raised, MissingContextError):
+        names = ", ".join(raised.parameters)
+        return {"missing": f"{tool.name} needs {names} from your program: start with --context MODULE:NAME"}
+    if result.code != "needs_input" or not isinstance(raised, NeedsInput):
+        return {}
+    try:
+        form = form_of(answer_schema(tool, raised))
+    except (SchemaError, ToolError) as error:
+        return {"missing": str(error)}
+    return {"asks": {"text": raised.question, "parameter": raised.parameter, "form": form}}
+
+
+def result_as_dict(result: ToolResult) -> dict[str, Any]:
+    """Return a result as JSON values: its text, its JSON, and its parts, pictures as what a page can show."""
+    details = result.details or {}
+    raised = details.get("exception")
+    return {
+        "content": clip(result.content, _LONGEST_CONTENT),
+        "is_error": result.is_error,
+        "code": result.code,
+        "json": _bounded(result.json),
+        "parts": [_part(part) for part in result.parts],
+        "exception": None if raised is None else clip(f"{type(raised).__name__}: {raised}", _LONGEST_LINE),
+        "notes": [
+            clip(str(note), _LONGEST_LINE)
+            for kind in ("repairs", "ignored", "mismatches")
+            for note in details.get(kind) or ()
+        ],
+    }
+
+
+def _bounded(value: Any) -> Any:
+    """Return a JSON value, unless it is larger than a page shows."""
+    if not (is_array(value) or is_object(value)):
+        return None
+    return value if len(json.dumps(value)) <= _LONGEST_CONTENT else None
+
+
+def _part(part: Any) -> dict[str, Any]:
+    """Return a part of a result; a picture with its data, if a page can show it."""
+    kind = type(part).__name__.lower()
+    if isinstance(part, Image) and part.media_type in _PICTURES and len(part.base64) <= _MOST_PICTURE:
+        return {"kind": kind, "text": part.as_text(), "media_type": part.media_type, "data": part.base64}
+    known = part.media_type if isinstance(part, (Image, Audio, File, Resource)) else None
+    return {"kind": kind, "text": clip(part.as_text(), _LONGEST_CONTENT), "media_type": known, "data": None}
+
+
+def _to_nobody(_: dict[str, Any]) -> None:
+    pass
+
+
+_Listener: TypeAlias = "tuple[list[dict[str, Any]], Callable[[dict[str, Any]], object]]"
+_LISTENING: ContextVar[_Listener | None] = ContextVar("records of one call", default=None)
+
+
+class _Handler(logging.Handler):
+    """Keep what is logged while calls run, each record for the call that logs it.
+
+    It listens to the root logger as long as a call runs, which meanwhile takes records from INFO on.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls = 0
+        self._level = logging.NOTSET
+
+    def begin(self) -> None:
+        """Listen for one call more."""
+        with _LOCK:
+            self._calls += 1
+            if self._calls == 1:
+                root = logging.getLogger()
+                self._level = root.level
+                root.addHandler(self)
+                root.setLevel(min(root.level, logging.INFO))
+
+    def end(self) -> None:
+        """Listen for one call less; after the last one, the root logger is as it was."""
+        with _LOCK:
+            self._calls -= 1
+            if not self._calls:
+                root = logging.getLogger()
+                root.removeHandler(self)
+                root.setLevel(self._level)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        kept, say = _LISTENING.get() or (None, _to_nobody)
+        if kept is None or len(kept) >= _MOST_RECORDS:
+            return
+        try:
+            text = clip(record.getMessage(), _LONGEST_LINE)
+        except Exception as error:  # noqa: BLE001  # the program's own arguments of a record
+            text = f"(a record that can't be written: {type(error).__name__})"
+        about = {"level": record.levelname, "logger": record.name, "text": text}
+        kept.append(about)
+        say({"record": about})
+
+
+_LOCK = Lock()
+_HANDLER = _Handler()
+
+
+@contextmanager
+def _records(say: Callable[[dict[str, Any]], object]) -> Generator[list[dict[str, Any]]]:
+    """Listen to what is logged by the code inside, also in the threads that it starts for tools.
+
+    Args:
+        say: gets each record.
+
+    Yields:
+        The records, which grow.
+    """
+    kept: list[dict[str, Any]] = []
+    before = _LISTENING.set((kept, say))
+    _HANDLER.begin()
+    try:
+        yield kept
+    finally:
+        _HANDLER.end()
+        _LISTENING.reset(before)
+
+
+# --- rounds that wait in a store ------------------------------------------------------------------
+
+_MOST_ROUNDS = 100
+_LONGEST_TEXT = 200_000
+_CAUSES = (DecodeError, EncodeError, RestoreError, RoundError, ToolError)
+
+
+class DecisionError(ValueError):
+    """A decision isn't taken; the text says why."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A person's decision about one call.
+
+    Attributes:
+        round_id: of the round.
+        call: position of the call in its turn.
+        seen: what `round_as_dict` gave for the call as the person saw it: a decision is about nothing else.
+        action: what is to be done with it.
+        value: other arguments, or None; the reason, as text; the answer.
+    """
+
+    round_id: str
+    call: int
+    seen: str
+    action: Literal["approve", "reject", "answer"]
+    value: Any = None
+
+
+def waiting_rounds(subject: Subject, store: SqliteStore) -> dict[str, Any]:
+    """Return the rounds that wait in a store, the oldest first, and those whose process may have died."""
+    ids = store.waiting()
+    rounds = [_shown(subject, store, round_id) for round_id in ids[:_MOST_ROUNDS]]
+    stuck = [
+        {
+            "id": one.id,
+            "seconds": one.seconds,
+            "calls": [_named(call) for call in one.calls],
+            "has_begun": one.has_begun,
+        }
+        for one in store.stuck()
+    ]
+    return {"rounds": rounds, "more": max(0, len(ids) - _MOST_ROUNDS), "stuck": stuck}
+
+
+def _named(call: RawCall) -> str:
+    return f"{clip(call.name, _LONGEST_NAME)} (call {clip(call.id, _LONGEST_NAME)})"
+
+
+def _shown(subject: Subject, store: SqliteStore, round_id: str) -> dict[str, Any]:
+    try:
+        return round_as_dict(store.load(round_id, subject.toolset))
+    except (RestoreError, RoundError) as error:
+        return {"id": round_id, "problem": _told(error), "calls": []}
+
+
+def _told(error: Exception) -> str:
+    """Return the text of an exception for somebody who started the page, and gave the secret as an option."""
+    return clip(str(error).replace(MAYBE_SIGNED, _MAYBE_SIGNED), _LONGEST_TEXT)
+
+
+_MAYBE_SIGNED = " (or they were signed: give the variable that holds the secret, with --secret-env NAME)"
+
+
+def round_as_dict(work: Round[Any]) -> dict[str, Any]:
+    """Return a round as JSON values, with what a person has to know about each call."""
+    return {
+        "id": work.id,
+        "problem": None,
+        "is_complete": work.is_complete,
+        "pending": len(work.pending),
+        "calls": [_call(call) for call in work.calls],
+    }
+
+
+def _call(call: ToolCall[Any]) -> dict[str, Any]:
+    result = call.result
+    question = call.question
+    shown = {
+        "index": call.index,
+        "id": call.id,
+        "tool": call.name,
+        "state": call.state,
+        "approved": call.approved,
+        "reason": call.reason,
+        "text": call_text(call) if call.has_input else call.content,
+        "arguments": _arguments_of(call),
+        "answers": call.answers,
+        "findings": [finding_as_dict(finding) for finding in call.findings],
+        "result": None if result is None else result_as_dict(result),
+        "question": None
+        if question is None
+        else {"text": question.text, "form": form_of(question.answer_schema)},
+    }
+    return {**shown, "seen": sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()}
+
+
+def _arguments_of(call: ToolCall[Any]) -> Any:
+    try:
+        return call.arguments
+    except (EncodeError, RoundError, ToolError):
+        return None
+
+
+def decide(subject: Subject, store: SqliteStore, decision: Decision) -> dict[str, Any]:
+    """Decide about a call that waits, and save the round; nothing is run.
+
+    Returns:
+        The round, as `round_as_dict` returns it.
+
+    Raises:
+        DecisionError: it doesn't fit, the call waits for something else than what the person saw, or the
+            round is done or was changed meanwhile.
+    """
+    before = load_round(subject, store, decision.round_id)
+    if any(_call(call)["seen"] != decision.seen for call in before.calls if call.index == decision.call):
+        message = "this call isn't as it was shown any more: load the page again and look at it"
+        raise DecisionError(message)
+    try:
+        after = _decided(before, decision)
+        return round_as_dict(store.keep(store.claim(after), after))
+    except _CAUSES as error:
+        raise DecisionError(clip(str(error), _LONGEST_TEXT)) from error
+
+
+def load_round(subject: Subject, store: SqliteStore, round_id: str) -> Round[Any]:
+    """Return a round that waits.
+
+    Raises:
+        DecisionError: it is done, runs now, or doesn't fit the tools any more.
+    """
+    try:
+        return store.load(round_id, subject.toolset)
+    except _CAUSES as error:
+        raise DecisionError(_told(error)) from error
+
+
+def _decided(work: Round[Any], decision: Decision) -> Round[Any]:
+    match decision.action:
+        case "approve":
+            return work.approve(decision.call, arguments=decision.value)
+        case "reject":
+            return work.reject(decision.call, str(decision.value or ""))
+        case "answer":
+            return work.answer(decision.call, decision.value)
+
+
+async def run_round(subject: Subject, store: SqliteStore, work: Round[Any]) -> dict[str, Any]:
+    """Run the calls of a round that are approved, and save it; your program commits it.
+
+    Args:
+        subject: has the tools.
+        store: where the round waits.
+        work: the round as a person saw it: one that was changed since then doesn't run.
+
+    Raises:
+        DecisionError: nothing is to be run, or the round is done, was changed, or runs elsewhere.
+    """
+    executor = subject.executor.with_(store=store)
+    if not work.pending:
+        message = "this round has no approved call to run"
+        raise DecisionError(message)
+    try:
+        return round_as_dict(await executor.run(work, context=subject.context, confirm=undecided))
+    except _CAUSES as error:
+        raise DecisionError(clip(str(error), _LONGEST_TEXT)) from error

@@ -1,0 +1,29 @@
+"""A tester of tool servers: calls them with right and wrong arguments; needs the extra `probe`.
+
+The command `operator-schema probe` runs it, and so does a line in a suite of pytest (`probe_tests`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .probing import plan as plan
+    from .probing import probe as probe
+    from .pytest_suite import probe_tests as probe_tests
+    from .reports import Found as Found
+    from .reports import Plan as Plan
+    from .reports import ProbeReport as ProbeReport
+    from .subject import ProbeError as ProbeError
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            ".probing": "plan probe",
+            ".reports": "Found Plan ProbeReport",
+            ".subject": "ProbeError",
+            ".pytest_suite": "probe_tests",
+        },
+    )

@@ -1,0 +1,455 @@
+"""Which calls does the schema of a tool allow, and which does it refuse?"""
+
+from __future__ import annotations
+
+import logging
+import re
+import unicodedata
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from string import ascii_lowercase
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+try:
+    from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
+    from hypothesis.errors import FailedHealthCheck, InvalidArgument, Unsatisfiable
+except ModuleNotFoundError as error:
+    if error.name != "hypothesis":
+        raise
+    message = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
+    raise ModuleNotFoundError(message, name=error.name) from None
+
+from ...errors import SchemaError
+from ...json_values import (
+    MAX_TEXT_DEPTH,
+    choice_key,
+    copy_json,
+    is_array,
+    is_object,
+    nests_deeper,
+    to_json_text,
+)
+from ...schema.document import DocumentCodec, SchemaDocument
+from ...testing.result_values import drawn
+from ...testing.strategies import arguments, near_misses
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator, Mapping
+
+    from hypothesis.strategies import SearchStrategy
+
+    from ...findings import Finding
+
+__all__ = ["Call", "CallKind", "ProbedTool", "readable", "storing_nothing"]
+
+CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
+"""`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
+
+_LARGEST: Final = 2**53 - 1
+"""Integers beyond aren't the same in all programs: RFC 8259, section 6."""
+
+_LOG: Final = logging.getLogger(__name__)
+_NOTHING_FITS: Final = (Unsatisfiable, FailedHealthCheck, InvalidArgument, SchemaError, ValueError)
+"""How Hypothesis and the strategies say that they have no value."""
+
+_SMALL: Final = 1000
+_LONG: Final = 100_000
+_MOST_TEXT: Final = 5000
+_FORMATS: Final[Mapping[str, list[str]]] = {
+    "uri": ["https://example.com/a"],
+    "url": ["https://example.com/a"],
+    "uri-reference": ["https://example.com/a"],
+    "email": ["ada@example.com"],
+    "date": ["2026-01-31"],
+    "time": ["10:30:00Z"],
+    "date-time": ["2026-01-31T10:30:00Z"],
+    "duration": ["PT1H"],
+    "uuid": ["6f1c1c1e-8a4f-4b52-9f0c-2b7d4d1f0a11"],
+    "ipv4": ["192.0.2.1"],
+    "ipv6": ["2001:db8::1"],
+    "hostname": ["example.com"],
+    "regex": ["a+"],
+    "json-pointer": ["/a"],
+}
+_HOSTILE: Final = (
+    "a\x00b",
+    "\ud800",
+    "../../../../probe",
+    "--help",
+    "-rf",
+    "%s%n%x",
+    "'; --",
+    "$(true)",
+    "\u202e\u0000\r\n",
+    "x" * _LONG,
+)
+_SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+_QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
+_PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call.
+
+    Attributes:
+        tool: its name.
+        arguments: JSON values.
+        kind: what its schema says of it.
+        why: what it is for, such as `wrong type of count`.
+    """
+
+    tool: str
+    arguments: Any
+    kind: CallKind
+    why: str
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
+        return bool(readable(self.arguments) == self.arguments)
+
+    def key(self) -> str:
+        """Return a text that is the same for equal calls."""
+        return f"{self.tool} {choice_key(to_json_text(self.arguments))}"
+
+
+@dataclass
+class ProbedTool:
+    """A tool of a server, as its description says.
+
+    Attributes:
+        name: of it.
+        described: as the server describes it.
+        codec: checks arguments by its schema; None if that can't be read.
+        strict: takes what every server takes by this schema: no unknown keys, a few samples of each format.
+        output: checks structured results; None if no schema promises anything.
+        values: parameter to values that may mean something to the server.
+    """
+
+    name: str
+    described: Mapping[str, Any]
+    codec: DocumentCodec | None = None
+    strict: DocumentCodec | None = None
+    output: DocumentCodec | None = None
+    values: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+
+    @classmethod
+    def of(cls, described: Mapping[str, Any], work: str | None = None) -> ProbedTool:
+        """Read a description.
+
+        Args:
+            described: an item of the result of `tools/list`.
+            work: the working directory of the server, if it is known.
+        """
+        name = described["name"]
+        made = cls(name, described)
+        schema, output = described.get("inputSchema"), described.get("outputSchema")
+        made.codec = _codec_of(name, schema, is_arguments=True) if is_object(schema) else None
+        closed = _codec_of(name, _with_samples(schema), is_arguments=True, is_closed=True)
+        made.strict = made.codec if closed is None else closed
+        made.output = _codec_of(name, output, is_arguments=False) if is_object(output) else None
+        for parameter, inner in made.properties.items():
+            made.values[parameter] = list(_meaningful(parameter, inner, work))
+        return made
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The schema of the arguments; empty if there is none."""
+        found = self.described.get("inputSchema")
+        return found if is_object(found) else {}
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The parameters: name to schema."""
+        found = self.schema.get("properties")
+        return {name: inner for name, inner in found.items() if is_object(inner)} if is_object(found) else {}
+
+    @property
+    def required(self) -> list[str]:
+        """The parameters that every call has."""
+        found = self.schema.get("required")
+        return [name for name in found if isinstance(name, str)] if is_array(found) else []
+
+    @property
+    def promises_output(self) -> bool:
+        """Whether it has an output schema."""
+        return is_object(self.described.get("outputSchema"))
+
+    def hint(self, name: str) -> bool | None:
+        """Return what an annotation of the tool says, such as `readOnlyHint`; None for nothing."""
+        found = self.described.get("annotations")
+        value = found.get(name) if is_object(found) else None
+        return value if isinstance(value, bool) else None
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it says that it changes nothing; the protocol assumes the contrary."""
+        return self.hint("readOnlyHint") is True
+
+    def problems(self, arguments: Any) -> tuple[Finding, ...]:
+        """Return what the schema has against arguments."""
+        return () if self.codec is None else self.codec.report(arguments)
+
+    def allows(self, arguments: Any) -> bool:
+        """Return whether every server with this schema has to take arguments."""
+        return self.strict is not None and not self.strict.report(arguments)
+
+    def fits(self, call: Call) -> bool:
+        """Return whether the schema says of a call what its kind says."""
+        if call.kind == "invalid":
+            return bool(self.problems(call.arguments))
+        return self.allows(readable(call.arguments) if call.kind == "hostile" else call.arguments)
+
+    # --- calls ---------------------------------------------------------------------------------------
+
+    def calls(self, number: int, chance: int) -> list[Call]:
+        """Return calls of all kinds, each once.
+
+        Args:
+            number: of generated ones of each kind.
+            chance: equal numbers give equal calls.
+        """
+        if self.codec is None or self.strict is None:
+            return []
+        random = Random(f"{chance} {self.name}")  # noqa: S311  # repeatable, not secret
+        valid = self._valid(number, random)
+        found = [Call(self.name, each, "valid", "what the schema allows") for each in valid]
+        if valid:
+            base = valid[0]
+            found += [Call(self.name, each, "valid", why) for each, why in self._edges(base)]
+            found += [Call(self.name, each, "invalid", why) for each, why in self._mistakes(base)]
+            found += [Call(self.name, each, "hostile", why) for each, why in self._hostile(base)]
+        near = _refused(self.codec, number, random.randrange(2**32), self.name)
+        found += [Call(self.name, each, "invalid", "a near miss") for each in near]
+        return _once(found)
+
+    def _valid(self, number: int, random: Random) -> list[Any]:
+        """Return what the schema allows, the smallest first; often with values that mean something."""
+        try:
+            strategy = arguments(self.strict)
+        except (ValueError, SchemaError):
+            return []
+        plain = [_plain(each) for each in _examples(strategy, number, random.randrange(2**32), self.name)]
+        found = [*[self._with_meaning(each, random) for each in plain], *plain]
+        by_text = {to_json_text(each): each for each in found if self.allows(each)}
+        return [by_text[text] for text in sorted(by_text, key=len)[:number]]
+
+    def _with_meaning(self, arguments: Any, random: Random) -> Any:
+        """Put values that mean something in the place of random ones."""
+        found = dict(arguments)
+        for name, values in self.values.items():
+            if values and (name in found or name in self.required):
+                changed = {**found, name: copy_json(random.choice(values))}
+                if self.allows(changed):
+                    found = changed
+        return found
+
+    def _edges(self, base: Any) -> Iterator[tuple[Any, str]]:
+        """Return calls at the limits of each parameter."""
+        for name, inner in self.properties.items():
+            for value in _edge_values(inner):
+                changed = {**base, name: value}
+                if self.allows(changed):
+                    yield changed, f"{name} at a limit"
+        required = {name: base[name] for name in self.required if name in base}
+        if self.allows(required):
+            yield required, "optional parameters left out"
+
+    def _mistakes(self, base: Any) -> Iterator[tuple[Any, str]]:
+        """Return calls with one mistake each."""
+        for changed, why in self._every_mistake(base):
+            if len(self.problems(changed)) == 1:
+                yield changed, why
+
+    def _every_mistake(self, base: Any) -> Iterator[tuple[Any, str]]:
+        for name in self.required:
+            yield {key: value for key, value in base.items() if key != name}, f"{name} is missing"
+        yield {**base, "probe_unknown_key": 1}, "an unknown key"
+        for name, inner in self.properties.items():
+            for value in _SAMPLES:
+                yield {**base, name: value}, f"wrong type of {name}"
+            for value in _beyond(inner):
+                yield {**base, name: value}, f"{name} beyond a limit"
+
+    def _hostile(self, base: Any) -> Iterator[tuple[Any, str]]:
+        for name, inner in self.properties.items():
+            if "string" not in _types(inner):
+                continue
+            for value in _HOSTILE:
+                changed = {**base, name: value}
+                if self.allows(readable(changed)):
+                    yield changed, f"hostile text for {name}"
+
+
+def readable(value: Any) -> Any:
+    """Return JSON values without lone surrogates, which no schema speaks of."""
+    return value if nests_deeper(value, MAX_TEXT_DEPTH) else _readable(value)
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("?", value)
+    if is_object(value):
+        return {_readable(key): _readable(inner) for key, inner in value.items()}
+    return [_readable(inner) for inner in value] if is_array(value) else value
+
+
+def _once(calls: Iterable[Call]) -> list[Call]:
+    return list({call.key(): call for call in reversed(list(calls))}.values())[::-1]
+
+
+def _codec_of(name: str, schema: Any, *, is_arguments: bool, is_closed: bool = False) -> DocumentCodec | None:
+    """Return a codec for a document; None if it can't be read, or leaves a keyword unchecked."""
+    try:
+        options: dict[str, Any] = {"unknown_fields": "reject"} if is_closed else {}
+        codec = DocumentCodec(SchemaDocument(name, schema, is_arguments), **options)
+    except SchemaError:
+        return None
+    return None if codec.left else codec
+
+
+@contextmanager
+def storing_nothing() -> Generator[None]:
+    """Have Hypothesis keep its files in a folder that is removed, rather than in the working directory."""
+    found: Any = storage_directory(intent_to_write=False)
+    before = getattr(found, "path", found)  # older versions return the path itself
+    with TemporaryDirectory(prefix="probe-") as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(before)
+
+
+def _examples(strategy: SearchStrategy[Any], number: int, chance: int, tool: str) -> list[Any]:
+    """Return examples of a strategy, each once; none if nothing fits."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # as errors, they would take calls away
+            values = drawn(strategy, chance, number)
+    except _NOTHING_FITS:
+        return []
+    except Exception:  # noqa: BLE001  # one tool doesn't end the probe of the others
+        _LOG.warning("no calls of the tool %r can be generated from %r", tool, strategy, exc_info=True)
+        return []
+    return list({to_json_text(value): value for value in reversed(values)}.values())[::-1]
+
+
+def _refused(codec: DocumentCodec, number: int, chance: int, tool: str) -> list[Any]:
+    try:
+        return [each for each in _examples(near_misses(codec), number, chance, tool) if is_object(each)]
+    except (ValueError, SchemaError):
+        return []
+
+
+def _with_samples(schema: Any) -> Any:
+    """Return a schema in which texts of a format are samples of it."""
+    if is_array(schema):
+        return [_with_samples(inner) for inner in schema]
+    if not is_object(schema):
+        return schema
+    samples = _FORMATS.get(str(schema.get("format")))
+    if samples is not None and schema.get("type") == "string":
+        return {"enum": samples}
+    return {key: _with_samples(inner) for key, inner in schema.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without what some programs can't read: control characters, huge numbers and texts."""
+    if isinstance(value, str):
+        return "".join(map(_plain_character, value[: _MOST_TEXT - 1]))
+    if isinstance(value, (int, float)):
+        return value if abs(value) <= _LARGEST else type(value)(abs(value) % _SMALL)
+    if is_object(value):
+        return {_plain(key): _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if is_array(value) else value
+
+
+def _plain_character(character: str) -> str:
+    is_readable = unicodedata.category(character) not in ("Cc", "Cs", "Cn", "Co")
+    return character if is_readable else ascii_lowercase[ord(character) % len(ascii_lowercase)]
+
+
+def _meaningful(name: str, schema: Mapping[str, Any], work: str | None) -> Iterator[Any]:
+    """Return values that a description names, and for paths those of files that exist."""
+    if "default" in schema:
+        yield schema["default"]
+    examples = schema.get("examples")
+    if is_array(examples):
+        yield from examples
+    if "string" not in _types(schema):
+        return
+    if work is not None and _PATH_NAME.search(name):
+        yield from (work, f"{work}/notes.txt", f"{work}/folder", f"{work}/new.txt")
+    described = schema.get("description")
+    if isinstance(described, str):
+        yield from _QUOTED.findall(described)[:5]
+
+
+def _types(schema: Mapping[str, Any]) -> set[str]:
+    """Return the JSON types that a schema names."""
+    named = schema.get("type")
+    found = {named} if isinstance(named, str) else set(named) if is_array(named) else set[str]()
+    for key in ("anyOf", "oneOf"):
+        members = schema.get(key)
+        for inner in members if is_array(members) else ():
+            found |= _types(inner) if is_object(inner) else set()
+    return found
+
+
+def _members(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = [schema]
+    for key in ("anyOf", "oneOf"):
+        members = schema.get(key)
+        found += [inner for inner in members if is_object(inner)] if is_array(members) else []
+    return found
+
+
+def _edge_values(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Return values at the limits of a schema; some may lie beyond another limit."""
+    for member in _members(schema):
+        choices = member.get("enum")
+        yield from choices if is_array(choices) else ()
+        types = _types(member)
+        if types & {"integer", "number"}:
+            yield from _numbers(member, 0)
+            yield from (0, 1, -1, 1000, _LARGEST)
+        if "string" in types:
+            least, most = _lengths(member)
+            yield from ("a" * least, "ä €漢😀"[:most], "a b", "a" * min(most, 2000))
+        yield from (True, False) if "boolean" in types else ()
+        yield from (None,) if "null" in types else ()
+        yield from ([],) if "array" in types else ()
+
+
+def _beyond(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Return values just beyond the limits of a schema."""
+    for member in _members(schema):
+        if _types(member) & {"integer", "number"}:
+            yield from _numbers(member, 1)
+        if "string" in _types(member):
+            least, most = _lengths(member)
+            yield from ("a" * (least - 1),) if least else ()
+            yield from ("a" * (most + 1),) if most < _MOST_TEXT else ()
+        choices = member.get("enum")
+        for each in choices if is_array(choices) else ():
+            if isinstance(each, str):
+                yield from (each.swapcase(), f"{each}x", f" {each}")
+
+
+def _numbers(schema: Mapping[str, Any], step: int) -> Iterator[Any]:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if isinstance(least, (int, float)) and abs(least) < _LARGEST:
+        yield least - step
+    if isinstance(most, (int, float)) and abs(most) < _LARGEST:
+        yield most + step
+
+
+def _lengths(schema: Mapping[str, Any]) -> tuple[int, int]:
+    least, most = schema.get("minLength"), schema.get("maxLength")
+    return (least if isinstance(least, int) else 0), (most if isinstance(most, int) else _MOST_TEXT)

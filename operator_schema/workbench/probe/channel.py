@@ -1,0 +1,475 @@
+"""How does a message of JSON-RPC reach a server, what comes back, and what does the answer to a call say?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import urllib.error
+import urllib.request
+from collections import deque
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Condition, Thread
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+
+from ...json_values import distinct_keys, is_array, is_object
+from ...message_text import one_line
+from ...processes import kill_group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["Channel", "HttpChannel", "Outcome", "PipeChannel", "ProcessChannel", "Reply"]
+
+_LONGEST_LINE: Final = 64 * 2**20
+_MOST_NOISE: Final = 50
+_MOST_ERRORS: Final = 4000
+_SECONDS_TO_END: Final = 2.0
+_METHOD_NOT_FOUND: Final = -32601
+
+
+class Reply(NamedTuple):
+    """What came back for a request.
+
+    Attributes:
+        kind: `result` or `error` as JSON-RPC has them; `silent`: nothing came in time; `closed`: the
+            connection or the process ended.
+        value: the result, the error object, or a text about the end.
+        size: bytes of the message.
+        was_refused: whether this client refused a request of the server before the answer.
+    """
+
+    kind: Literal["result", "error", "silent", "closed"]
+    value: Any
+    size: int = 0
+    was_refused: bool = False
+
+
+class Outcome:
+    """What came of one call.
+
+    Args:
+        reply: what came back.
+
+    Attributes:
+        reply: the same.
+    """
+
+    __slots__ = ("reply",)
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """The result, if there is one."""
+        return self.reply.value if self.reply.kind == "result" and is_object(self.reply.value) else None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no answer came."""
+        return self.reply.kind in ("silent", "closed")
+
+    @property
+    def code(self) -> int | None:
+        """The code of an error of JSON-RPC."""
+        if self.reply.kind != "error" or not is_object(self.reply.value):
+            return None
+        code = self.reply.value.get("code")
+        return code if isinstance(code, int) else None
+
+    @property
+    def is_own_refusal(self) -> bool:
+        """Whether the server passes on that this client refused what it asked."""
+        return self.code == _METHOD_NOT_FOUND and self.reply.was_refused
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether it is an error for a client: of JSON-RPC, or a result with `isError`."""
+        result = self.result
+        return self.reply.kind == "error" or (result is not None and result.get("isError") is True)
+
+    @property
+    def text(self) -> str:
+        """What a model reads of it."""
+        if self.reply.kind == "error":
+            value = self.reply.value
+            return str(value.get("message", "")) if is_object(value) else str(value)
+        result = self.result
+        if result is None:
+            return str(self.reply.value)
+        content = result.get("content")
+        blocks: list[Any] = content if is_array(content) else []
+        texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
+        return "\n".join(texts)
+
+    @property
+    def said(self) -> str:
+        """An excerpt of the text for a message."""
+        return one_line(" ".join(self.text.split()), 200)
+
+    @property
+    def data(self) -> Any:
+        """The data of a result: its structured content, or the JSON of its text; None if there are none."""
+        result = self.result or {}
+        if result.get("structuredContent") is not None:
+            return result["structuredContent"]
+        try:
+            return json.loads(self.text)
+        except (ValueError, RecursionError):
+            return None
+
+    def answer(self) -> str:
+        """Return the answer as a text, to compare it with another one."""
+        value = self.reply.value
+        if is_object(value):
+            value = {key: inner for key, inner in value.items() if key != "_meta"}
+        return f"{self.reply.kind} {json.dumps(value, sort_keys=True, default=str)}"
+
+
+class Channel(Protocol):
+    """A connection to a server."""
+
+    noise: list[str]
+    """Lines that aren't messages of JSON-RPC."""
+
+    def send(self, method: str, params: Any) -> int:
+        """Send a request, and return its id."""
+        ...
+
+    def notify(self, method: str, params: Any) -> None:
+        """Send a notification."""
+        ...
+
+    def wait(self, request: int, seconds: float) -> Reply:
+        """Wait for the answer to a request."""
+        ...
+
+    def close(self) -> str:
+        """End the connection, and the process if there is one; return the end of its standard error."""
+        ...
+
+
+class _Inbox:
+    """Answers by the ids of their requests; a thread puts them in, another one waits."""
+
+    def __init__(self) -> None:
+        self._condition = Condition()
+        self._replies: dict[int, Reply] = {}
+        self._answered: set[int] = set()
+        self._open: set[int] = set()
+        self._refused: set[int] = set()
+        self._end: str | None = None
+        self._last = 0
+
+    def new_id(self) -> int:
+        with self._condition:
+            self._last += 1
+            self._open.add(self._last)
+            return self._last
+
+    def put(self, request: int, reply: Reply) -> None:
+        """Take the first reply to a request; what comes later is about its connection."""
+        with self._condition:
+            if request not in self._answered:
+                self._answered.add(request)
+                self._open.discard(request)
+                self._replies[request] = reply._replace(was_refused=request in self._refused)
+                self._condition.notify_all()
+
+    def answer(self, message: Mapping[str, Any]) -> bytes:
+        """Return the answer to a request of the server, which may belong to any call without an answer."""
+        if message["method"] != "ping":
+            with self._condition:
+                self._refused |= self._open
+        return _line_of(_answer_to(message))
+
+    def end(self, reason: str) -> None:
+        with self._condition:
+            self._end = reason
+            self._condition.notify_all()
+
+    def wait(self, request: int, seconds: float) -> Reply:
+        until = monotonic() + seconds
+        with self._condition:
+            while request not in self._replies:
+                if self._end is not None:
+                    return Reply("closed", self._end)
+                left = until - monotonic()
+                if left <= 0:
+                    return Reply("silent", f"no answer within {seconds:g} s")
+                self._condition.wait(left)
+            return self._replies.pop(request)
+
+
+def _message(method: str, params: Any, request: int | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+    if request is not None:
+        found["id"] = request
+    if params is not None:
+        found["params"] = params
+    return found
+
+
+def _line_of(message: Any) -> bytes:
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def _read(text: bytes) -> dict[str, Any] | None:
+    """Return a message of JSON-RPC; None for anything else."""
+    try:
+        found = json.loads(text, object_pairs_hook=distinct_keys)
+    except (ValueError, RecursionError):
+        return None
+    return found if is_object(found) and found.get("jsonrpc") == "2.0" else None
+
+
+def _answer_to(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a request of the server: it hears that this client offers nothing."""
+    if message["method"] == "ping":
+        return {"jsonrpc": "2.0", "id": message["id"], "result": {}}
+    error = {"code": _METHOD_NOT_FOUND, "message": "Method not found"}
+    return {"jsonrpc": "2.0", "id": message["id"], "error": error}
+
+
+def _reply_of(message: Mapping[str, Any], size: int) -> Reply:
+    if "error" in message:
+        return Reply("error", message["error"], size)
+    return Reply("result", message.get("result"), size)
+
+
+class PipeChannel:
+    """A server that reads lines from one stream and writes them to another.
+
+    Args:
+        source: where the server's messages are read.
+        sink: where messages to it are written.
+    """
+
+    def __init__(self, source: IO[bytes], sink: IO[bytes]) -> None:
+        self.noise: list[str] = []
+        self._source, self._sink = source, sink
+        self._inbox = _Inbox()
+        self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
+        self._threads = [
+            Thread(target=work, daemon=True, name="probe channel")
+            for work in (self._read_all, self._write_all)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def send(self, method: str, params: Any) -> int:
+        """Send a request, and return its id."""
+        request = self._inbox.new_id()
+        self._outgoing.put(_line_of(_message(method, params, request)))
+        return request
+
+    def notify(self, method: str, params: Any) -> None:
+        """Send a notification."""
+        self._outgoing.put(_line_of(_message(method, params)))
+
+    def wait(self, request: int, seconds: float) -> Reply:
+        """Wait for the answer to a request."""
+        return self._inbox.wait(request, seconds)
+
+    def close(self) -> str:
+        """End the connection, and give the server time to end."""
+        self._hang_up()
+        self._threads[0].join(_SECONDS_TO_END)
+        return ""
+
+    def _hang_up(self) -> None:
+        self._outgoing.put(None)
+        self._threads[1].join(_SECONDS_TO_END)
+
+    def _read_all(self) -> None:
+        reason = "it closed its standard output"
+        try:
+            while line := self._source.readline(_LONGEST_LINE):
+                if not line.endswith(b"\n") and len(line) >= _LONGEST_LINE:
+                    reason = f"it wrote a line of more than {_LONGEST_LINE:,} bytes"
+                    break
+                self._take(line)
+        except (OSError, ValueError):
+            pass
+        self._inbox.end(reason)
+        with suppress(OSError, ValueError):
+            self._source.close()
+
+    def _take(self, line: bytes) -> None:
+        message = _read(line)
+        if message is None:
+            if line.strip() and len(self.noise) < _MOST_NOISE:
+                self.noise.append(line[:500].decode(errors="replace").rstrip())
+        elif "method" in message:
+            if "id" in message:
+                self._outgoing.put(self._inbox.answer(message))
+        elif isinstance(message.get("id"), int):
+            self._inbox.put(message["id"], _reply_of(message, len(line)))
+
+    def _write_all(self) -> None:
+        with suppress(OSError, ValueError):
+            while (line := self._outgoing.get()) is not None:
+                self._sink.write(line)
+                self._sink.flush()
+        with suppress(OSError, ValueError):
+            self._sink.close()
+
+
+class ProcessChannel(PipeChannel):
+    """A server that is started here, in a process group of its own.
+
+    Args:
+        words: the command.
+        cwd: its working directory.
+        env: all its environment variables.
+
+    Raises:
+        OSError: it can't be started.
+    """
+
+    def __init__(self, words: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  # that is what it is for
+            list(words),
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: S101, PT018  # they are pipes
+        self._errors: deque[bytes] = deque(maxlen=_MOST_ERRORS // 100)
+        self._listener = Thread(target=self._hear, args=(self._process.stderr,), daemon=True)
+        self._listener.start()
+        super().__init__(self._process.stdout, self._process.stdin)
+
+    def close(self) -> str:
+        """End the process and all that it has started; return the end of its standard error."""
+        self._hang_up()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(0.2)
+        kill_group(self._process, "SIGTERM")
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_SECONDS_TO_END)
+        kill_group(self._process)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_SECONDS_TO_END)
+        for thread in (self._threads[0], self._listener):  # each closes what it reads
+            thread.join(_SECONDS_TO_END)
+        return b"".join(self._errors)[-_MOST_ERRORS:].decode(errors="replace")
+
+    def _hear(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError), stream:
+            while chunk := stream.readline(_MOST_ERRORS):
+                self._errors.append(chunk)
+
+
+class HttpChannel:
+    """A server behind a URL, by the transport "Streamable HTTP" of MCP.
+
+    Args:
+        url: `http://` or `https://`.
+        headers: sent with each request, such as `Authorization`.
+        seconds: that one request may take.
+
+    Source: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str], seconds: float) -> None:
+        self.noise: list[str] = []
+        self.version = ""
+        self._url, self._headers, self._seconds = url, headers, seconds
+        self._session = ""
+        self._inbox = _Inbox()
+
+    def send(self, method: str, params: Any) -> int:
+        """Send a request in a thread of its own, and return its id."""
+        request = self._inbox.new_id()
+        body = _line_of(_message(method, params, request))
+        Thread(target=self._ask, args=(request, body), daemon=True, name="probe request").start()
+        return request
+
+    def notify(self, method: str, params: Any) -> None:
+        """Send a notification."""
+        with suppress(OSError, ValueError), self._post(_line_of(_message(method, params))) as response:
+            response.read(_LONGEST_LINE)
+
+    def wait(self, request: int, seconds: float) -> Reply:
+        """Wait for the answer to a request."""
+        return self._inbox.wait(request, seconds)
+
+    def close(self) -> str:
+        """End the session."""
+        if self._session:
+            request = urllib.request.Request(self._url, headers=self._own_headers(), method="DELETE")  # noqa: S310  # the user's URL
+            with suppress(OSError, ValueError), urllib.request.urlopen(request, timeout=_SECONDS_TO_END):  # noqa: S310  # the same
+                pass
+        return ""
+
+    def _own_headers(self) -> dict[str, str]:
+        found = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            **self._headers,
+        }
+        if self._session:
+            found["Mcp-Session-Id"] = self._session
+        if self.version:
+            found["MCP-Protocol-Version"] = self.version
+        return found
+
+    def _post(self, body: bytes) -> Any:
+        request = urllib.request.Request(self._url, body, self._own_headers(), method="POST")  # noqa: S310  # the user's URL
+        return urllib.request.urlopen(request, timeout=self._seconds)  # noqa: S310  # the same
+
+    def _ask(self, request: int, body: bytes) -> None:
+        try:
+            with self._post(body) as response:
+                self._session = response.headers.get("Mcp-Session-Id") or self._session
+                for text in _messages_in(response):
+                    self._take(text)
+            self._inbox.put(request, Reply("closed", "the response ended without an answer"))
+        except urllib.error.HTTPError as error:
+            text = error.read(_MOST_ERRORS)
+            message = _read(text)
+            if message is not None and "error" in message:
+                self._inbox.put(request, _reply_of(message, len(text)))
+            else:
+                self._inbox.put(
+                    request, Reply("closed", f"HTTP {error.code}: {text[:200].decode(errors='replace')}")
+                )
+        except TimeoutError:
+            return
+        except (OSError, ValueError) as error:
+            self._inbox.put(request, Reply("closed", str(error)))
+
+    def _take(self, text: bytes) -> None:
+        message = _read(text)
+        if message is None:
+            if text.strip() and len(self.noise) < _MOST_NOISE:
+                self.noise.append(text[:500].decode(errors="replace"))
+        elif "method" in message:
+            if "id" in message:
+                with suppress(OSError, ValueError), self._post(self._inbox.answer(message)):
+                    pass
+        elif isinstance(message.get("id"), int):
+            self._inbox.put(message["id"], _reply_of(message, len(text)))
+
+
+def _messages_in(response: Any) -> Iterator[bytes]:
+    """Return the messages of a response: its body, or the data of its events."""
+    if "text/event-stream" not in (response.headers.get("Content-Type") or ""):
+        yield response.read(_LONGEST_LINE)
+        return
+    data: list[bytes] = []
+    while line := response.readline(_LONGEST_LINE):
+        line = line.rstrip(b"\r\n")
+        if line.startswith(b"data:"):
+            data.append(line[5:].removeprefix(b" "))
+        elif not line and data:
+            yield b"\n".join(data)
+            data = []
+    if data:
+        yield b"\n".join(data)

@@ -1,0 +1,393 @@
+"""What was found, and how is it shown: as lines, JSON, JUnit, a page?"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from xml.etree import ElementTree as ET
+
+from ...message_text import clip, count_of, escape, one_line, show_path
+from ..compare.reports import code, page, section, shown, table
+from .checks import CHECKS
+from .subject import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ...findings import Finding, Severity
+    from .calls import Call
+    from .subject import Server
+
+__all__ = [
+    "LEVELS",
+    "KINDS",
+    "MAY_CHANGE",
+    "NO_TIME",
+    "Found",
+    "Plan",
+    "ProbeReport",
+    "Step",
+    "as_html",
+    "as_junit",
+    "repeat_lines",
+]
+
+LEVELS: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+"""From the one that matters most."""
+
+MAY_CHANGE: Final = "it may change something"
+"""Why most tools aren't called: they are called if they are allowed."""
+
+NO_TIME: Final = "there was no time to plan its calls"
+"""Why some of very many tools aren't called."""
+
+KINDS: Final[tuple[str, ...]] = ("valid", "invalid", "hostile")
+"""The kinds of calls."""
+
+_MOST_SHOWN: Final = 2000
+
+
+class Step(NamedTuple):
+    """A call of a sequence.
+
+    Attributes:
+        call: what is called.
+        links: parameter, number of an earlier step, and where in its result the value is; that value takes
+            the place of the one in the call.
+    """
+
+    call: Call
+    links: tuple[tuple[str, int, tuple[str | int, ...]], ...] = ()
+
+    def shown(self) -> str:
+        """Write the call on one line."""
+        arguments = dict(self.call.arguments)
+        for name, step, path in self.links:
+            arguments[name] = f"<{show_path(path)} of step {step + 1}>"
+        return f"{self.call.tool} {_json(arguments)}"
+
+
+class Found(NamedTuple):
+    """A fault of a server, with the smallest call that shows it.
+
+    Attributes:
+        finding: what is wrong, where, and what to do.
+        steps: the calls, in their order; empty if it shows without a call.
+        is_smallest: whether nothing can be left out; False if there was no time to find that out.
+        repeat: lines for a shell that show it again.
+    """
+
+    finding: Finding
+    steps: tuple[Step, ...]
+    is_smallest: bool
+    repeat: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        finding, check = self.finding, CHECKS.get(self.finding.code)
+        return {
+            "tool": finding.tool,
+            "code": finding.code,
+            "severity": finding.severity,
+            "path": show_path(finding.path),
+            "message": finding.message,
+            "remedy": finding.remedy,
+            "source": None if check is None else check.source,
+            "calls": [
+                {
+                    "tool": step.call.tool,
+                    "arguments": step.call.arguments,
+                    "from_earlier": {
+                        name: {"step": number, "path": list(path)} for name, number, path in step.links
+                    },
+                }
+                for step in self.steps
+            ],
+            "smallest": self.is_smallest,
+            "repeat": self.repeat,
+        }
+
+    def calls(self) -> list[str]:
+        """Write the calls, a line for each."""
+        return [f"call: {one_line(step.shown(), _MOST_SHOWN)}" for step in self.steps]
+
+    def lines(self) -> list[str]:
+        """Write it as lines: what is wrong, the calls, what to do."""
+        finding, check = self.finding, CHECKS.get(self.finding.code)
+        place = ".".join(filter(None, [finding.tool or "the server", show_path(finding.path)]))
+        meaning = finding.message if check is None else f"{check.meaning}: {finding.message}"
+        lines = [f"{place}: {finding.code}: {meaning}"]
+        lines += self.calls()
+        if finding.remedy:
+            lines.append(f"fix: {finding.remedy}")
+        return lines
+
+
+class Plan(NamedTuple):
+    """What will be called of a tool.
+
+    Attributes:
+        tool: its name.
+        is_called: whether it is.
+        reason: why, or why not.
+        numbers: kind of calls to how many.
+        example: the smallest valid call; None if there is none.
+    """
+
+    tool: str
+    is_called: bool
+    reason: str
+    numbers: dict[str, int]
+    example: Any
+
+    @property
+    def needs_allow(self) -> bool:
+        """Whether it would be called if it were allowed."""
+        return not self.is_called and self.reason == MAY_CHANGE
+
+
+class ProbeReport(NamedTuple):
+    """What a probe of a server found.
+
+    Attributes:
+        target: the server.
+        found: what is wrong, the worst first.
+        plan: which tools were called, and which weren't.
+        calls: how many calls were made.
+        restarts: how often the server had to be started again.
+        unrepeated: faults that couldn't be shown a second time, with the calls after which they were seen.
+        is_complete: whether all planned calls were made in time.
+        seed: with which the same calls are made again.
+    """
+
+    target: str
+    found: list[Found]
+    plan: list[Plan]
+    calls: int
+    restarts: int
+    unrepeated: list[Found]
+    is_complete: bool
+    seed: int
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong, without the calls."""
+        return [each.finding for each in self.found]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {
+            "target": self.target,
+            "seed": self.seed,
+            "calls": self.calls,
+            "restarts": self.restarts,
+            "complete": self.is_complete,
+            "unrepeated": [each.as_dict() for each in self.unrepeated],
+            "tools": [each._asdict() for each in self.plan],
+            "findings": [each.as_dict() for each in self.found],
+        }
+
+    def __str__(self) -> str:
+        """Write all findings, and a summary, line by line."""
+        lines = ["\n  ".join([f"{each.finding.severity}: {first}", *rest])
+                 for each in self.found for first, *rest in [each.lines()]]  # fmt: skip
+        return "\n".join([*lines, self.summary()])
+
+    def summary(self, *, in_command: bool = False, left: Sequence[Found] | None = None) -> str:
+        """Return a line with numbers.
+
+        Args:
+            in_command: whether it names options of the command, rather than arguments of `probe`.
+            left: the findings that nobody accepts; by default, all of them.
+        """
+        left = self.found if left is None else left
+        accepted = len(self.found) - len(left)
+        option = "--{}" if in_command else "{}="
+        counts = [
+            count_of(number, f"{level}s")
+            for level in LEVELS
+            if (number := sum(each.finding.severity == level for each in left))
+        ]
+        called = sum(each.is_called for each in self.plan)
+        waiting = sum(each.needs_allow for each in self.plan)
+        late = sum(each.reason == NO_TIME for each in self.plan)
+        unread = len(self.plan) - called - waiting - late
+        nothing = "0 errors" if accepted else "nothing found"
+        parts = [", ".join(counts) or nothing, self._calls(called)]
+        if unread:
+            parts.append(f"{unread} not called, since their schemas can't be read")
+        if waiting:
+            parts.append(f"{waiting} not called, since they may change something ({option.format('allow')})")
+        if late:
+            parts.append(f"{late:,} not looked at in time")
+        if self.restarts:
+            parts.append(f"started again {count_of(self.restarts, 'times')}")
+        if not self.is_complete:
+            parts.append(f"not all planned calls were made in time ({option.format('seconds')})")
+        if accepted:
+            parts.append(f"{accepted} accepted")
+        return " · ".join(parts)
+
+    def _calls(self, tools: int) -> str:
+        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
+        return f"{calls} of {count_of(tools, 'tools')}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(", ", ": "))
+
+
+def _request(number: int, method: str, params: Any) -> str:
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": params}, separators=(",", ":")
+    )
+
+
+_INITIALIZE: Final = {
+    "protocolVersion": VERSION,
+    "capabilities": {},
+    "clientInfo": {"name": "probe", "version": "1"},
+}
+_INITIALIZED: Final = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+
+
+_SHOWN_VARIABLES: Final = frozenset({"PATH", "PYTHONPATH", "NODE_PATH"})
+"""Where programs and modules are found: values that aren't secret."""
+
+_ASKED: Final = "give its value"
+
+
+def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
+    """Return lines for a shell that make some calls again; empty for tools in this process.
+
+    Values of variables and headers may be secret: the lines take them from variables of the shell that runs
+    them, and end with an error if these aren't set.
+
+    Args:
+        server: that is called.
+        steps: the calls. Values that come from an earlier answer stand there as they were.
+    """
+    calls = [{"name": step.call.tool, "arguments": step.call.arguments} for step in steps]
+    if server.kind == "url":
+        return _as_curl(server, calls)
+    if server.kind == "objects":
+        return ""
+    given = [_variable(*each) for each in server.env.items()]
+    env = f"env {' '.join(given)} " if given else ""
+    if server.kind == "module":
+        mark = "." if ":" in server.target else ":"
+        words = [[f"{server.target}{mark}{call['name']}", _json(call["arguments"])] for call in calls]
+        return "\n".join(env + shlex.join(["operator-schema", "call", *each]) for each in words)
+    messages = [_request(0, "initialize", _INITIALIZE), _INITIALIZED]
+    messages += [_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]
+    command = " ".join(map(_word, server.words))
+    folder = ['cd "$(mktemp -d)"']
+    if server.setup:
+        folder.append(f"{env}sh -c {shlex.quote(server.setup)}" if env else server.setup)
+    sent = f"(printf '%s\\n' {' '.join(map(shlex.quote, messages))}; sleep 3) | {env}{command}"
+    return " && ".join([*folder, sent])
+
+
+def _word(text: str) -> str:
+    """Quote a word for a shell; the folder of the server is the one in which it works."""
+    return shlex.quote(text).replace("{folder}", "'\"$PWD\"'")
+
+
+def _variable(name: str, value: str) -> str:
+    if name in _SHOWN_VARIABLES or value.startswith("{folder}"):
+        return _word(f"{name}={value}")
+    return f"{shlex.quote(f'{name}=')}{_from_shell(name)}"
+
+
+def _from_shell(name: str) -> str:
+    """Return a value that a shell takes from a variable, whose name has only letters, digits and `_`."""
+    variable = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f'"${{{"_" if variable[:1].isdigit() else ""}{variable}:?{_ASKED}}}"'
+
+
+def _as_curl(server: Server, calls: Sequence[dict[str, Any]]) -> str:
+    url = server.target
+    head = shlex.join(["curl", "-s", "-H", "Content-Type: application/json",
+                       "-H", "Accept: application/json, text/event-stream"])  # fmt: skip
+    head += "".join([f" -H {shlex.quote(f'{name}: ')}{_from_shell(name.upper())}" for name in server.headers])
+    first = shlex.join(["-D", "-", "-o", "/dev/null", "-d", _request(0, "initialize", _INITIALIZE), url])
+    session = f"session=$({head} {first} | tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip')"
+    own = '-H "Mcp-Session-Id: $session"'
+    bodies = [_INITIALIZED, *[_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]]
+    return "\n".join([session, *[f"{head} {own} {shlex.join(['-d', body, url])}" for body in bodies]])
+
+
+def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[str]) -> str:
+    """Return a report as JUnit XML: a test case for each tool and check.
+
+    Args:
+        report: of a probe.
+        found: the findings that nobody accepts.
+        failing: the levels that count as failures; the others are skipped.
+    """
+    listed = list(found)
+    known: dict[tuple[str, str], list[Found]] = {}
+    for each in listed:
+        known.setdefault((each.finding.tool or "server", each.finding.code), []).append(each)
+    called = [plan.tool for plan in report.plan if plan.is_called]
+    cases = dict.fromkeys([*known, *[(tool, code) for tool in called for code in CHECKS]])
+    suite = ET.Element("testsuite", name=escape(f"probe {report.target}"), tests=str(len(cases)))
+    failures = 0
+    for tool, name in cases:
+        case = ET.SubElement(suite, "testcase", classname=escape(tool), name=name)
+        of_case = known.get((tool, name), [])
+        worst = [each for each in of_case if each.finding.severity in failing]
+        text = "\n\n".join([_text(each) for each in of_case])
+        if worst:
+            failures += 1
+            failure = ET.SubElement(case, "failure", message=escape(worst[0].lines()[0]))
+            failure.text = text
+        elif of_case:
+            ET.SubElement(case, "system-out").text = text
+    suite.set("failures", str(failures))
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_html(report: ProbeReport, found: Iterable[Found]) -> str:
+    """Return a report as a page that needs nothing from elsewhere.
+
+    Args:
+        report: of a probe.
+        found: the findings that nobody accepts.
+    """
+    listed = list(found)
+    sections = [
+        section(
+            level,
+            f"<p>{shown(_LEVEL_MEANINGS[level])}</p>",
+            table(_TITLES, [_cells(each) for each in listed if each.finding.severity == level]),
+        )
+        for level in LEVELS
+        if any(each.finding.severity == level for each in listed)
+    ]
+    return page(report.target, f"<p>{shown(report.summary(in_command=True, left=listed))}</p>", *sections)
+
+
+def _cells(found: Found) -> list[str]:
+    finding = found.finding
+    calls = "\n".join(
+        [*[clip(step.shown(), _MOST_SHOWN) for step in found.steps], clip(found.repeat, _MOST_SHOWN)]
+    )
+    what = found.lines()[0].partition(": ")[2]
+    texts = (finding.tool or "", show_path(finding.path), what, finding.remedy or "")
+    return [*map(shown, texts), code(calls.strip())]
+
+
+_TITLES: Final = ("tool", "place", "what", "what to do", "smallest calls, and how to repeat them")
+_LEVEL_MEANINGS: Final[dict[Severity, str]] = {
+    "error": "programs and models that follow the protocol and the schemas are misled",
+    "warning": "a model has to guess, or gets away with a mistake",
+    "note": "it is harmless by itself",
+}
+
+
+def _text(found: Found) -> str:
+    """Return a fault as lines that XML 1.0 can hold: nothing in a name begins a new one."""
+    return "\n".join(map(escape, [*found.lines(), *found.repeat.split("\n")]))

@@ -1,0 +1,470 @@
+"""Can a fault be reproduced, and which smallest calls show it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ...findings import Finding
+from ...json_values import is_array, is_object
+from .checks import CHECKS, Fault, faults_of
+from .reports import Found, Step, repeat_lines
+from .subject import ProbeError
+from .watching import change_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from .calls import Call
+    from .channel import Outcome
+    from .subject import Server
+    from .watching import Watcher
+
+__all__ = [
+    "STARTED_ANEW",
+    "Candidate",
+    "found_of",
+    "settle",
+    "settled_anew",
+    "shrunk",
+    "shrunk_sequence",
+    "smaller",
+]
+
+T = TypeVar("T")
+
+_MOST_TRIES: Final = 3000
+_REPEATED: Final = (4, 16)
+"""Equal calls after which something may show that one call alone doesn't show."""
+
+_PATIENCE: Final = 3
+"""Times the timeout in which an answer has to come when a missing one is looked for again."""
+
+_SECONDS_FOR_NOISE: Final = 0.05
+_ROUNDS: Final = 6
+"""Of calls at once, whose answers are mixed up by chance."""
+
+_CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
+STARTED_ANEW: Final = _CHANGES | {"crash", "hang", "not_idempotent", "stuck_after_cancel"}
+"""Codes of faults that are shown in a server that was just started."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A fault that was seen, not yet shown a second time.
+
+    Attributes:
+        fault: what.
+        steps: the calls that led to it; none if it came without one.
+        tool: the name of the tool; None for the server.
+    """
+
+    fault: Fault
+    steps: list[Step]
+    tool: str | None
+
+
+def settle(watcher: Watcher, candidate: Candidate, until: float, last: float) -> Found | None:
+    """Show a fault again, with the smallest calls.
+
+    Args:
+        watcher: of the server.
+        candidate: the fault.
+        until: when to stop making the calls smaller, on the clock of `monotonic`.
+        last: when to stop showing it at all.
+
+    Returns:
+        What is reported; None if the fault doesn't show again.
+    """
+    if not candidate.steps:
+        return found_of(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
+    tries = _Tries(watcher, candidate, until, last)
+    steps = tries.showing(candidate.steps)
+    if len(steps) > 1:
+        steps = shrunk_sequence(steps, tries.shows, _without_step)
+    if not steps:
+        return None
+    if candidate.fault.code != "unknown_tool_accepted":
+        steps = tries.with_small_arguments(steps)
+    return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
+
+
+def settled_anew(watcher: Watcher, candidate: Candidate, found: Found, until: float) -> Found | None:
+    """Show a fault with one call once more, in a server that was just started.
+
+    Args:
+        watcher: of the server.
+        candidate: the fault.
+        found: what was settled.
+        until: when to stop.
+
+    Returns:
+        The same if it shows; if it shows after some equal calls only, as the limit of a server does, these
+        calls; None if it doesn't show.
+    """
+    tries = _Tries(watcher, candidate, until, until)
+    steps = tries.showing(list(found.steps))
+    if not steps:
+        return None
+    if len(steps) == 1:
+        return found
+    steps = shrunk_sequence(steps, tries.shows, _without_step)
+    return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
+
+
+def found_of(
+    server: Server, tool: str | None, fault: Fault, steps: Sequence[Step], *, is_smallest: bool
+) -> Found:
+    """Return what is reported of a fault."""
+    check = CHECKS[fault.code]
+    severity = fault.severity or check.severity
+    finding = Finding(
+        fault.path, fault.code, fault.message, remedy=check.remedy, severity=severity, tool=tool
+    )
+    repeat = repeat_lines(server, steps) if steps else ""
+    return Found(finding, tuple(steps), is_smallest, repeat)
+
+
+class _Tries:
+    """Calls that may show a fault again.
+
+    Attributes:
+        fault: as it was last shown.
+        is_over: whether there was no time left to try smaller calls.
+    """
+
+    def __init__(self, watcher: Watcher, candidate: Candidate, until: float, last: float) -> None:
+        self._watcher = watcher
+        self._until, self._last = until, last
+        self._left = _MOST_TRIES
+        self._is_fresh = False
+        self._is_first = True
+        self.fault = candidate.fault
+        self.is_over = False
+
+    @property
+    def _server(self) -> Server:
+        return self._watcher.server
+
+    def shows(self, steps: list[Step]) -> bool:
+        """Return whether some calls show the fault."""
+        if self._left <= 0 or self._is_late(steps):
+            self.is_over = True
+            return False
+        self._left -= 1
+        try:
+            seen = self._seen(steps)
+        except ProbeError:  # it doesn't start any more
+            return False
+        if seen is not None:
+            self.fault = seen
+        self._is_first = False
+        return seen is not None
+
+    def _is_late(self, steps: list[Step]) -> bool:
+        """Return whether there is no time for a try; there always is for a first one that needs no start."""
+        is_first = self._left == _MOST_TRIES
+        if len(steps) == 1 and self.fault.code not in STARTED_ANEW:
+            return monotonic() > self._until and not is_first
+        return monotonic() + self._server.seconds_to_start > (self._last if is_first else self._until)
+
+    def showing(self, steps: list[Step]) -> list[Step]:
+        """Return the calls if they show the fault, or one call as often as it takes; none if that doesn't."""
+        if self.shows(steps):
+            return steps
+        is_alone = len(steps) == 1 and self.fault.code not in STARTED_ANEW
+        for number in _REPEATED if is_alone else ():
+            if self.shows(steps * number):
+                return steps * number
+        return []
+
+    def with_small_arguments(self, steps: list[Step]) -> list[Step]:
+        """Return the calls with the smallest arguments, those of the last call first."""
+        found = list(steps)
+        if len(found) > 1 and found == found[:1] * len(found):
+            first, number = found[0], len(found)
+            every = shrunk(
+                first.call.arguments, lambda each: self.shows([_with_arguments(first, each)] * number)
+            )
+            found = [_with_arguments(first, every)] * number
+        for index in reversed(range(len(found))):
+            step = found[index]
+
+            def shows(arguments: Any, index: int = index, step: Step = step) -> bool:
+                return self.shows([*found[:index], _with_arguments(step, arguments), *found[index + 1 :]])
+
+            found[index] = _with_arguments(step, shrunk(step.call.arguments, shows))
+        return found
+
+    def _seen(self, steps: list[Step]) -> Fault | None:
+        """Make the calls; return the fault if it shows."""
+        call, code = steps[-1].call, self.fault.code
+        if code != "unknown_tool_accepted" and not all(self._keeps_kind(step.call) for step in steps):
+            return None
+        if code == "mixed_answers":
+            calls = [step.call for step in steps]
+            return self.fault if len(calls) > 1 and self._watcher.mixes(calls, _ROUNDS) else None
+        if code in ("crash", "hang"):
+            return self._lost(steps)
+        if code in _CHANGES or code in ("not_idempotent", "stuck_after_cancel"):
+            return self._changed(steps)
+        outcome = self._answer(steps)
+        if outcome is None:
+            return None
+        if code == "channel_noise":
+            sleep(_SECONDS_FOR_NOISE)
+            return self._watcher.noise()
+        if code == "unknown_tool_accepted":
+            return self.fault if outcome.result is not None and not outcome.is_flagged else None
+        return self._same(faults_of(self._watcher.tools[call.tool], call, outcome, self._watcher.most_bytes))
+
+    def _same(self, faults: Sequence[Fault]) -> Fault | None:
+        return next((fault for fault in faults if fault.key == self.fault.key), None)
+
+    def _keeps_kind(self, call: Call) -> bool:
+        """Return whether the schema says of a call what it said of the first one."""
+        return self._watcher.tools[call.tool].fits(call)
+
+    def _renew(self) -> None:
+        """Start the server, unless it was started and hasn't been called since."""
+        if not self._is_fresh:
+            self._server.start()
+        self._is_fresh = False
+
+    def _answer(self, steps: list[Step]) -> Outcome | None:
+        """Return the answer to the last call; None if it doesn't come."""
+        if len(steps) == 1:
+            outcome = self._watcher.made(steps[0].call)
+        else:
+            outcomes = self._replayed(steps)
+            if len(outcomes) < len(steps):
+                return None
+            outcome = outcomes[-1]
+        if not outcome.is_lost:
+            return outcome
+        self._server.start()
+        return None
+
+    def _replayed(self, steps: list[Step]) -> list[Outcome]:
+        self._renew()
+        is_late = self._is_first and self.fault.code == "hang"  # what only takes long isn't one
+        outcomes = _called_again(self._server, steps, self._server.timeout * _PATIENCE if is_late else None)
+        self._watcher.count += len(outcomes)
+        return outcomes
+
+    def _lost(self, steps: list[Step]) -> Fault | None:
+        outcomes = self._replayed(steps)
+        ended = self._watcher.loss_after(outcomes[-1]) if len(outcomes) == len(steps) else None
+        if ended is not None:
+            self._server.start()
+            self._is_fresh = True
+            return self._same([ended])
+        if not outcomes or not outcomes[-1].is_lost:
+            self._is_fresh = len(steps) == 1  # it lives, and the next call may as well be its first one
+            return None
+        fault = self._watcher.loss(steps[-1].call, outcomes[-1]) if len(outcomes) == len(steps) else None
+        self._server.start()
+        self._is_fresh = True
+        return None if fault is None else self._same([fault])
+
+    def _changed(self, steps: list[Step]) -> Fault | None:
+        """Return the fault if the last call changes the state, and waiting doesn't."""
+        outcomes = self._replayed(steps[:-1])
+        arguments = _resolved(steps[-1], outcomes)
+        if len(outcomes) < len(steps) - 1 or arguments is None:
+            return None
+        call = replace(steps[-1].call, arguments=arguments)
+        if self.fault.code == "not_idempotent":
+            return self.fault if self._watcher.changes_again(call) else None
+        if self.fault.code == "stuck_after_cancel":
+            is_stuck = self._watcher.sticks(call)
+            if is_stuck:
+                self._server.start()
+            return self.fault if is_stuck else None
+        before = self._watcher.state()
+        if before != self._watcher.state():
+            return None
+        outcome = self._watcher.made(call)
+        if outcome.is_lost:
+            return None
+        fault = change_of(self._watcher.tools[call.tool], outcome, before, self._watcher.state())
+        return None if fault is None else self._same([fault])
+
+
+def _with_arguments(step: Step, arguments: Any) -> Step:
+    links = tuple(link for link in step.links if link[0] in arguments)
+    return Step(replace(step.call, arguments=arguments), links)
+
+
+# --- smaller values ------------------------------------------------------------------------------
+
+
+def shrunk(value: Any, shows: Callable[[Any], bool]) -> Any:
+    """Return a smallest value that still shows a fault: nothing can be taken away from it.
+
+    Args:
+        value: JSON values that show it.
+        shows: whether other ones do; it may return False because no time is left.
+
+    Returns:
+        A value of which no key, item or character can be left out without losing the fault.
+    """
+    found = value
+    while True:
+        for candidate in smaller(found):
+            if shows(candidate):
+                found = candidate
+                break
+        else:
+            return found
+
+
+def shrunk_sequence(
+    steps: list[T], shows: Callable[[list[T]], bool], without: Callable[[list[T], int], list[T] | None]
+) -> list[T]:
+    """Return a shortest part of a sequence that still shows a fault: no step can be left out.
+
+    Args:
+        steps: that show it.
+        shows: whether other ones do.
+        without: leaves one step out; None if that can't be.
+    """
+    found = steps
+    index = 0
+    while index < len(found):
+        candidate = without(found, index)
+        if candidate and shows(candidate):
+            found, index = candidate, 0
+        else:
+            index += 1
+    return found
+
+
+def smaller(value: Any) -> Iterator[Any]:
+    """Return simpler values, those with much less first; the last ones lack one key, item or character."""
+    if is_object(value):
+        yield from _smaller_object(value)
+    elif is_array(value):
+        yield from _smaller_list(value)
+    elif isinstance(value, str):
+        yield from _smaller_text(value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield from _smaller_number(value)
+
+
+def _smaller_object(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    keys = list(value)
+    if len(keys) > 2:  # noqa: PLR2004  # fewer are left out one by one
+        half = len(keys) // 2
+        yield {key: value[key] for key in keys[:half]}
+        yield {key: value[key] for key in keys[half:]}
+    for key in keys:
+        yield {other: value[other] for other in keys if other != key}
+    for key in keys:
+        for inner in smaller(value[key]):
+            yield {**value, key: inner}
+
+
+def _smaller_list(value: list[Any]) -> Iterator[list[Any]]:
+    for part in _parts(len(value)):
+        yield value[: part.start] + value[part.stop :]
+    for index, item in enumerate(value):
+        for inner in smaller(item):
+            yield [*value[:index], inner, *value[index + 1 :]]
+
+
+def _smaller_text(value: str) -> Iterator[str]:
+    for part in _parts(len(value)):
+        yield value[: part.start] + value[part.stop :]
+    if value.strip("0"):
+        yield "0" * len(value)
+    for index, character in enumerate(value[:50]):
+        for plain in "0a":
+            if character not in "0a" or (character == "a" and plain == "0"):
+                yield value[:index] + plain + value[index + 1 :]
+
+
+def _parts(size: int) -> Iterator[slice]:
+    """Return the parts that may be left out: all, halves, quarters, …, and each one."""
+    step = size
+    while step:
+        for start in range(0, size, step):
+            yield slice(start, min(start + step, size))
+        step //= 2
+
+
+def _smaller_number(value: float) -> Iterator[float]:
+    if value < 0:
+        yield -value
+    size = abs(value)
+    if isinstance(value, float):
+        if value.is_integer():
+            yield int(value)
+        elif size > 1:
+            yield float(int(value))
+        if size % 1 not in (0, 0.5):
+            yield 0.5
+    if size > 0:
+        yield 0
+    step = int(size) // 2
+    sign = -1 if value < 0 else 1
+    while step:
+        yield value - sign * step
+        step //= 2
+
+
+# --- sequences again -----------------------------------------------------------------------------
+
+
+def _resolved(step: Step, outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
+    """Return the arguments of a step, with values of earlier answers; None if one of them isn't there."""
+    arguments = dict(step.call.arguments)
+    for name, number, path in step.links:
+        if name not in arguments:
+            continue
+        if number >= len(outcomes):
+            return None
+        value = outcomes[number].data
+        try:
+            for part in path:
+                value = value[part]
+        except (LookupError, TypeError):
+            return None
+        arguments[name] = value
+    return arguments
+
+
+def _called_again(server: Server, steps: Sequence[Step], seconds: float | None) -> list[Outcome]:
+    """Make the calls of a sequence again, with the values that the answers have this time.
+
+    Args:
+        server: that is called.
+        steps: the calls.
+        seconds: that each may take; None for the timeout of the server.
+
+    Returns:
+        The answers; fewer than steps if one doesn't come, or lacks a value that is needed.
+    """
+    outcomes: list[Outcome] = []
+    for step in steps:
+        arguments = _resolved(step, outcomes)
+        if arguments is None:
+            break
+        outcomes.append(server.call(step.call.tool, arguments, seconds))
+        if outcomes[-1].is_lost:
+            break
+    return outcomes
+
+
+def _without_step(steps: Sequence[Step], index: int) -> list[Step] | None:
+    """Leave a step out, and count the others anew; None if a later one needs its result."""
+    kept: list[Step] = []
+    for number, step in enumerate(steps):
+        if number == index:
+            continue
+        if any(of == index for _, of, _ in step.links):
+            return None
+        links = tuple((name, of - (of > index), path) for name, of, path in step.links)
+        kept.append(Step(step.call, links))
+    return kept

@@ -1,0 +1,215 @@
+"""What is seen of a server while it is called: answers, its state, and whether it still answers?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ...message_text import clip, escape, listed, one_line, quote
+from .calls import Call, ProbedTool
+from .checks import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from .channel import Outcome
+    from .subject import Server
+
+__all__ = ["Limits", "State", "Watcher", "change_of"]
+
+_MOST_OBSERVERS: Final = 3
+_SECONDS_BETWEEN: Final = 1.1
+"""Two equal questions that lie so far apart have other answers if these tell the time in seconds."""
+
+_TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "sleep", "ms", "interval"})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much may be done.
+
+    Attributes:
+        until: when the probe ends, on the clock of `monotonic`.
+        calls: generated ones of each kind for each tool.
+        seed: of all that is drawn.
+    """
+
+    until: float
+    calls: int
+    seed: int
+
+    def left(self, share: float, start: float) -> bool:
+        """Return whether a share of the time isn't over."""
+        return monotonic() < start + (self.until - start) * share
+
+
+class State(NamedTuple):
+    """What a server has at some moment.
+
+    Attributes:
+        files: of its working directory: path to digest.
+        answers: name of a tool that only reads to what it answers.
+    """
+
+    files: dict[str, str]
+    answers: dict[str, str]
+
+
+def change_of(tool: ProbedTool, outcome: Outcome, before: State, after: State) -> Fault | None:
+    """Return what a call changed that it shouldn't, None for nothing."""
+    if outcome.is_flagged:
+        code = "changed_by_refused"
+    elif tool.is_read_only:
+        code = "read_only_changed"
+    else:
+        return None
+    said = _differences(before, after)
+    return Fault(code, (), clip(said, 300)) if said else None
+
+
+def _differences(before: State, after: State) -> str:
+    files = sorted(
+        path for path in {*before.files, *after.files} if before.files.get(path) != after.files.get(path)
+    )
+    tools = [
+        name
+        for name in before.answers
+        if before.answers[name] != after.answers.get(name, before.answers[name])
+    ]
+    parts = [f"the files {listed([escape(path) for path in files])} differ afterwards"] if files else []
+    parts += [f"{escape(name)} gives another answer afterwards" for name in tools]
+    return "; ".join(parts)
+
+
+@dataclass
+class Watcher:
+    """Calls a server, and sees what changes.
+
+    Attributes:
+        server: that is called.
+        tools: by their names.
+        most_bytes: of an answer.
+        observers: tools whose answers show its state.
+        count: calls so far.
+    """
+
+    server: Server
+    tools: dict[str, ProbedTool]
+    most_bytes: int
+    observers: list[str] = field(default_factory=list[str])
+    count: int = 0
+
+    def made(self, call: Call, seconds: float | None = None) -> Outcome:
+        """Make a call, and wait for its answer."""
+        self.count += 1
+        return self.server.call(call.tool, call.arguments, seconds)
+
+    def find_observers(self, called: Collection[str]) -> None:
+        """Choose tools whose answers show the state of the server: they only read, and need no arguments.
+
+        Args:
+            called: names of the tools that may be called.
+        """
+        for name, tool in self.tools.items():
+            is_usable = name in called and tool.is_read_only and not tool.problems({})
+            if is_usable and len(self.observers) < _MOST_OBSERVERS:
+                self.observers.append(name)
+        if not self.observers:
+            return
+        first = self.observed()
+        sleep(_SECONDS_BETWEEN)
+        second = self.observed()
+        self.observers = [
+            name for name in self.observers if name in first and first[name] == second.get(name)
+        ]
+
+    def observed(self) -> dict[str, str]:
+        """Return the answers of the observers, as far as they come."""
+        found: dict[str, str] = {}
+        for name in self.observers:
+            outcome = self.made(Call(name, {}, "valid", "to see the state"))
+            if outcome.result is not None and not outcome.is_flagged:
+                found[name] = outcome.answer()
+        return found
+
+    def state(self) -> State:
+        """Return what the server has now."""
+        return State(self.server.files(), self.observed())
+
+    def noise(self) -> Fault | None:
+        """Return what is wrong with the lines that came since the last time and aren't messages, if any."""
+        lines = self.server.noise()
+        if not lines:
+            return None
+        return Fault("channel_noise", (), f"it writes {quote(one_line(lines[0], 200))}")
+
+    def loss(self, call: Call, outcome: Outcome) -> Fault | None:
+        """Return what a missing answer means; None if the call may take long, or need not be read."""
+        if outcome.reply.kind == "closed":
+            return Fault("crash", (), str(outcome.reply.value))
+        if not self.server.answers():
+            return Fault("hang", (), f"{outcome.reply.value}, and a ping isn't answered either")
+        tool = self.tools[call.tool]
+        words = {word for name in tool.properties for word in name.lower().replace("-", "_").split("_")}
+        if tool.hint("openWorldHint") is True or words & _TIMING or not call.is_readable:
+            return None
+        return Fault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
+
+    def loss_after(self, outcome: Outcome) -> Fault | None:
+        """Return what is wrong if the server doesn't go on after an answer; None if it does.
+
+        One that is reached by a URL is asked only after errors, since each question takes time there.
+        """
+        if not outcome.is_flagged and self.server.kind == "url":
+            return None
+        ping = self.server.ping()
+        if not ping.is_lost:
+            return None
+        code = "crash" if ping.reply.kind == "closed" else "hang"
+        return Fault(code, (), "it answers this call, and no ping after that")
+
+    def changes_again(self, call: Call) -> bool:
+        """Return whether a second equal call changes something again."""
+        first = self.made(call)
+        before = self.state()
+        second = self.made(call)
+        if first.is_lost or second.is_lost or first.is_flagged or second.is_flagged:
+            return False
+        return bool(_differences(before, self.state()))
+
+    def mixes(self, calls: Sequence[Call], rounds: int = 2) -> bool:
+        """Return whether calls at once are answered in another way than one after the other.
+
+        Args:
+            calls: of tools that only read.
+            rounds: how often they are made at once: what two calls share isn't always mixed up.
+        """
+        alone = [self.made(call) for call in calls]
+        again = [self.made(call) for call in calls]
+        is_steady = [one.answer() == two.answer() for one, two in zip(alone, again, strict=True)]
+        if any(one.is_lost for one in [*alone, *again]):
+            self.server.start()
+            return False
+        for _ in range(rounds):
+            requests = [self.server.send(call.tool, call.arguments) for call in calls]
+            self.count += len(calls)
+            together = [self.server.wait(request) for request in requests]
+            if any(one.is_lost for one in together):
+                self.server.start()
+                return True
+            later = [self.made(call) for call in calls]  # answers that change with the time differ here, too
+            if any(
+                steady and one.answer() == last.answer() != other.answer()
+                for steady, one, other, last in zip(is_steady, alone, together, later, strict=True)
+            ):
+                return True
+        return False
+
+    def sticks(self, call: Call) -> bool:
+        """Return whether nothing is answered after some calls were cancelled."""
+        for _ in range(3):
+            request = self.server.send(call.tool, call.arguments)
+            self.count += 1
+            self.server.channel.notify("notifications/cancelled", {"requestId": request, "reason": "probe"})
+        return not self.server.answers() or self.made(call).is_lost

@@ -1,0 +1,93 @@
+"""Which tools does a list of definitions describe, and what is wrong with the definitions?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..adapters.conversions import NameGiver
+from ..errors import SchemaError
+from ..findings import Finding
+from ..schema.document import DocumentCodec
+from ..tools import Tool, document_output, tool_of_document
+from .compare.snapshot import ToolSnapshot, read_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Described", "not_run", "read_described"]
+
+_NAME_RULE: Final = "1 to 64 characters: A to Z, a to z, 0 to 9, _ and -"
+
+
+class Described(NamedTuple):
+    """Tools of others, as far as their definitions can be read.
+
+    Attributes:
+        tools: tools that decode their arguments, but can't be run.
+        originals: name of each of these tools to its own name, which providers may refuse.
+        findings: what is wrong with definitions and names.
+    """
+
+    tools: list[Tool[..., Any]]
+    originals: dict[str, str]
+    findings: list[Finding]
+
+
+def read_described(data: Any) -> Described:
+    """Read tools from JSON values, each on its own.
+
+    Args:
+        data: as for `read_tools`.
+
+    Raises:
+        SnapshotError: there are no tools in it.
+    """
+    read, findings = read_tools(data)
+    names = NameGiver("")
+    tools: list[Tool[..., Any]] = []
+    originals: dict[str, str] = {}
+    for each in read:
+        name = names.give(each.name)
+        if name != each.name:
+            findings.append(_renamed(each.name))
+        try:
+            tools.append(_tool(each, name))
+            originals[name] = each.name
+            findings += _unchecked(tools[-1], each.name)
+        except SchemaError as error:
+            findings += [finding.replace(tool=each.name, where=None) for finding in error.findings]
+    return Described(tools, originals, findings)
+
+
+def _unchecked(tool: Tool[..., Any], name: str) -> list[Finding]:
+    """Return what the schema of a tool says and nobody can read, a note for each keyword.
+
+    Mistakes aren't among them: `lint` warns of these.
+    """
+    if not isinstance(tool.codec, DocumentCodec):
+        return []
+    mistakes = {(one.where, one.keyword) for one in tool.codec.mistakes}
+    left = [one for one in tool.codec.left if (one.where, one.keyword) not in mistakes]
+    return [
+        one.replace(tool=name, where=None, message=f"its {one.keyword} isn't checked: {one.message}")
+        for one in left
+    ]
+
+
+def _renamed(name: str) -> Finding:
+    message = "providers refuse its name, so each program has to give it another one"
+    return Finding((), "bad_name", message, remedy=f"Rename it: {_NAME_RULE}", severity="warning", tool=name)
+
+
+def _tool(described: ToolSnapshot, name: str) -> Tool[..., Any]:
+    hints: Mapping[str, Any] = described.hints
+    if hints.get("read_only"):  # where it means nothing of a tool whether it is destructive
+        hints = {hint: value for hint, value in hints.items() if hint != "destructive"}
+    options: dict[str, Any] = {"name": name, "description": described.description, **hints}
+    schema = described.output_schema
+    output = None if schema is None else document_output(name, schema)
+    return tool_of_document(not_run, described.input_schema, output, **options)
+
+
+def not_run(**arguments: Any) -> Any:  # of whatever result
+    """Stand for the function of a tool that is only described."""

@@ -1,0 +1,20 @@
+"""What tests of the probe share."""
+
+import pytest
+from hypothesis import strategies
+
+from operator_schema.testing.result_values import drawn
+from operator_schema.workbench.probe import probing, watching
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tables_of_hypothesis():
+    """Load the tables that Hypothesis keeps in files: in the empty folder of a probe it makes them anew."""
+    drawn(strategies.floats() | strategies.integers() | strategies.text(), seed=0, number=200)
+
+
+@pytest.fixture
+def quick_probes(monkeypatch):
+    """Make as many sequences as generated calls, as each of them starts the server, and wait for no clock."""
+    monkeypatch.setattr(probing, "_LEAST_SEQUENCES", 1)
+    monkeypatch.setattr(watching, "_SECONDS_BETWEEN", 0.01)

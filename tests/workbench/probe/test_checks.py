@@ -1,0 +1,214 @@
+"""What is a fault, and what isn't: answers as real servers give them."""
+
+import json
+
+import pytest
+
+pytest.importorskip("hypothesis")
+
+from operator_schema.workbench.probe.calls import Call, ProbedTool, readable
+from operator_schema.workbench.probe.channel import Outcome, Reply
+from operator_schema.workbench.probe.checks import faults_of
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string"},
+        "count": {"type": "integer", "minimum": 1, "maximum": 9},
+        "mode": {"enum": ["fast", "deep"]},
+        "url": {"type": "string", "format": "uri"},
+    },
+    "required": ["path"],
+}
+OUTPUT = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
+TOOL = ProbedTool.of({"name": "read", "inputSchema": SCHEMA})
+WITH_OUTPUT = ProbedTool.of({"name": "read", "inputSchema": SCHEMA, "outputSchema": OUTPUT})
+
+
+def result(text, *, is_error=False, **more):
+    return Reply("result", {"content": [{"type": "text", "text": text}], "isError": is_error, **more}, 100)
+
+
+def error(code, message):
+    return Reply("error", {"code": code, "message": message}, 100)
+
+
+def codes(arguments, reply, tool=TOOL, kind=None):
+    kind = kind or ("valid" if tool.allows(arguments) else "invalid")
+    return [fault.code for fault in faults_of(tool, Call("read", arguments, kind, ""), Outcome(reply), 1000)]
+
+
+OWN_CHECK = (
+    "Error executing tool read: 1 validation error for DictModel\n  Input should be a valid dictionary "
+    '[type=dict_type, input_value=\'{"error": "Limit"}\', input_type=str]'
+)
+VALID = {"path": "a", "count": 9}
+INVALID = {"path": "a", "count": "5"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reply"),
+    [
+        (VALID, result("done")),
+        (VALID, result("ENOENT: no such file or directory, open 'a'", is_error=True)),
+        (VALID, result("path must be inside the allowed directories", is_error=True)),
+        (VALID, result("Unknown branch: a", is_error=True)),
+        (VALID, result("the path is not a git repository", is_error=True)),
+        (VALID, error(-32602, "No time zone found with key a")),
+        (VALID, result("Error: is what the argument asks for", is_error=True)),
+        ({"path": "Error: x"}, result("Error: x")),
+        (VALID, result('{"valid": false, "error": "Empty input"}')),
+        (VALID, result(OWN_CHECK, is_error=True)),
+        (INVALID, result(OWN_CHECK, is_error=True)),
+        ({"path": "x", "mode": "deep"}, result("1 error was found in the file of the day")),
+        (INVALID, result("count must be an integer", is_error=True)),
+        (INVALID, error(-32602, "Invalid arguments: count: Expected number, received string")),
+        ({"count": 1}, result("Field required: path", is_error=True)),
+        (VALID, result("fatal: path/.git/index: index file smaller than expected", is_error=True)),
+        ({"path": "a", "url": "not a uri"}, result("url: Input should be a valid URL", is_error=True)),
+    ],
+)
+def test_what_a_server_may_answer(arguments, reply):
+    kind = "invalid" if TOOL.problems(arguments) else "valid" if TOOL.allows(arguments) else "hostile"
+    assert codes(arguments, reply, kind=kind) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reply", "code"),
+    [
+        (VALID, result("count must be less than 9", is_error=True), "valid_refused"),
+        (VALID, error(-32602, "Invalid arguments for tool read: [count: too_big]"), "valid_refused"),
+        ({"path": ""}, result("path is required", is_error=True), "valid_refused"),
+        (
+            VALID,
+            result("1 validation error for readArguments\ncount\n  Input should be [type=x]", is_error=True),
+            "valid_refused",
+        ),
+        ({"path": "ä"}, result("path must be an ASCII string", is_error=True), "valid_refused"),
+        (VALID, result("Error: no such file"), "unflagged_error"),
+        (VALID, result("Database error: near a: syntax error"), "unflagged_error"),
+        (VALID, result('{"error": "Invalid time zone"}'), "unflagged_error"),
+        (INVALID, result('{"success": false, "error_code": "no_board"}'), "unflagged_error"),
+        (VALID, error(-32603, "list index out of range"), "internal_error"),
+        (INVALID, result("done"), "invalid_accepted"),
+        ({"path": "a", "mode": "FAST"}, result("done"), "invalid_accepted"),
+        (
+            INVALID,
+            result("Input validation error: '5' is not of type 'integer'", is_error=True),
+            "unnamed_parameter",
+        ),
+        (VALID, Reply("result", {"content": "done"}, 100), "bad_result"),
+        (VALID, Reply("result", {"content": [{"type": "image"}]}, 100), "bad_result"),
+        (VALID, Reply("result", None, 100), "bad_result"),
+        (VALID, Reply("result", {"content": []}, 5000), "large_answer"),
+    ],
+)
+def test_what_is_a_fault(arguments, reply, code):
+    assert codes(arguments, reply) == [code]
+
+
+def test_results_are_checked_against_the_output_schema():
+    assert codes(VALID, result("1", structuredContent={"size": 1}), WITH_OUTPUT) == []
+    assert codes(VALID, result("1", structuredContent={"size": "1"}), WITH_OUTPUT) == ["wrong_result"]
+    assert codes(VALID, result("1", structuredContent={}), WITH_OUTPUT) == ["wrong_result"]
+    assert codes(VALID, result("1"), WITH_OUTPUT) == ["no_structured_result"]
+    assert codes(VALID, result("no such file", is_error=True), WITH_OUTPUT) == []
+
+
+def blame(arguments, reply):
+    call = Call("read", arguments, "valid", "")
+    return [(fault.path, fault.severity) for fault in faults_of(TOOL, call, Outcome(reply), 1000)]
+
+
+def test_an_empty_text_is_blamed_before_one_that_has_characters():
+    reply = result("Path must be a non-empty file system path", is_error=True)
+    assert blame({"path": ""}, reply) == [(("path",), "warning")]
+    assert blame({"path": "\u00a0"}, reply) == [(("path",), "warning")]
+    assert blame({"path": "0", "mode": ""}, reply) == [(("mode",), "warning")]
+    assert blame({"path": "0", "mode": "", "url": ""}, reply) == [((), "warning")]
+    assert blame({"path": "0"}, reply) == [(("path",), None)]
+
+
+NO_URL = {"code": "invalid_format", "format": "url", "path": ["path"], "message": "Invalid URL"}
+TOO_SMALL = {"code": "too_small", "minimum": 0, "path": ["count"], "message": "Too small: expected number"}
+
+
+@pytest.mark.parametrize(
+    ("issues", "paths"),
+    [([NO_URL], []), ([TOO_SMALL, NO_URL], [("count",)]), ([NO_URL, TOO_SMALL], [("count",)])],
+)
+def test_each_issue_of_a_validator_is_judged_apart(issues, paths):
+    outcome = Outcome(error(-32602, f"MCP error -32602: {json.dumps(issues)}"))
+    faults = faults_of(TOOL, Call("read", VALID, "valid", ""), outcome, 1000)
+    assert [fault.path for fault in faults] == paths
+    assert {fault.detail for fault in faults} <= {""}
+
+
+def test_a_result_may_hold_the_lone_surrogates_that_were_sent():
+    output = {"type": "object", "properties": {"said": {"type": "string"}}, "required": ["said"]}
+    echo = ProbedTool.of({"name": "read", "inputSchema": SCHEMA, "outputSchema": output})
+    reply = result("x", structuredContent={"said": "\ud800"})
+    assert codes({"path": "\ud800"}, reply, echo, "hostile") == []
+
+
+def test_a_result_that_the_server_itself_refuses_is_wrong():
+    assert codes(VALID, result(OWN_CHECK, is_error=True), WITH_OUTPUT) == ["wrong_result"]
+    assert codes(INVALID, result(OWN_CHECK, is_error=True), WITH_OUTPUT) == []
+
+
+def test_refusals_of_what_only_few_programs_send_are_warnings():
+    severities = [
+        fault.severity
+        for value in (7, 7.0)
+        for fault in faults_of(
+            TOOL,
+            Call("read", {"path": "a", "count": value}, "valid", ""),
+            Outcome(result("count must be a positive integer", is_error=True)),
+            1000,
+        )
+    ]
+    assert severities == [None, "warning"]
+
+
+def test_calls_are_what_their_kind_says():
+    calls = TOOL.calls(20, 0)
+    assert {call.kind for call in calls} == {"valid", "invalid", "hostile"}
+    assert all(TOOL.allows(call.arguments) for call in calls if call.kind == "valid")
+    assert all(TOOL.problems(call.arguments) for call in calls if call.kind == "invalid")
+    assert len({call.key() for call in calls}) == len(calls)
+    whys = {call.why for call in calls}
+    assert {"path is missing", "wrong type of count", "count beyond a limit", "mode beyond a limit"} <= whys
+    assert {"url": "https://example.com/a"}.items() <= next(
+        call.arguments.items() for call in calls if call.kind == "valid" and "url" in call.arguments
+    )
+
+
+def test_only_lone_surrogates_are_replaced():
+    value = {"\ud800": ["a\udfffb", "\\ud800", "😀", 1.5, None]}
+    assert readable(value) == {"?": ["a?b", "\\ud800", "😀", 1.5, None]}
+    assert not Call("read", value, "hostile", "").is_readable
+    assert Call("read", {"path": "😀 \\ud800"}, "valid", "").is_readable
+    deep = [[]]
+    for _ in range(100_000):
+        deep = [deep]
+    assert readable(deep) is deep
+
+
+def test_hostile_texts_are_of_every_kind():
+    texts = [call.arguments["path"] for call in TOOL.calls(5, 0) if call.kind == "hostile"]
+    assert any("\0" in text for text in texts)
+    assert any("\ud800" in text for text in texts)
+    assert any(text.startswith("-") for text in texts)
+    assert any(".." in text for text in texts)
+    assert any(len(text) > 50_000 for text in texts)
+
+
+def test_a_schema_that_cannot_be_read_is_not_called():
+    assert ProbedTool.of({"name": "bad", "inputSchema": {"type": "array"}}).calls(5, 0) == []
+
+
+def test_a_refusal_of_the_probe_itself_is_no_internal_error():
+    refused = error(-32601, "Method not found")
+    assert codes(VALID, refused) == ["internal_error"]
+    assert codes(VALID, refused._replace(was_refused=True)) == []
+    assert codes(VALID, error(-32603, "boom")._replace(was_refused=True)) == ["internal_error"]
