@@ -54,6 +54,7 @@ def test_the_row_of_a_module_has_what_it_exports(module):
 
 
 BELOW = {
+    "engine",
     "files",
     "findings",
     "immutable",

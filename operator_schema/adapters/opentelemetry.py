@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +18,7 @@ with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentele
     from opentelemetry import context as contexts
     from opentelemetry.trace import SpanKind, Status, StatusCode, get_tracer, set_span_in_context
 
-from .. import __version__
+from .. import __version__, recordings
 from ..errors import DecodeError
 from ..json_values import to_json_text, without_surrogates
 from ..lazy import answer_misnamed
@@ -29,14 +28,13 @@ from ..tools import RawCall, ToolResult
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Mapping
-    from types import ModuleType
 
     from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
     from ..execution import Execution
     from ..findings import Finding
-    from ..recordings.redaction import KeysOfTools
+    from ..recordings import KeysOfTools
     from ..rounds import ArgumentChange, ChangedArguments, Round, ToolCall
     from ..tools import Tool
 
@@ -100,15 +98,8 @@ def spans(
     used = get_tracer("operator_schema", __version__) if tracer is None else tracer
     keys: KeysOfTools | None = None
     if redact != ():
-        keys = _redaction().KeysOfTools(_redaction().hidden_keys(redact, "a list of names of arguments"))
+        keys = recordings.KeysOfTools(recordings.hidden_keys(redact, "a list of names of arguments"))
     return Spans(used, _histogram(meter), record_arguments, record_results, max_length, keys)
-
-
-@cache
-def _redaction() -> ModuleType:
-    from ..recordings import redaction  # it brings its whole room, and most programs redact nothing
-
-    return redaction
 
 
 def _histogram(meter: Meter | None) -> Histogram | None:
@@ -265,7 +256,7 @@ class Spans:
             return {**line, "findings": found}
         steps = {step for findings in found.values() for each in findings for step in each.path}
         keys = [step for step in steps if isinstance(step, str)]
-        without, hidden = _redaction().without_secrets, _redaction().REDACTED
+        without, hidden = recordings.without_secrets, recordings.REDACTED
         told: dict[str, Any]
         try:
             told = without({**line, "keys": [{key: None} for key in keys]}, self._keys.of(call.name))

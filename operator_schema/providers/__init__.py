@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .answer import AnswerError as AnswerError
     from .answer import ResponseError as ResponseError
     from .answer import Usage as Usage
+    from .answer import read_json as read_json
     from .chat import *  # noqa: F403  # each row is a provider
     from .cohere_chat import cohere as cohere
     from .converse import bedrock as bedrock
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
     from .ollama_chat import ollama as ollama
     from .partial_response import StreamedCall as StreamedCall
     from .provider import Provider as Provider
+    from .report import ToolReport as ToolReport
     from .responses import openai_responses as openai_responses
     from .responses import xai as xai
     from .special_calls import Grammar as Grammar
     from .special_calls import Namespace as Namespace
     from .stream import Delta as Delta
     from .stream import Stream as Stream
+    from .tool_forms import Strict as Strict
     from .tool_names import Features as Features
     from .tool_names import HostedTool as HostedTool
     from .tool_names import IdRule as IdRule
@@ -56,6 +59,7 @@ _HOMES = {
     "StreamedCall": ".partial_response",
     "ToolChoice": "..rounds",
     "Usage": ".answer",
+    "read_json": ".answer",
 }
 _FAMILIES = {
     "anthropic": ".messages",

@@ -1,7 +1,7 @@
 """One turn of tool calls: offered, decided on, run, and committed as a whole.
 
-Adapters, providers and code tools use only the names that this room exports. Each is loaded when it is first
-used.
+Adapters, providers, code tools and the workbench use only the names that this room exports. Each is loaded
+when it is first used.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .offer import ToolChoice as ToolChoice
     from .registry import Registry as Registry
     from .registry import RegistryChange as RegistryChange
+    from .restore import MAYBE_SIGNED as MAYBE_SIGNED
     from .restore import RestoreError as RestoreError
     from .round import HookError as HookError
     from .round import InterruptedRoundError as InterruptedRoundError
@@ -59,7 +60,7 @@ else:
             ".offer": "Offer ToolChoice",
             ".deciding": "answer_codec answer_schema call_text",
             ".registry": "Registry RegistryChange",
-            ".restore": "RestoreError",
+            ".restore": "MAYBE_SIGNED RestoreError",
             ".round": "HookError InterruptedRoundError Round",
             ".tool_call": "Question ToolCall rejection_reason",
             ".tool_search": "FoundTools ToolSearch",

@@ -2,7 +2,7 @@
 
 `arguments`, `instances`, `near_misses` and `results` need the extra `testing`, which brings Hypothesis, and
 so do the generated results of a `ToolDouble`; the rest needs nothing.
-Only the room `probe` imports this one.
+Only `workbench/probe/` imports this room.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .cassettes import PlaybackError as PlaybackError
     from .cassettes import playback as playback
     from .cassettes import record as record
+    from .result_values import drawn as drawn
     from .result_values import results as results
     from .scripted_model import CutOff as CutOff
     from .scripted_model import Refusal as Refusal
@@ -33,7 +34,7 @@ else:
             "..codec.options": "CodecOptions",
             ".calls": "DoubledCall ToolDouble assert_calls",
             ".cassettes": "PlaybackError playback record",
-            ".result_values": "results",
+            ".result_values": "drawn results",
             ".scripted_model": "CutOff Refusal ScriptedModel",
             ".strategies": "arguments instances near_misses",
         },

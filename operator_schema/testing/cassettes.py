@@ -17,9 +17,16 @@ from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
 from ..message_text import checked_path, excerpt, nearest_names, quote, received
-from ..recordings.logs import MAX_LINE, Unreadable, records_in
-from ..recordings.redaction import REDACTED, without_secrets
-from ..recordings.secret_keys import Hidden, KeysOfTools, hidden_keys
+from ..recordings import (
+    MAX_LINE,
+    REDACTED,
+    Hidden,
+    KeysOfTools,
+    Unreadable,
+    hidden_keys,
+    records_in,
+    without_secrets,
+)
 from ..rounds import ChangedArguments
 from ..rounds.near_tools import near_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call

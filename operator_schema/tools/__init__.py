@@ -1,7 +1,7 @@
 """Functions and dataclasses that a model can call.
 
-Adapters, providers and code tools use only the names that this room exports. Each is loaded when it is first
-used.
+Adapters, providers, code tools and the workbench use only the names that this room exports. Each is loaded
+when it is first used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..introspect.shipped_leaves import write_base64 as write_base64
     from .calls import RawCall as RawCall
     from .calls import ToolResult as ToolResult
+    from .calls import arguments_to_decode as arguments_to_decode
     from .calls import class_name_of as class_name_of
+    from .calls import message_of as message_of
     from .content import Audio as Audio
     from .content import File as File
     from .content import Image as Image
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from .content import Resource as Resource
     from .content import Text as Text
     from .describe import describe_tools as describe_tools
+    from .describe import documentation_of as documentation_of
     from .describe import parameters_of as parameters_of
     from .describe import schema_of_parameters as schema_of_parameters
     from .describe import schema_response as schema_response
@@ -53,18 +56,22 @@ if TYPE_CHECKING:
     from .output import WrittenOutput as WrittenOutput
     from .output import items_of as items_of
     from .signature import is_awaitable as is_awaitable
+    from .signature import is_coroutine_function as is_coroutine_function
     from .tool import Tool as Tool
     from .tool import ToolDefinition as ToolDefinition
     from .tool_sources import check_is_tool as check_is_tool
+    from .tool_sources import is_undescribed as is_undescribed
+    from .tool_sources import place_of_tool as place_of_tool
+    from .tool_sources import tools_in as tools_in
     from .tool_sources import tools_of as tools_of
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "..introspect.shipped_leaves": "write_base64",
-            ".calls": "RawCall ToolResult class_name_of",
+            ".calls": "RawCall ToolResult arguments_to_decode class_name_of message_of",
             ".content": "Audio File Image Part Resource Text",
-            ".describe": "describe_tools parameters_of schema_of_parameters schema_response",
+            ".describe": "describe_tools documentation_of parameters_of schema_of_parameters schema_response",
             ".document_tools": "DocumentOutput document_output document_tool tool_of_document",
             ".failures": "ERROR INFO WARNING write_log",
             ".function": "InputTool tool_input",
@@ -74,8 +81,8 @@ else:
             ".metadata": "MCP_HINTS STATEMENTS ToolAnnotations is_duration",
             ".options": "check_options_for_all",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
-            ".signature": "is_awaitable",
+            ".signature": "is_awaitable is_coroutine_function",
             ".tool": "Tool ToolDefinition",
-            ".tool_sources": "check_is_tool tools_of",
+            ".tool_sources": "check_is_tool is_undescribed place_of_tool tools_in tools_of",
         },
     )

@@ -5,31 +5,36 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
+from ..engine import (
+    ADD_TAG,
+    GIVE_TOOLS,
+    AnyNode,
+    DocumentCodec,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    ObjectNode,
+    ScalarNode,
+    UnionNode,
+    guessed_unions,
+    overlapping_names,
+    places_of,
+)
 from ..findings import Finding
-from ..introspect.ambiguity_checks import ADD_TAG
-from ..introspect.graph_traversal import places_of
-from ..introspect.nodes import AnyNode, EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
-from ..introspect.overlaps import overlapping_names
-from ..introspect.pydantic_models import guessed_unions
 from ..json_values import to_json_text
 from ..lazy import answer_misnamed
 from ..message_text import listed, quote, received
-from ..providers.provider import Provider
-from ..rounds.registry import Registry
-from ..rounds.toolset import Toolset
-from ..schema.dialect_renderer import GIVE_TOOLS
-from ..schema.document import DocumentCodec
-from ..tools.tool_sources import is_undescribed, place_of_tool, tools_of
+from ..providers import Provider
+from ..rounds import Registry, Toolset
+from ..tools import is_undescribed, place_of_tool, tools_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ..codec.codec import Codec
+    from ..engine import Codec, Node, Place
     from ..findings import Severity
-    from ..introspect.graph_traversal import Place
-    from ..introspect.nodes import Node
-    from ..providers.tool_forms import Strict
-    from ..tools.tool import Tool
+    from ..providers import Strict
+    from ..tools import Tool
 
 __all__ = ["lint", "lint_type", "place_of_tool"]
 

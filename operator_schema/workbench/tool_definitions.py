@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..adapters.conversions import NameGiver
+from ..engine import DocumentCodec
 from ..errors import SchemaError
 from ..findings import Finding
-from ..schema.document import DocumentCodec
 from ..tools import Tool, document_output, tool_of_document
 from .compare.snapshot import ToolSnapshot, read_tools
 

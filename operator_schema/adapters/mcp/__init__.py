@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 try:
     import mcp_types
 except ModuleNotFoundError as error:
@@ -10,12 +12,37 @@ except ModuleNotFoundError as error:
     message = "operator_schema.adapters.mcp needs mcp 2.1 or newer: pip install 'operator-schema[mcp]'"
     raise ModuleNotFoundError(message, name="mcp") from None
 
-from ...lazy import answer_misnamed
-from .server import Handlers, handlers, server
-from .stdio import serve
+from ...lazy import lazy_names
+from .server import server as server  # now: the module has the same name
 
-__all__ = ["Handlers", "handlers", "serve", "server"]
-
-answer_misnamed(__name__)
+if TYPE_CHECKING:
+    from .code_mode import program_tools as program_tools
+    from .gateway_chain import gateways_above as gateways_above
+    from .gateway_chain import note_gateways_above as note_gateways_above
+    from .gateway_chain import started_below as started_below
+    from .http import Address as Address
+    from .http import serve_http as serve_http
+    from .resources_and_prompts import read_prompts as read_prompts
+    from .resources_and_prompts import read_resources as read_resources
+    from .server import Handlers as Handlers
+    from .server import handlers as handlers
+    from .server import server_of as server_of
+    from .stdio import opening_request as opening_request
+    from .stdio import serve as serve
+    from .stdio import serve_stdio as serve_stdio
+    from .stdio import taken_streams as taken_streams
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            ".code_mode": "program_tools",
+            ".gateway_chain": "gateways_above note_gateways_above started_below",
+            ".http": "Address serve_http",
+            ".resources_and_prompts": "read_prompts read_resources",
+            ".server": "Handlers handlers server_of",
+            ".stdio": "opening_request serve serve_stdio taken_streams",
+        },
+    )
+    __all__ += ["server"]
 
 del mcp_types

@@ -9,14 +9,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...codec.codec import Codec, codec_of
-from ...findings import Finding
-from ...introspect.constraints import is_decimal, limits_of
-from ...introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
-from ...introspect.node_kinds import choices_of, flat_members, tag_of
-from ...introspect.nodes import (
+from ...engine import (
+    LOCAL_DATETIME,
+    LOCAL_TIME,
     AnyNode,
     ArrayNode,
+    Codec,
     EnumNode,
     LeafNode,
     LiteralNode,
@@ -26,9 +24,16 @@ from ...introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    choices_of,
+    codec_of,
+    flat_members,
+    is_decimal,
     is_null,
+    limits_of,
+    shipped_leaf,
+    tag_of,
 )
-from ...introspect.shipped_leaves import shipped_leaf
+from ...findings import Finding
 from ...json_values import choice_key, to_json_text, type_of
 from ...tools import Tool
 
@@ -37,9 +42,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ...introspect.leaves import SchemaLeaf
-    from ...introspect.node_kinds import Tag
-    from ...introspect.nodes import Graph, Node, Target
+    from ...engine import Graph, Node, SchemaLeaf, Tag, Target
 
     Convert = Callable[[Any], Any]
     Path = tuple[str | int, ...]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
 from ... import rounds
-from ...codec.codec import Codec, codec_of
+from ...engine import Codec, codec_of
 from ...errors import DecodeError, EncodeError
 from ...immutable import Value
 from ...json_values import without_surrogates
 from ...message_text import checked_path, show_path
-from ...recordings.logs import Unreadable, logs_in, parts_of, records_of
+from ...recordings import Unreadable, logs_in, parts_of, records_of
 from ...tools import Tool
 from ..compare.parallel_engines import Lost, make_engine
 from ..compare.recorded_calls import calls_in
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ...recordings.logs import Part
+    from ...recordings import Part
 
 __all__ = ["DecodedBatch", "decode_lines"]
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 import click
 
-from ...codec.codec import Codec
-from ...codec.options import UnknownFields
+from ...engine import Codec, UnknownFields
 from ...errors import DecodeError, SchemaError
 from ...files import replacement, resolved
 from ...json_values import RepeatedKeyError, distinct_keys

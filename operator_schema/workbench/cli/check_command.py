@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 import click
 
 from ... import providers as provider_table
-from ...codec.codec import Codec
+from ...engine import Codec, ObjectNode, place_of
 from ...errors import SchemaError
 from ...findings import Finding, Severity
-from ...introspect.nodes import ObjectNode
-from ...introspect.source_code import place_of
 from ...json_values import to_json_text
 from ...message_text import escape
 from ...token_counts import count_tokens, is_estimate
-from ...tools.tool_sources import tools_in
+from ...tools import tools_in
 from ..lint import lint, lint_type, place_of_tool
 from .arguments import (
     REGISTRY,
@@ -40,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from types import ModuleType
 
-    from ...providers.provider import Provider
-    from ...tools.tool import Tool
+    from ...providers import Provider
+    from ...tools import Tool
     from .lookup import ObjectName
     from .output import Output
 

@@ -16,9 +16,9 @@ from uuid import uuid4
 
 import click
 
+from ...engine import KEYWORDS
 from ...message_text import clip, escape
-from ...recordings.logs import LogError, logs_in, parts_of
-from ...schema.keywords import KEYWORDS
+from ...recordings import LogError, logs_in, parts_of
 from .. import PACKAGE
 from ..compare.accepted import Sorted, sort_changes
 from ..compare.changes import LEVELS, MEANINGS, Change, compare

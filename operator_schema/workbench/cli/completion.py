@@ -18,12 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from click.shell_completion import CompletionItem, ShellComplete
 
-from ...execution.executor import Executor
-from ...introspect.node_kinds import flat_members
-from ...introspect.nodes import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode
-from ...rounds.registry import Registry
-from ...rounds.toolset import Toolset
-from ...tools.tool_sources import tools_in
+from ...engine import EnumNode, LeafNode, LiteralNode, ObjectNode, ScalarNode, flat_members
+from ...execution import Executor
+from ...rounds import Registry, Toolset
+from ...tools import tools_in
 from .factories import factory_in
 from .lookup import ObjectName, dataclasses_of, find_tool, find_tools
 from .module_loading import load_module
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from ...introspect.nodes import Field, Graph, Node
+    from ...engine import Field, Graph, Node
 
 __all__ = [
     "complete",

@@ -13,25 +13,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ... import tool
+from ...engine import ArrayNode, ObjectNode, json_types_of
 from ...errors import DecodeError
-from ...execution.executor import Executor
-from ...introspect.node_kinds import json_types_of
-from ...introspect.nodes import ArrayNode, ObjectNode
+from ...execution import Executor
 from ...json_values import is_array, to_json_text
 from ...message_text import escape
 from ...processes import kept_from_children
-from ...rounds.registry import Registry
-from ...rounds.toolset import Toolset
-from ...tools.function import tool
-from ...tools.signature import is_coroutine_function
+from ...rounds import Registry, Toolset
+from ...tools import is_coroutine_function
 from .module_loading import WrongUse, kind_of, own_output_kept, reason_of
 from .output import json_types, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ...introspect.nodes import Field
-    from ...tools.tool import Tool
+    from ...engine import Field
+    from ...tools import Tool
 
     Offered = Executor | Registry | Toolset[Any]
     import asyncio

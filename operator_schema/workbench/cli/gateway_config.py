@@ -529,7 +529,7 @@ def _hint(server: Behind) -> str:
 
 
 def _check_not_below_itself(file: str) -> None:
-    from ...adapters.mcp.gateway_chain import gateways_above
+    from ...adapters.mcp import gateways_above
 
     above = gateways_above()
     if not file or file not in above:
@@ -544,7 +544,7 @@ def _source_of(server: Behind, file: str, trusted: Callable[[], SSLContext]) -> 
     """Return how a server is reached, in the form that a gateway takes; `file` is the file of the gateway."""
     from mcp import StdioServerParameters
 
-    from ...adapters.mcp.gateway_chain import started_below
+    from ...adapters.mcp import started_below
     from ...adapters.mcp_connection import over_http
 
     if server.start is not None:

@@ -9,14 +9,12 @@ from functools import partial
 from types import FunctionType, GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ...codec.codec import Codec
+from ...engine import Codec
 from ...errors import DuplicateToolError, SchemaError, ToolNotFoundError
-from ...execution.executor import Executor
+from ...execution import Executor
 from ...message_text import escape, listed, nearest
-from ...rounds.registry import Registry
-from ...rounds.toolset import Toolset
-from ...tools.tool import Tool
-from ...tools.tool_sources import tools_in
+from ...rounds import Registry, Toolset
+from ...tools import Tool, tools_in
 from .factories import GivenContext, factory_in
 from .module_loading import (
     WrongUse,
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
-    from ...codec.options import UnknownFields
+    from ...engine import UnknownFields
     from .factories import Factory, Offered
 
 __all__ = [

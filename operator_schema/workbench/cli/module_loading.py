@@ -19,7 +19,7 @@ import click
 
 from ...errors import SchemaError
 from ...message_text import escape, nearest, one_line
-from ...tools.calls import class_name_of, message_of
+from ...tools import class_name_of, message_of
 from .output import without_commands
 
 if TYPE_CHECKING:

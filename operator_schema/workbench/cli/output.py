@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from ...introspect.node_kinds import json_types_of
-from ...introspect.nodes import ObjectNode
+from ...engine import ObjectNode, json_types_of
 from ...json_values import RepeatedKeyError, distinct_keys, type_of
 from ...message_text import escape, show_place
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from ...findings import Finding
-    from ...tools.tool import Tool
+    from ...tools import Tool
 
 __all__ = [
     "GITHUB_KINDS",

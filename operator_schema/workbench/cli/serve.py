@@ -16,10 +16,10 @@ import click
 
 from ... import code_mode, rounds
 from ...errors import DuplicateToolError, MissingContextError, SchemaError
-from ...execution.executor import Executor
+from ...execution import Executor
 from ...immutable import Value
 from ...message_text import escape, listed
-from ...rounds.registry import Registry
+from ...rounds import Registry
 from .arguments import (
     CLIENTS,
     REGISTRY,
@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from ...adapters.base import Tools
+    from ...adapters.mcp import Address, Handlers
     from ...adapters.mcp.gateway import Gateway
-    from ...adapters.mcp.http import Address
-    from ...adapters.mcp.server import Handlers
     from .factories import GivenContext
     from .output import Output
 
@@ -180,12 +179,12 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
         address = _address(options)
         with redirect_stdout(sys.stderr):
             return _serve(target, options, outputs[1], address)
-    from ...adapters.mcp.stdio import opening_request, taken_streams
+    from ...adapters.mcp import opening_request, taken_streams
 
     with taken_streams() as (begun, sink):
         source = begun
         if options["gateway"] is not None:
-            from ...adapters.mcp.gateway_chain import note_gateways_above
+            from ...adapters.mcp import note_gateways_above
 
             opening, source = opening_request(begun)
             note_gateways_above(opening)
@@ -273,7 +272,7 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output)
 
 
 def _handlers(offered: _Offered, context: Mapping[Any, Any] | None) -> Handlers:
-    from ...adapters.mcp.server import handlers
+    from ...adapters.mcp import handlers
 
     options = offered.options
     return handlers(
@@ -291,7 +290,7 @@ def _handlers(offered: _Offered, context: Mapping[Any, Any] | None) -> Handlers:
 def _server(
     own: Handlers, target: ObjectName | None, offered: _Offered, gateway: Gateway | None = None
 ) -> Server[Any]:
-    from ...adapters.mcp.server import server_of
+    from ...adapters.mcp import server_of
 
     options = offered.options
     version = _NO_VERSION if target is None else _version_of(target.module)
@@ -314,11 +313,11 @@ def _version_of(module: str) -> str:
 
 async def _talk(made: Server[Any], place: Address | Streams, announce: Callable[[str], object]) -> int:
     if isinstance(place, tuple):
-        from ...adapters.mcp.stdio import serve_stdio
+        from ...adapters.mcp import serve_stdio
 
         announce("standard input and output")
         return await serve_stdio(made, *place)
-    from ...adapters.mcp.http import serve_http
+    from ...adapters.mcp import serve_http
 
     return await serve_http(made, place, announce)
 
@@ -355,7 +354,7 @@ class _Offered(Value):
         Raises:
             WrongUse: something is wrong with them.
         """
-        from ...adapters.mcp.resources_and_prompts import read_prompts, read_resources
+        from ...adapters.mcp import read_prompts, read_resources
 
         self.executor()
         for name, found in self.documents.items():
@@ -402,7 +401,7 @@ class _Offered(Value):
         Raises:
             WrongUse: the executor has a store.
         """
-        from ...adapters.mcp.code_mode import program_tools
+        from ...adapters.mcp import program_tools
 
         if not self.options["confirm"]:
             executor = executor.with_(confirm="run")
@@ -528,7 +527,7 @@ def _check_printed(options: Mapping[str, Any]) -> None:
 
 
 def _address(options: dict[str, Any]) -> Address:
-    from ...adapters.mcp.http import Address
+    from ...adapters.mcp import Address
 
     address = Address(
         options["host"], options["port"], _token(options), options["allow_host"], options["allow_origin"]

@@ -12,19 +12,15 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ... import code_mode
-from ...codec.codec import codec_of
-from ...codec.problem_texts import expected_field, expected_fields
+from ...engine import ObjectNode, codec_of, expected_field, expected_fields, json_types_of
 from ...errors import DecodeError, EncodeError, MissingContextError, NeedsInput, SchemaError, ToolError
-from ...execution.executor import Executor
-from ...introspect.node_kinds import json_types_of
-from ...introspect.nodes import ObjectNode
+from ...execution import Executor
 from ...json_values import is_object
 from ...message_text import escape, listed
 from ...processes import kept_from_children
-from ...providers.answer import read_json
-from ...rounds.deciding import answer_codec, call_text
-from ...tools.calls import RawCall, arguments_to_decode
-from ...tools.describe import documentation_of, schema_response
+from ...providers import read_json
+from ...rounds import answer_codec, call_text
+from ...tools import RawCall, arguments_to_decode, documentation_of, schema_response
 from .arguments import (
     REGISTRY,
     SECONDS,
@@ -49,13 +45,10 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
+    from ...engine import Field
     from ...findings import Finding
-    from ...introspect.nodes import Field
-    from ...rounds.registry import Registry
-    from ...rounds.tool_call import ToolCall
-    from ...rounds.toolset import Toolset
-    from ...tools import Tool
-    from ...tools.calls import ToolResult
+    from ...rounds import Registry, ToolCall, Toolset
+    from ...tools import Tool, ToolResult
     from .factories import GivenContext
     from .lookup import ObjectName
     from .output import Output

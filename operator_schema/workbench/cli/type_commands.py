@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ... import providers as provider_table
-from ...codec.json_text import read_json
+from ...engine import read_json
 from ...errors import DecodeError, EncodeError
 from ...json_values import is_object
 from ...message_text import escape
 from ...token_counts import is_estimate
-from ...tools.function import tool_input
+from ...tools import tool_input
 from .arguments import TYPE, NearChoice, complete_files, json_option, traceback_option, unknown_fields_option
 from .lookup import codec_of_name, find_tool
 from .module_loading import WrongUse
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
     from contextlib import AbstractContextManager
 
-    from ...codec.codec import Codec
-    from ...codec.options import UnknownFields
-    from ...providers.provider import Provider
-    from ...tools.tool import Tool
+    from ...engine import Codec, UnknownFields
+    from ...providers import Provider
+    from ...tools import Tool
     from .lookup import ObjectName
     from .output import Output
 

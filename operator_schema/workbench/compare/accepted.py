@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from ...codec.codec import Codec
+from ...engine import Codec
 from ...errors import DecodeError
 from ...json_values import is_array, is_object
 from ...message_text import count_of, escape, nearest, show_place

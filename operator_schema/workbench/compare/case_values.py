@@ -10,16 +10,14 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from ...engine import KEYWORDS, same_text
 from ...json_values import is_array, is_object
-from ...schema.keywords import KEYWORDS
-from ...schema.value_check import same_text
 from .sampling import matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ...schema.linear_regex import Patterns
-    from ...schema.validator import Judge
+    from ...engine import Judge, Patterns
 
 __all__ = [
     "ABSENT_KEY",

@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from ...engine import DocumentCodec, SchemaDocument, same_text
 from ...immutable import Value
 from ...json_values import is_array, is_object, to_json_text
 from ...message_text import clip, excerpt, quote, show_place
-from ...schema.document import DocumentCodec, SchemaDocument
-from ...schema.value_check import same_text
 from .codes import label_of
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
 from .sampling import drawn_values

@@ -11,11 +11,8 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...codec.example import NO_EXAMPLE, example_of
-from ...codec.problem_texts import expected
-from ...introspect.constraints import bounds_of
-from ...introspect.node_kinds import flat_members, json_types_of
-from ...introspect.nodes import (
+from ...engine import (
+    NO_EXAMPLE,
     AnyNode,
     ArrayNode,
     Constraints,
@@ -27,6 +24,11 @@ from ...introspect.nodes import (
     ObjectNode,
     ScalarNode,
     TupleNode,
+    bounds_of,
+    example_of,
+    expected,
+    flat_members,
+    json_types_of,
 )
 from ...json_values import choice_key
 from ...message_text import excerpt, quote
@@ -35,7 +37,7 @@ from .sampling import NO_LIMITS, is_inside, is_value, numbers_near, range_of, sa
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from ...introspect.nodes import Field, Node
+    from ...engine import Field, Node
 
     Path = tuple[str | int, ...]
 

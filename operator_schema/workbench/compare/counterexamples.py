@@ -14,12 +14,8 @@ import math
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ...engine import KEYWORDS, LIMITS, Judge, Patterns, References, is_old, mapped, same_text, subschemas
 from ...json_values import is_array, is_object
-from ...schema.keywords import KEYWORDS, LIMITS
-from ...schema.linear_regex import Patterns
-from ...schema.references import References, is_old, mapped, subschemas
-from ...schema.validator import Judge
-from ...schema.value_check import same_text
 from .case_values import (
     ABSENT_KEY,
     ENDS,

@@ -16,8 +16,7 @@ from ...files import replacement, resolved
 from ...immutable import Value
 from ...json_values import is_finite, to_json_text, without_surrogates
 from ...message_text import clip, show_place
-from ...recordings.logs import Unreadable, records_of
-from ...recordings.redaction import without_redacted
+from ...recordings import Unreadable, records_of, without_redacted
 from ...tools import tools_of
 from .recorded_calls import calls_in, count_bare_spans
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...findings import Finding
-    from ...recordings.logs import Part
+    from ...recordings import Part
     from ...tools import Tool
     from .parallel_engines import Lost
     from .recorded_calls import RecordedCall

@@ -10,18 +10,23 @@ from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from ...codec.example import matching_text
-from ...codec.repair import Fitting
-from ...introspect.constraints import Bound, bounds_of
-from ...introspect.nodes import Constraints, ScalarNode
+from ...engine import (
+    KEYWORDS,
+    Bound,
+    Constraints,
+    Fitting,
+    ScalarNode,
+    bounds_of,
+    limit_of,
+    matching_text,
+    resolve_pointer,
+)
 from ...json_values import JSON_TYPES, is_array, is_object
-from ...schema.keywords import KEYWORDS, limit_of
-from ...schema.references import resolve_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from ...introspect.nodes import Node, Target
+    from ...engine import Node, Target
 
     Known = tuple[Mapping[str, Any], Any]
 

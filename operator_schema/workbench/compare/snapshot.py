@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from ...engine import SchemaDocument
 from ...errors import SchemaError
 from ...findings import Finding
 from ...immutable import Value
 from ...json_values import copy_json, is_array, is_object
 from ...message_text import excerpt, quote, received
-from ...schema.document import SchemaDocument
 from ...tools import MCP_HINTS, tools_of
 
 if TYPE_CHECKING:

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ...engine import DEFINITIONS, KEYWORDS, is_old, resolve_pointer, same_text, step, subschemas
 from ...json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
-from ...schema.keywords import DEFINITIONS, KEYWORDS
-from ...schema.references import is_old, resolve_pointer, step, subschemas
-from ...schema.value_check import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -33,7 +33,7 @@ from ...adapters.http_requests import (
     status_of_sender,
     uvicorn_server,
 )
-from ...codec.shortcuts import decode_json
+from ...engine import decode_json
 from ...errors import DecodeError
 from ...json_values import without_surrogates
 from ...providers import provider_names

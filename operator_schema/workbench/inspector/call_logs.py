@@ -10,8 +10,7 @@ from ...files import check_can_be_made, replacement, resolved
 from ...immutable import Value
 from ...json_values import distinct_keys, is_object, nests_deeper
 from ...message_text import clip
-from ...recordings.logs import Unreadable, records_in
-from ...recordings.redaction import without_redacted
+from ...recordings import Unreadable, records_in, without_redacted
 from ..compare.recorded_calls import calls_in
 from ..compare.replay import fault_key
 from .decode_call import LONGEST_TEXT, Reading, read_call

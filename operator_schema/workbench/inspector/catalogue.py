@@ -6,12 +6,12 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from ...engine import resolve_pointer
 from ...errors import SchemaError
 from ...json_values import is_array, is_object, to_json_text
 from ...message_text import clip
 from ...providers import Provider, provider_names
 from ...rounds import Toolset
-from ...schema.references import resolve_pointer
 from ...token_counts import count_tokens, is_estimate
 from .decode_call import finding_as_dict, provider_named
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...findings import Finding
-    from ...providers.report import ToolReport
+    from ...providers import ToolReport
     from ...tools import Tool
     from .subject import Subject
 

@@ -10,8 +10,7 @@ from ... import providers as provider_table
 from ...immutable import Value
 from ...json_values import is_array, is_object
 from ...message_text import clip, nearest
-from ...providers import Provider, ResponseError, provider_names
-from ...providers.answer import read_json
+from ...providers import Provider, ResponseError, provider_names, read_json
 from ...rounds import Toolset
 from ...tools import RawCall
 from ..compare.recorded_calls import calls_in
@@ -19,7 +18,7 @@ from ..compare.recorded_calls import calls_in
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from ...codec import Partial
+    from ...engine import Partial
     from ...findings import Finding
     from ...providers import Answer
     from ...tools import Tool

@@ -27,6 +27,7 @@ from ...errors import (
 from ...json_values import is_array, is_object
 from ...message_text import clip
 from ...rounds import (
+    MAYBE_SIGNED,
     Defer,
     Reject,
     RestoreError,
@@ -37,7 +38,6 @@ from ...rounds import (
     call_text,
     rejection_reason,
 )
-from ...rounds.restore import MAYBE_SIGNED
 from ...tools import Audio, File, Image, RawCall, Resource
 from .catalogue import form_of, needs_agreement
 from .decode_call import finding_as_dict

@@ -22,6 +22,7 @@ except ModuleNotFoundError as error:
     message = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
     raise ModuleNotFoundError(message, name=error.name) from None
 
+from ...engine import DocumentCodec, SchemaDocument
 from ...errors import SchemaError
 from ...json_values import (
     MAX_TEXT_DEPTH,
@@ -32,9 +33,7 @@ from ...json_values import (
     nests_deeper,
     to_json_text,
 )
-from ...schema.document import DocumentCodec, SchemaDocument
-from ...testing.result_values import drawn
-from ...testing.strategies import arguments, near_misses
+from ...testing import arguments, drawn, near_misses
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping

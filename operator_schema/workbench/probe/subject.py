@@ -397,15 +397,14 @@ def in_process(tools: Any, target: str, **options: Any) -> Server:
     """
 
     def connect(_: Place | None, __: Mapping[str, str]) -> Channel:
-        from ...adapters.mcp.server import server
-        from ...adapters.mcp.stdio import serve_stdio
+        from ...adapters import mcp
 
         theirs, ours = os.pipe(), os.pipe()
         source, sink = os.fdopen(theirs[0], "rb"), os.fdopen(ours[1], "wb", 0)
 
         def serve() -> None:
             with source, sink:
-                asyncio.run(serve_stdio(server(tools), source, sink))
+                asyncio.run(mcp.serve_stdio(mcp.server(tools), source, sink))
 
         Thread(target=serve, daemon=True, name="probed server").start()
         return PipeChannel(os.fdopen(ours[0], "rb"), os.fdopen(theirs[1], "wb", 0))

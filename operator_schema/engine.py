@@ -1,0 +1,111 @@
+"""What do rooms around the engine read of it: nodes of graphs, keywords of schemas, documents of others?
+
+The engine is `introspect/`, `schema/` and `codec/`. The workbench uses only what this module and the other
+rooms export. Each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .codec.codec import Codec as Codec
+    from .codec.codec import codec_of as codec_of
+    from .codec.example import NO_EXAMPLE as NO_EXAMPLE
+    from .codec.example import example_of as example_of
+    from .codec.example import matching_text as matching_text
+    from .codec.json_text import read_json as read_json
+    from .codec.options import UnknownFields as UnknownFields
+    from .codec.partial import Partial as Partial
+    from .codec.problem_texts import expected as expected
+    from .codec.problem_texts import expected_field as expected_field
+    from .codec.problem_texts import expected_fields as expected_fields
+    from .codec.repair import Fitting as Fitting
+    from .codec.shortcuts import decode_json as decode_json
+    from .introspect.ambiguity_checks import ADD_TAG as ADD_TAG
+    from .introspect.constraints import Bound as Bound
+    from .introspect.constraints import bounds_of as bounds_of
+    from .introspect.constraints import is_decimal as is_decimal
+    from .introspect.constraints import limits_of as limits_of
+    from .introspect.graph_traversal import Place as Place
+    from .introspect.graph_traversal import places_of as places_of
+    from .introspect.leaves import SchemaLeaf as SchemaLeaf
+    from .introspect.local_times import LOCAL_DATETIME as LOCAL_DATETIME
+    from .introspect.local_times import LOCAL_TIME as LOCAL_TIME
+    from .introspect.node_kinds import Tag as Tag
+    from .introspect.node_kinds import choices_of as choices_of
+    from .introspect.node_kinds import flat_members as flat_members
+    from .introspect.node_kinds import json_types_of as json_types_of
+    from .introspect.node_kinds import tag_of as tag_of
+    from .introspect.nodes import AnyNode as AnyNode
+    from .introspect.nodes import ArrayNode as ArrayNode
+    from .introspect.nodes import Constraints as Constraints
+    from .introspect.nodes import EnumNode as EnumNode
+    from .introspect.nodes import Field as Field
+    from .introspect.nodes import Graph as Graph
+    from .introspect.nodes import LeafNode as LeafNode
+    from .introspect.nodes import LiteralNode as LiteralNode
+    from .introspect.nodes import MapNode as MapNode
+    from .introspect.nodes import Node as Node
+    from .introspect.nodes import ObjectNode as ObjectNode
+    from .introspect.nodes import RefNode as RefNode
+    from .introspect.nodes import ScalarNode as ScalarNode
+    from .introspect.nodes import Target as Target
+    from .introspect.nodes import TupleNode as TupleNode
+    from .introspect.nodes import UnionNode as UnionNode
+    from .introspect.nodes import is_null as is_null
+    from .introspect.overlaps import overlapping_names as overlapping_names
+    from .introspect.pydantic_models import guessed_unions as guessed_unions
+    from .introspect.shipped_leaves import shipped_leaf as shipped_leaf
+    from .introspect.source_code import place_of as place_of
+    from .schema.dialect_renderer import GIVE_TOOLS as GIVE_TOOLS
+    from .schema.document import DocumentCodec as DocumentCodec
+    from .schema.document import SchemaDocument as SchemaDocument
+    from .schema.keywords import DEFINITIONS as DEFINITIONS
+    from .schema.keywords import KEYWORDS as KEYWORDS
+    from .schema.keywords import LIMITS as LIMITS
+    from .schema.keywords import limit_of as limit_of
+    from .schema.linear_regex import Patterns as Patterns
+    from .schema.references import References as References
+    from .schema.references import is_old as is_old
+    from .schema.references import mapped as mapped
+    from .schema.references import resolve_pointer as resolve_pointer
+    from .schema.references import step as step
+    from .schema.references import subschemas as subschemas
+    from .schema.validator import Judge as Judge
+    from .schema.value_check import same_text as same_text
+else:
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__,
+        {
+            "..codec.codec": "Codec codec_of",
+            "..codec.example": "NO_EXAMPLE example_of matching_text",
+            "..codec.json_text": "read_json",
+            "..codec.options": "UnknownFields",
+            "..codec.partial": "Partial",
+            "..codec.problem_texts": "expected expected_field expected_fields",
+            "..codec.repair": "Fitting",
+            "..codec.shortcuts": "decode_json",
+            "..introspect.ambiguity_checks": "ADD_TAG",
+            "..introspect.constraints": "Bound bounds_of is_decimal limits_of",
+            "..introspect.graph_traversal": "Place places_of",
+            "..introspect.leaves": "SchemaLeaf",
+            "..introspect.local_times": "LOCAL_DATETIME LOCAL_TIME",
+            "..introspect.node_kinds": "Tag choices_of flat_members json_types_of tag_of",
+            "..introspect.nodes": "AnyNode ArrayNode Constraints EnumNode Field Graph LeafNode LiteralNode "
+            "MapNode Node ObjectNode RefNode ScalarNode Target TupleNode UnionNode is_null",
+            "..introspect.overlaps": "overlapping_names",
+            "..introspect.pydantic_models": "guessed_unions",
+            "..introspect.shipped_leaves": "shipped_leaf",
+            "..introspect.source_code": "place_of",
+            "..schema.dialect_renderer": "GIVE_TOOLS",
+            "..schema.document": "DocumentCodec SchemaDocument",
+            "..schema.keywords": "DEFINITIONS KEYWORDS LIMITS limit_of",
+            "..schema.linear_regex": "Patterns",
+            "..schema.references": "References is_old mapped resolve_pointer step subschemas",
+            "..schema.validator": "Judge",
+            "..schema.value_check": "same_text",
+        },
+    )
