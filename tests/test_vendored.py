@@ -15,6 +15,7 @@ import operator_schema
 PACKAGE = Path(operator_schema.__file__).parent
 ENGINE = {"introspect", "schema", "codec"}
 CORE = {*ENGINE, "tools", "rounds", "execution"}
+FOLDERS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
 
 OF_THE_ENGINE = """
 import json
@@ -100,6 +101,16 @@ assert sent["tools"][0]["function"]["name"] == "add"
 assert issubclass(o.AnswerError, Exception)
 """
 
+RECORDED = """
+from acme._vendor.operator_schema.testing import playback, record
+path = "calls.jsonl"
+call = o.RawCall("1", "add", {"a": 1, "b": 2})
+record(o.Executor(registry), path, redact=["b"]).run_sync(call)
+with open(path) as file:
+    assert '"b":"[redacted]"' in file.read()
+assert playback(registry, path).run_sync(call).json == 3
+"""
+
 PROGRAM = '''
 import asyncio
 import sys
@@ -156,7 +167,8 @@ ROWS = {
     "the engine": (ENGINE, OF_THE_ENGINE),
     "tools and rounds": (CORE, PROGRAM),
     "providers": ({*CORE, "providers"}, PROGRAM + PROVIDERS),
-    "all but adapters": ({path.name for path in PACKAGE.iterdir()} - {"adapters"}, PROGRAM + PROVIDERS),
+    "the runtime": (FOLDERS - {"workbench"}, PROGRAM + PROVIDERS + RECORDED),
+    "all but adapters": (FOLDERS - {"adapters"}, PROGRAM + PROVIDERS + RECORDED),
 }
 
 
@@ -166,7 +178,7 @@ ROWS = {
 def test_what_the_page_promises_works_in_a_copy(tmp_path: Path, row: str) -> None:
     folders, program = ROWS[row]
     vendor = tmp_path / "acme" / "_vendor"
-    others = {path.name for path in PACKAGE.iterdir() if path.is_dir()} - folders
+    others = FOLDERS - folders
     shutil.copytree(
         PACKAGE, vendor / "operator_schema", ignore=shutil.ignore_patterns("__pycache__", *others)
     )
@@ -180,16 +192,13 @@ def test_what_the_page_promises_works_in_a_copy(tmp_path: Path, row: str) -> Non
         "-c",
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import program",
     ]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.stdout == "as expected\n"
 
 
 def test_the_rows_are_those_of_the_page() -> None:
     page = (PACKAGE.parent / "docs" / "vendoring.md").read_text(encoding="utf-8")
-    named = [
-        set(re.findall(r"`(\w+)/`", line))
-        for line in page.split("\n")
-        if line.startswith(("| schemas", "| also"))
-    ]
-    assert named == [ENGINE, CORE - ENGINE, {"providers"}]
+    rows = page.split("|---|---|\n")[1].partition("\n\n")[0].split("\n")
+    named = [set(re.findall(r"`(\w+)/`", row)) for row in rows]
+    assert named == [ENGINE, CORE - ENGINE, {"providers"}, {"workbench"}]
