@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import code
 import importlib.util
 import json
@@ -227,29 +226,6 @@ def test_the_index_leads_to_every_page():
 
 
 PACKAGE = ROOT / "operator_schema"
-
-
-def modules_on_the_page():
-    """Return the modules of the architecture's tables, each with its room."""
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    for room in page.split("## All modules")[1].split("\n### ")[1:]:
-        folder = re.search(r"`([\w/]+)/`", room.partition("\n")[0])[1]
-        for module in re.findall(r"^\| `(\w+\.py)` \|", room, re.MULTILINE):
-            yield module if folder == PACKAGE.name else f"{folder}/{module}"
-
-
-LONGEST_DOCSTRING = 2000
-
-
-def holds_code(module):
-    """Return whether a module has more than its docstring; a long one, whose reading takes long, has."""
-    source = module.read_text(encoding="utf-8")
-    return len(source) > LONGEST_DOCSTRING or len(ast.parse(source).body) > 1
-
-
-def test_the_architecture_names_every_module():
-    modules = [path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if holds_code(path)]
-    assert sorted(modules_on_the_page()) == sorted(modules)
 
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md"])

@@ -1,4 +1,4 @@
-"""The house: how large modules are, and which of them stand alone though only one other module uses them."""
+"""The house: each module says its question, and what is loaded anyway is imported at the top."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "operator_schema"
+import pytest
+from module_index import PACKAGE, modules, question_of, says_something
 
-MODULES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+ROOT = Path(__file__).parents[1]
+MODULES = {name: PACKAGE / name for name in modules()}
 
 
 def imports_in(body, *, at_top=True, is_typing=False):
@@ -60,34 +61,6 @@ def importers() -> dict[str, dict[str, set[str]]]:
     return found
 
 
-@cache
-def loaded_with_their_only_importer() -> dict[str, str]:
-    """Return the modules that one other module of their room uses, and that always load with it."""
-    found: dict[str, str] = {}
-    for module, by in importers().items():
-        users = by["first"] | by["later"] | by["public"]
-        if len(users) == 1 and by["first"]:
-            (importer,) = users
-            same_room = importer.rpartition("/")[0] == module.rpartition("/")[0]
-            if same_room and not importer.endswith("__init__.py"):
-                found[module] = importer
-    return found
-
-
-def modules_that_the_page_lists() -> list[str]:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = page.split("## Why a module stands alone")[1].split("\n## ")[0]
-    listed: list[str] = []
-    for cell in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
-        folder, _, names = cell.rpartition(": ")
-        listed += [folder.strip("`") + name for name in re.findall(r"`([\w/]+\.py)`", names)]
-    return listed
-
-
-def test_modules_with_one_importer_that_always_load_with_it_are_listed_with_their_reason():
-    assert sorted(modules_that_the_page_lists()) == sorted(loaded_with_their_only_importer())
-
-
 def loaded_at_once() -> dict[str, set[str]]:
     """Return what each module brings along when it is loaded."""
     brought: dict[str, set[str]] = {module: set() for module in MODULES}
@@ -113,16 +86,23 @@ def test_what_is_loaded_anyway_is_imported_at_the_top():
     assert ("codec/codec.py", "codec/example.py") in late  # it finds some
 
 
-def test_the_counter_finds_what_it_is_for():
-    """Without these, an empty list on both sides would pass."""
-    found = loaded_with_their_only_importer()
-    assert found["workbench/compare/case_values.py"] == "workbench/compare/counterexamples.py"
-    assert found["execution/run.py"] == "execution/executor.py"
-    assert "codec/example.py" not in found  # loaded when it is needed
-    assert "codec/shortcuts.py" not in found  # public names of the package
-    assert "workbench/cli/serve.py" not in found  # app.py loads it by its name when it is asked for
-    assert "workbench/cli/client_config.py" not in found  # loaded for one option
-    assert "introspect/walk.py" not in found  # the entrance of its room, which the codec uses
+QUESTIONS = {name: question_of(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+def test_the_first_line_of_each_module_says_its_question():
+    assert [name for name, question in QUESTIONS.items() if not re.fullmatch(r"\S.*[.?]", question)] == []
+    assert [name for name, question in QUESTIONS.items() if not says_something(question, name)] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "line"), [("go_language.py", "Declarations of Go."), ("cli/serve.py", "The command `serve`.")]
+)
+def test_a_line_that_repeats_the_name_of_its_module_says_nothing(module, line):
+    assert not says_something(line, module)
+
+
+def test_no_two_modules_answer_one_question():
+    assert len(QUESTIONS) == len(set(QUESTIONS.values()))
 
 
 def test_no_two_files_of_tests_share_their_name():

@@ -1,4 +1,4 @@
-"""Declarations of Go."""
+"""What does a file of Go declare, and what is wrong with a snippet of it?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declarations of Java."""
+"""What does a file of Java declare: types, their members, and what they extend?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declarations of Python."""
+"""What does a file of Python declare, and what is wrong with a snippet of it?"""
 
 from __future__ import annotations
 

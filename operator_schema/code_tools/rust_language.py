@@ -1,4 +1,4 @@
-"""Declarations of Rust."""
+"""What does a file of Rust declare: items, what implementations add to them, and traits?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declarations of TypeScript and JavaScript."""
+"""What does a file of TypeScript or JavaScript declare, and what does it export?"""
 
 from __future__ import annotations
 

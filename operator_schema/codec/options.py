@@ -1,4 +1,4 @@
-"""The options of a codec: the type and the check of each.
+"""Which options does a codec take, of which types, and how is each checked?
 
 A codec with default options loads nothing of this (`codec.DEFAULTS`), as most have: a TypedDict alone
 takes as long as registering a type.

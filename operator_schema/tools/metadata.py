@@ -1,4 +1,4 @@
-"""Metadata of a tool, and its validation."""
+"""What does a tool say about itself, is that valid, and what switches the tool on and off?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `inspect`."""
+"""The command `inspect`: what the page shows, and how it follows changes of the source."""
 
 from __future__ import annotations
 

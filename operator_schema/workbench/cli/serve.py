@@ -1,4 +1,4 @@
-"""The command `serve`."""
+"""The command `serve`: which server it starts, on which transport, and what it says before."""
 
 from __future__ import annotations
 
