@@ -27,6 +27,7 @@ from operator_schema.rounds import (
     InterruptedRoundError,
     RestoreError,
     commit,
+    databases,
     stores,
 )
 from operator_schema.rounds.errors import StoreError
@@ -229,7 +230,7 @@ def test_a_stuck_round_that_cannot_be_read_is_listed_without_its_calls(store, da
     @tool
     def look() -> None:
         """Look from within."""
-        with sqlite3.connect(store._path) as db:
+        with sqlite3.connect(store.database.path) as db:
             db.execute("UPDATE rounds SET round = ?", (damage,))
         db.close()
         seen.extend(store.stuck())
@@ -521,11 +522,6 @@ def folder(path):
     path.mkdir()
 
 
-def foreign(path):
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TABLE rounds (name TEXT)")
-
-
 def in_wal_mode(path):
     SqliteStore(path)
     with closing(sqlite3.connect(path)) as db:
@@ -543,7 +539,6 @@ def deleted(path):
         (cut, "database disk image is malformed; restore it from a backup"),
         (folder, "unable to open database file; it is a folder: give the path of a file in it"),
         (deleted, "unable to open database file; create its folder"),
-        (foreign, "no such column: id; it was deleted, or belongs to another program"),
     ],
 )
 def test_a_file_that_can_not_be_used_is_named_with_a_remedy(tmp_path, spoil, message):
@@ -580,7 +575,7 @@ def test_a_file_that_may_only_be_read_is_read(store, tmp_path, monkeypatch):
     store.transcript("a").append("hello")
     running = store.claim(sent(raw("fetch", "f", url="u")))
     with only_readable(monkeypatch):
-        found = SqliteStore(store._path, secret=store._secret)  # the same file
+        found = SqliteStore(store.database.path, secret=store._secret)  # the same file
         assert found.waiting() == [waiting.id]
         assert found.load(waiting.id, toolset) == waiting
         assert found.transcripts() == ["a"]
@@ -615,14 +610,14 @@ def test_the_remedy_for_wal_mode_is_for_databases_in_it(tmp_path):
 
 
 def test_reading_does_not_wait_for_a_process_that_writes(store):
-    with closing(sqlite3.connect(store._path, isolation_level=None)) as other:
+    with closing(sqlite3.connect(store.database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert store.waiting() == []
 
 
 def test_a_file_that_another_process_holds_is_named(tmp_path, monkeypatch):
     store = SqliteStore(tmp_path / "chats.db")
-    monkeypatch.setattr(stores, "PATIENCE", 0.01)
+    monkeypatch.setattr(databases, "PATIENCE", 0.01)
     with closing(sqlite3.connect(tmp_path / "chats.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="database is locked; another process locked it for 30 seconds"):
