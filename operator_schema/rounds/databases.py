@@ -49,6 +49,7 @@ class Database:
             the key of the table), `KEY` (a text that an index holds), `TEXT`, `INTEGER` (64 bits) and `REAL`
             (64 bits).
         columns: a query for the names of the columns of a table; none if there is no such table.
+        before_tables: statements that run before the tables are made.
         errors: the exceptions by which its driver says that something can't be done.
     """
 
@@ -64,7 +65,8 @@ class Database:
         "SELECT column_name FROM information_schema.columns "
         "WHERE table_schema = current_schema() AND table_name = ?"
     )
-    errors: ClassVar[tuple[type[Exception], ...]] = ()
+    before_tables: tuple[str, ...] = ()
+    errors: tuple[type[Exception], ...] = ()
 
     def transaction(self, *, writes: bool) -> AbstractContextManager[Any]:
         """Begin a transaction: it is committed at the end of the block, and undone by an exception.
@@ -234,6 +236,8 @@ class Tables:
         raise StoreError(message, code="unavailable")
 
     def _make(self, db: Statements, tables: Mapping[str, str]) -> None:
+        for statement in self.database.before_tables:
+            db.execute(statement)
         for table, columns in tables.items():
             typed = re.sub(r"[A-Z]+", lambda word: self.database.types.get(word[0], word[0]), columns)
             db.execute(f"CREATE TABLE IF NOT EXISTS {table} ({typed})")

@@ -37,8 +37,8 @@ def test_the_file_of_a_newer_version_is_named_with_what_to_do(tmp_path):
     with closing(sqlite3.connect(path)) as db:
         db.execute("ALTER TABLE rounds ADD COLUMN shape TEXT NOT NULL DEFAULT ''")
     said = (
-        f"another program, or another version of operator_schema, made the store {path}: its table rounds also "
-        "has shape; use that version, or give another database"
+        f"another program, or another version of operator_schema, made the store {path}: its table rounds "
+        "also has shape; use that version, or give another database"
     )
     with pytest.raises(StoreError, match=re.escape(said)) as raised:
         SqliteStore(path)
