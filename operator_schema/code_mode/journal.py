@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..immutable import Value
 from ..message_text import count_of, listed, one_line, received, writable_text
-from ..rounds import Complete, Reject, RoundError, StoreError
-from ..rounds.databases import Claims, Database, SqliteDatabase, Statements, Tables
+from ..rounds import Claims, Complete, Database, Reject, RoundError, SqliteDatabase, StoreError, Tables
 from .child import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
     from os import PathLike
 
-    from ..rounds.errors import StoreErrorCode
+    from ..rounds import Statements, StoreErrorCode
 
     OneDecision = Literal["approve"] | Reject | Complete
     Decision = OneDecision | Literal["approve_plan", "approve_all"] | Sequence[OneDecision | None]
@@ -44,6 +43,7 @@ _TABLES = {
         "arguments TEXT NOT NULL, state TEXT NOT NULL, outcome TEXT, foreseen INTEGER NOT NULL"
     ),
 }
+_INDEXES = {"calls_of_programs": "program_calls (program, number)"}
 _PROGRAMS = Claims("programs", "a program")
 
 
@@ -128,7 +128,7 @@ class Journal:
             raise ValueError(message)
         if not isinstance(database, Database):
             database = SqliteDatabase(database, "a journal")
-        self._transaction = Tables(database, "the journal", _TABLES).transaction
+        self._transaction = Tables(database, "the journal", _TABLES, _INDEXES).transaction
 
     def waiting(self) -> list[str]:
         """List the ids of the programs that wait for a person, the oldest first."""

@@ -13,8 +13,11 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from ..tools.changes import ArgumentChange as ArgumentChange
     from ..tools.changes import ChangedArguments as ChangedArguments
+    from .databases import Claims as Claims
     from .databases import Database as Database
     from .databases import SqliteDatabase as SqliteDatabase
+    from .databases import Statements as Statements
+    from .databases import Tables as Tables
     from .deciding import answer_codec as answer_codec
     from .deciding import answer_schema as answer_schema
     from .deciding import call_text as call_text
@@ -34,8 +37,6 @@ if TYPE_CHECKING:
     from .hooks import hook as hook
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
-    from .postgres import PostgresDatabase as PostgresDatabase
-    from .postgres import PostgresStore as PostgresStore
     from .registry import Registry as Registry
     from .registry import RegistryChange as RegistryChange
     from .restore import RestoreError as RestoreError
@@ -59,8 +60,7 @@ else:
         __name__,
         {
             "..tools.changes": "ArgumentChange ChangedArguments",
-            ".databases": "Database SqliteDatabase",
-            ".postgres": "PostgresDatabase PostgresStore",
+            ".databases": "Claims Database SqliteDatabase Statements Tables",
             ".stores": "SqliteStore Store stored_records",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",

@@ -178,18 +178,21 @@ class Tables:
         database: that has them.
         what: its content, for messages: `the store`.
         tables: names, to the columns: `name WORD more, …` with the words of `Database.types`.
+        indexes: names, to the table and columns of each.
 
     Raises:
         StoreError: the database can't be used, or a table has other columns.
     """
 
-    def __init__(self, database: Database, what: str, tables: Mapping[str, str]) -> None:
+    def __init__(
+        self, database: Database, what: str, tables: Mapping[str, str], indexes: Mapping[str, str]
+    ) -> None:
         self.database = database
         self._what = what
         if self._lacks(tables):
             try:
                 with self.transaction() as db:
-                    self._make(db, tables)
+                    self._make(db, tables, indexes)
             except StoreError:
                 if self._lacks(tables):  # else another process made them at the same time
                     raise
@@ -235,12 +238,14 @@ class Tables:
         )
         raise StoreError(message, code="unavailable")
 
-    def _make(self, db: Statements, tables: Mapping[str, str]) -> None:
+    def _make(self, db: Statements, tables: Mapping[str, str], indexes: Mapping[str, str]) -> None:
         for statement in self.database.before_tables:
             db.execute(statement)
         for table, columns in tables.items():
             typed = re.sub(r"[A-Z]+", lambda word: self.database.types.get(word[0], word[0]), columns)
             db.execute(f"CREATE TABLE IF NOT EXISTS {table} ({typed})")
+        for index, of in indexes.items():
+            db.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {of}")
 
 
 class Claims:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from time import time
 from types import NoneType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
@@ -43,6 +43,7 @@ _TABLES = {
     ),
     "items": "position COUNTER, transcript KEY NOT NULL, turn KEY UNIQUE, item TEXT NOT NULL",
 }
+_INDEXES = {"items_of_transcripts": "items (transcript, position)"}
 _ROUNDS = Claims("rounds", "a round")
 """Of a taken row, `before` is the round as it waited before, and `begun` says whether its calls may run."""
 
@@ -95,7 +96,7 @@ class Store:
         digest_with(secret)  # checks it
         self._secret = secret
         self.database = database
-        self._transaction = Tables(database, "the store", _TABLES).transaction
+        self._transaction = Tables(database, "the store", _TABLES, _INDEXES).transaction
 
     def transcript(self, name: str) -> StoredTranscript:
         """Return a conversation, which is empty at first.
@@ -415,23 +416,57 @@ class StoredTranscript:
             if not is_as_read:
                 raise _gone(turn.id, row)
 
-    def _items(self) -> list[Any]:
+    def _items(self, rest: str = "", *values: int) -> list[Any]:
+        """Return items, the oldest first; `rest` is the rest of the query."""
+        query = f"SELECT turn, item FROM items WHERE transcript = ? ORDER BY position {rest}"  # noqa: S608  # a text of this class
         with self._store._transaction(writes=False) as db:  # noqa: SLF001  # as above
-            query = "SELECT turn, item FROM items WHERE transcript = ? ORDER BY position"
-            rows = db.execute(query, (self._name,)).fetchall()
+            rows = db.execute(query, (self._name, *values)).fetchall()
         with _reading(self._store.database):
             items = [(turn, json.loads(text)) for turn, text in rows]
             return [item if turn is None else _turn(item["turn"]) for turn, item in items]
+
+    def last(self, count: int) -> list[Any]:
+        """Return the newest items, the oldest of them first, without reading the others.
+
+        Args:
+            count: how many at most.
+
+        Raises:
+            ValueError: it is below 0.
+        """
+        if count < 0:
+            message = f"count must be 0 or more, not {received(count)}"
+            raise ValueError(message)
+        return self._items("DESC LIMIT ?", min(count, _LARGEST_INTEGER))[::-1]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items())
 
     def __len__(self) -> int:
-        return len(self._items())
+        query = "SELECT count(*) FROM items WHERE transcript = ?"
+        with self._store._transaction(writes=False) as db:  # noqa: SLF001  # as above
+            (count,) = db.execute(query, (self._name,)).fetchone()
+        return int(count)
 
-    def __getitem__(self, index: int) -> Any:
-        """Return one item."""
-        return self._items()[index]
+    def __bool__(self) -> bool:
+        return bool(self.last(1))
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return one item, reading no other one; or the items of a slice."""
+        if isinstance(index, slice):
+            return self._items()[index]
+        order, at = ("", index) if index >= 0 else ("DESC", -1 - index)
+        found = self._items(f"{order} LIMIT 1 OFFSET ?", min(at, _LARGEST_INTEGER))
+        if not found:
+            message = f"the transcript has no item {index}"
+            raise IndexError(message)
+        return found[0]
 
     def __repr__(self) -> str:
         return f"<StoredTranscript {one_line(self._name, 100)!r} of {len(self)}>"

@@ -368,7 +368,7 @@ def _committed_once(make: MakeStore) -> None:
     _expect(not list(twice), "a refused turn is in a transcript")
 
 
-_ITEMS: tuple[Any, ...] = (
+_ITEMS: Any = (
     "",
     "Grüße \U0001f600 \ud800 \0",
     {"role": "user", "content": [{"type": "image", "data": "A" * 100_000}]},

@@ -429,6 +429,26 @@ def test_a_transcript_gives_back_what_it_was_given(store):
     assert len(history) == 4
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_a_transcript_is_read_like_a_list(store, count):
+    other, history = store.transcript("other"), store.transcript("a")
+    for number in range(count):
+        history.append(f"{number}")
+        other.append("not of it")
+    wanted = [f"{number}" for number in range(count)]
+    assert (len(history), bool(history), [*history]) == (count, bool(wanted), wanted)
+    for index in [*range(-count, count), slice(None), slice(-2, None), slice(1, 3), slice(None, None, -1)]:
+        assert history[index] == wanted[index]
+    for index in (count, -count - 1, 10**30, -(10**30)):
+        with pytest.raises(IndexError, match=f"the transcript has no item {index}"):
+            history[index]
+    for last in range(count + 3):
+        assert history.last(last) == wanted[max(0, count - last) :]
+    assert history.last(10**30) == wanted
+    with pytest.raises(ValueError, match="count must be 0 or more, not integer -1"):
+        history.last(-1)
+
+
 @pytest.mark.parametrize("name", [None, 5, b"a"])
 def test_a_transcript_has_a_name(store, name):
     with pytest.raises(TypeError, match="the name of a transcript must be a string"):

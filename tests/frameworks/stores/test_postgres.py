@@ -16,8 +16,9 @@ import test_stores as laws
 from patience import LONGEST_WAIT
 from postgres_server import PostgresServer, is_installed
 
+from operator_schema.adapters.postgres import PostgresDatabase, PostgresStore
 from operator_schema.code_mode import Journal
-from operator_schema.rounds import PostgresDatabase, PostgresStore, StoreError
+from operator_schema.rounds import StoreError
 from operator_schema.testing import check_store
 
 pytestmark = pytest.mark.skipif(
@@ -42,7 +43,7 @@ def store(server):
 
 @contextmanager
 def stopped(server, monkeypatch):
-    monkeypatch.setattr("operator_schema.rounds.postgres.PATIENCE", 1.0)
+    monkeypatch.setattr("operator_schema.adapters.postgres.PATIENCE", 1.0)
     server.kill()
     try:
         yield
@@ -98,7 +99,7 @@ def test_a_journal_of_programs_can_be_in_it(server):
 
 
 def test_what_a_store_can_not_reach_is_named_without_the_password(server, monkeypatch):
-    monkeypatch.setattr("operator_schema.rounds.postgres.PATIENCE", 0.5)
+    monkeypatch.setattr("operator_schema.adapters.postgres.PATIENCE", 0.5)
     for conninfo in (
         f"{server.conninfo} password=secret123 connect_timeout=1 port=1",
         "host=/nowhere password=secret123",
@@ -158,7 +159,7 @@ def test_a_copy_and_a_closed_store_connect_again(store):
 
 
 def test_a_row_that_somebody_locks_is_named(server, store, monkeypatch):
-    monkeypatch.setattr("operator_schema.rounds.postgres.PATIENCE", 1.0)
+    monkeypatch.setattr("operator_schema.adapters.postgres.PATIENCE", 1.0)
     store.database.close()
     taken = store.claim(laws.sent())
     with psycopg.connect(server.conninfo) as db:

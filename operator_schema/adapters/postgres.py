@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..files import PATIENCE
 from ..message_text import checked_text, one_line, received
-from .databases import Database
-from .stores import Store
+from ..rounds import Database, Store
 
 try:
     import psycopg
@@ -93,8 +92,18 @@ class PostgresDatabase(Database):
     @contextmanager
     def transaction(self, *, writes: bool) -> Generator[psycopg.Connection[Any]]:  # noqa: ARG002  # readers never wait
         """Take a connection of the pool for one transaction."""
-        with self._opened().connection(timeout=PATIENCE) as connection, connection.transaction():
-            yield connection
+        pool = self._opened()
+        try:
+            connection = pool.getconn(timeout=PATIENCE)
+        except psycopg_pool.PoolTimeout:
+            # After an outage the pool tries again ever more rarely; a new one tries at once.
+            self._close(pool)
+            raise
+        try:
+            with connection.transaction():
+                yield connection
+        finally:
+            pool.putconn(connection)
 
     def _opened(self) -> psycopg_pool.ConnectionPool[Any]:
         """Return the pool of this process: connections don't survive a fork."""
@@ -118,14 +127,20 @@ class PostgresDatabase(Database):
 
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
         connection.execute(self._path)
-        connection.execute(f"SET lock_timeout = '{PATIENCE:.0f}s'")
+        patience = psycopg.sql.Literal(f"{PATIENCE:.0f}s")
+        connection.execute(psycopg.sql.SQL("SET lock_timeout = {}").format(patience))
 
     def close(self) -> None:
         """Close the connections of this process; the next use opens others."""
+        if self._pool is not None and self._owner == os.getpid():
+            self._close(self._pool)
+
+    def _close(self, pool: psycopg_pool.ConnectionPool[Any]) -> None:
+        """Close a pool of this process: connections in use are closed when they come back."""
         with self._lock:
-            pool, self._pool = self._pool, None
-        if pool is not None and self._owner == os.getpid():
-            pool.close()
+            if self._pool is pool:
+                self._pool = None
+        pool.close(timeout=0)
 
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of PostgreSQL, and what to do about it."""
