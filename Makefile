@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help modules demo test test-quick test-near test-browser test-frameworks install-frameworks test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
+.PHONY: help modules demo test test-quick test-near test-browser test-frameworks install-frameworks test-stores test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
 
 # The time is that of a processor, at the sizes that are the default, without what is installed first.
 help: ## show this list, with how long each target takes on one core
@@ -99,6 +99,9 @@ lock-frameworks: | $(UV) ## pin all that the frameworks of tests/frameworks/*/re
 			--override tests/frameworks/overrides.txt --custom-compile-command "make lock-frameworks" \
 			tests/frameworks/$$name/requirements.in --output-file tests/frameworks/$$name/requirements.txt || exit 1; \
 	done
+
+test-stores: ## run the tests of the store in a real PostgreSQL (Debian: apt-get install postgresql) · 1 min
+	@$(MAKE) --no-print-directory test-frameworks FRAMEWORKS=stores
 
 conformance: $(FRAMEWORKS_VENV)/together/.built ## run the protocol's own tests on our server, gateway and client (needs npm; ARGS=--own, ARGS=--write for docs/) · minutes
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/together/bin/python -m conformance.measure $(ARGS)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "PATIENCE",
     "check_can_be_made",
-    "has_tables",
     "replacement",
     "resolved",
     "transaction",
@@ -123,12 +122,6 @@ def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Generator[Non
         if db.in_transaction:  # SQLite itself ends it when the disk is full
             db.execute("ROLLBACK")
         raise
-
-
-def has_tables(db: sqlite3.Connection, *names: str) -> bool:
-    """Return whether a database has all of some tables."""
-    found = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    return set(names) <= {name for (name,) in found}
 
 
 _OTHER_FILE = "give the path of another file, or of one that isn't there yet"

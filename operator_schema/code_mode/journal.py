@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing, contextmanager
-from threading import RLock
+from contextlib import contextmanager
 from time import time
 from typing import TYPE_CHECKING, Any, Literal
-from weakref import finalize
 
-from ..files import PATIENCE, has_tables, transaction, unusable_database
 from ..immutable import Value
-from ..message_text import checked_path, count_of, listed, one_line, received, writable_text
-from ..rounds import Complete, Reject, RoundError, StoreError
+from ..message_text import count_of, listed, one_line, received, writable_text
+from ..rounds import Claims, Complete, Database, Reject, RoundError, SqliteDatabase, StoreError, Tables
 from .child import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
     from os import PathLike
+
+    from ..rounds import Statements, StoreErrorCode
 
     OneDecision = Literal["approve"] | Reject | Complete
     Decision = OneDecision | Literal["approve_plan", "approve_all"] | Sequence[OneDecision | None]
@@ -35,18 +33,18 @@ __all__ = [
     "shown",
 ]
 
-_PROGRAMS = """
-    CREATE TABLE IF NOT EXISTS programs (
-        id TEXT PRIMARY KEY, code TEXT NOT NULL, made REAL NOT NULL, state TEXT NOT NULL, since REAL,
-        revision INTEGER NOT NULL, approved INTEGER NOT NULL, ended TEXT
-    )
-"""
-_CALLS = """
-    CREATE TABLE IF NOT EXISTS program_calls (
-        program TEXT, number INTEGER, name TEXT NOT NULL, arguments TEXT NOT NULL, state TEXT NOT NULL,
-        outcome TEXT, foreseen INTEGER NOT NULL, PRIMARY KEY (program, number)
-    )
-"""
+_TABLES = {
+    "programs": (
+        "position COUNTER, id KEY NOT NULL UNIQUE, code TEXT NOT NULL, made REAL NOT NULL, "
+        "state TEXT NOT NULL, since REAL, revision INTEGER NOT NULL, approved INTEGER NOT NULL, ended TEXT"
+    ),
+    "program_calls": (
+        "position COUNTER, program KEY NOT NULL, number INTEGER NOT NULL, name TEXT NOT NULL, "
+        "arguments TEXT NOT NULL, state TEXT NOT NULL, outcome TEXT, foreseen INTEGER NOT NULL"
+    ),
+}
+_INDEXES = {"calls_of_programs": "program_calls (program, number)"}
+_PROGRAMS = Claims("programs", "a program")
 
 
 class SavedProgram(Value):
@@ -103,45 +101,40 @@ def _sorted(text: str) -> str:
 
 
 class Journal:
-    """Programs and their calls, in a file of SQLite or in memory.
+    """Programs and their calls, in a database: a file of SQLite, or one in memory.
 
     Each call is written before it runs and when it has ended, and a program runs in one process at a time.
-    The file may be that of a `SqliteStore`. It isn't signed: anybody who can write to it can approve a call.
+    The database may be that of a store. It isn't signed: anybody who can write to it can approve a call.
 
     Args:
-        path: of the file, which is made if it isn't there; None for memory.
+        database: the path of a file, which is made if it isn't there; a `Database`; None for memory.
         most: how many programs are kept; None for all. With it, the calls of a program are deleted when it
             ends. If a new program is one too many, the oldest programs are deleted: first those that have
             ended, then those that wait, but never one that runs.
 
     Raises:
-        StoreError: the file can't be used; every method raises it if SQLite fails.
-        TypeError: the path isn't one.
+        StoreError: the database can't be used; every method raises it if that fails.
+        TypeError: it is neither a path nor a `Database`.
         ValueError: `most` isn't a positive integer, or the path names a database in memory.
     """
 
-    def __init__(self, path: str | PathLike[str] | None = None, /, *, most: int | None = None) -> None:
+    def __init__(
+        self, database: str | PathLike[str] | Database | None = None, /, *, most: int | None = None
+    ) -> None:
         _check_most(most)
         self._most = most
-        self._path = None if path is None else checked_path("the path of a journal", path)
-        if self._path in {"", ":memory:"}:
+        if isinstance(database, str) and database in {"", ":memory:"}:
             message = "a journal in memory has no path: write Journal()"
             raise ValueError(message)
-        self._lock = RLock()
-        self._memory: Any = None
-        if path is None:
-            self._memory = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-            finalize(self, self._memory.close)
-        with self._transaction(writes=False) as db:
-            is_there = has_tables(db, "programs", "program_calls")
-        if not is_there:
-            with self._transaction() as db:
-                for statement in (_PROGRAMS, _CALLS):
-                    db.execute(statement)
+        if not isinstance(database, Database):
+            database = SqliteDatabase(database, "a journal")
+        self._transaction = Tables(database, "the journal", _TABLES, _INDEXES).transaction
 
     def waiting(self) -> list[str]:
         """List the ids of the programs that wait for a person, the oldest first."""
-        return self._ids("state = 'waiting'")
+        with self._transaction(writes=False) as db:
+            rows = _PROGRAMS.waiting(db, "id, state")
+        return [found for found, state in rows if state == "waiting"]
 
     def stuck(self, seconds: float = 0.0) -> list[str]:
         """List the ids of the programs that began to run at least so many seconds ago, and didn't end.
@@ -149,7 +142,8 @@ class Journal:
         Their process died, or still runs them. A program that began this long in the future is included too:
         the clock was set back.
         """
-        return self._ids("state = 'running' AND abs(? - since) >= ?", time(), float(seconds))
+        with self._transaction(writes=False) as db:
+            return [found for (found,) in _PROGRAMS.stuck(db, time(), seconds, "id")]
 
     def take_back(self, program_id: str) -> None:
         """Let a program wait whose process died. Make sure that no process runs it any more.
@@ -157,15 +151,17 @@ class Journal:
         Raises:
             StoreError: it doesn't run.
         """
-        self._change(program_id, "running", None, "state = 'waiting', since = NULL")
+        self._change(program_id, None, taken=True, state="waiting", since=None)
 
     # --- for sessions: a program that was taken back meanwhile isn't theirs any more ---------------
 
     def add(self, program_id: str, code: str) -> SavedProgram:
         """Add a program as one that runs now."""
         with self._transaction() as db:
-            row = (program_id, code, time(), time())
-            db.execute("INSERT INTO programs VALUES (?, ?, ?, 'running', ?, 1, 0, NULL)", row)
+            now = time()
+            new = {"since": now, "code": code, "made": now, "state": "running", "approved": 0, "ended": None}
+            if not _PROGRAMS.add(db, program_id, **new):
+                raise _refused(program_id, "is in the journal already", "changed")
             if self._most is not None:
                 self._forget_oldest(db, self._most)
         return self.load(program_id)
@@ -176,13 +172,11 @@ class Journal:
         Raises:
             StoreError: there is none.
         """
-        query = "SELECT id, code, made, state, revision, approved, ended FROM programs WHERE id = ?"
-        # An id may be what somebody wrote into an address: SQLite takes no lone surrogate.
         program_id = writable_text("the id of a program", program_id)
         with self._transaction(writes=False) as db:
-            row = db.execute(query, (program_id,)).fetchone()
+            row = _PROGRAMS.read(db, program_id, "id, code, made, state, revision, approved, ended")
         if row is None:
-            raise _refused(program_id, "isn't in the journal")
+            raise _refused(program_id, "isn't in the journal", "done")
         found, code, made, state, revision, approved, ended = row
         outcome = None if ended is None else json.loads(ended)
         return SavedProgram(found, code, made, state, revision, bool(approved), outcome)
@@ -193,8 +187,8 @@ class Journal:
         Raises:
             StoreError: it runs, has ended, or was changed since that revision.
         """
-        more = ", approved = 1" if approved else ""
-        self._change(program_id, "waiting", revision, f"state = 'running', since = {time()!r}{more}")
+        more = {"approved": 1} if approved else {}
+        self._change(program_id, revision, taken=False, state="running", since=time(), **more)
         return self.load(program_id)
 
     def end(self, program: SavedProgram, state: str, ended: dict[str, Any] | None) -> SavedProgram:
@@ -204,9 +198,7 @@ class Journal:
             StoreError: it was taken back meanwhile.
         """
         text = None if ended is None else json.dumps(ended)
-        changes = "state = ?, since = NULL, ended = ?, revision = revision + 1"
-        with self._running(program) as db:
-            db.execute(f"UPDATE programs SET {changes} WHERE id = ?", (state, text, program.id))  # noqa: S608  # a text of this function
+        with self._running(program, 1, state=state, since=None, ended=text) as db:
             if self._most is not None and state in {"done", "failed"}:
                 db.execute("DELETE FROM program_calls WHERE program = ?", (program.id,))
         return self.load(program.id)
@@ -219,16 +211,11 @@ class Journal:
             entries: its calls, as they were.
         """
         ended = None if program.ended is None else json.dumps(program.ended)
-        query = (
-            "UPDATE programs SET state = 'waiting', since = NULL, revision = ?, approved = ?, ended = ? "
-            "WHERE id = ? AND state = 'running' AND revision = ?"
-        )
-        values = (program.revision, program.approved, ended, program.id, program.revision + 1)
-        rows = _rows(program.id, entries)
+        old = {"state": "waiting", "since": None, "approved": int(program.approved), "ended": ended}
         with self._transaction() as db:
-            if db.execute(query, values).rowcount:
+            if _PROGRAMS.change(db, program.id, program.revision + 1, taken=True, step=-1, **old):
                 db.execute("DELETE FROM program_calls WHERE program = ?", (program.id,))
-                db.executemany(_WRITE, rows)
+                _write(db, program.id, entries)
 
     def entries(self, program_id: str) -> dict[int, JournalEntry]:
         """Return the calls of a program by their numbers, in order, with those that are foreseen."""
@@ -251,9 +238,9 @@ class Journal:
         Raises:
             StoreError: it was taken back meanwhile.
         """
-        rows = _rows(program.id, entries)
         with self._running(program) as db:
-            db.executemany(_WRITE, rows)
+            _forget(db, program.id, entries)
+            _write(db, program.id, entries)
 
     def forget(self, program: SavedProgram, numbers: Iterable[int]) -> None:
         """Forget calls that haven't run at all.
@@ -261,84 +248,63 @@ class Journal:
         Raises:
             StoreError: it was taken back meanwhile.
         """
-        rows = [(program.id, number) for number in numbers]
         with self._running(program) as db:
-            db.executemany("DELETE FROM program_calls WHERE program = ? AND number = ?", rows)
+            _forget(db, program.id, numbers)
 
     # --- inside ----------------------------------------------------------------------------------
 
     @contextmanager
-    def _running(self, program: SavedProgram) -> Generator[sqlite3.Connection]:
-        """Open a transaction about a program that this process runs.
+    def _running(self, program: SavedProgram, step: int = 0, **changes: Any) -> Generator[Statements]:
+        """Open a transaction that changes a program that this process runs.
 
         Raises:
             StoreError: it was taken back meanwhile, so that another process may run it.
         """
-        query = "SELECT 1 FROM programs WHERE id = ? AND state = 'running' AND revision = ?"
         with self._transaction() as db:
-            if db.execute(query, (program.id, program.revision)).fetchone() is None:
-                raise _refused(program.id, "was taken back in the meantime: this process runs it no longer")
+            if not _PROGRAMS.change(db, program.id, program.revision, taken=True, step=step, **changes):
+                why = "was taken back in the meantime: this process runs it no longer"
+                raise _refused(program.id, why, "taken_back")
             yield db
 
-    def _forget_oldest(self, db: sqlite3.Connection, most: int) -> None:
+    def _forget_oldest(self, db: Statements, most: int) -> None:
         (count,) = db.execute("SELECT count(*) FROM programs").fetchone()
-        oldest = "SELECT id FROM programs WHERE state <> 'running' ORDER BY state = 'waiting', rowid LIMIT ?"
-        forgotten = db.execute(oldest, (max(0, count - most),)).fetchall()
-        db.executemany("DELETE FROM program_calls WHERE program = ?", forgotten)
-        db.executemany("DELETE FROM programs WHERE id = ?", forgotten)
-
-    def _ids(self, condition: str, *values: Any) -> list[str]:
-        query = f"SELECT id FROM programs WHERE {condition} ORDER BY rowid"  # noqa: S608  # texts of this module
-        with self._transaction(writes=False) as db:
-            return [found for (found,) in db.execute(query, values).fetchall()]
-
-    def _change(self, program_id: str, state: str, revision: int | None, changes: str, *values: Any) -> None:
-        query = f"UPDATE programs SET {changes}, revision = revision + 1 WHERE id = ? AND state = ?"  # noqa: S608  # the same
-        program_id = writable_text("the id of a program", program_id)
-        values = (*values, program_id, state)
-        if revision is not None:
-            query, values = f"{query} AND revision = ?", (*values, revision)
-        with self._transaction() as db:
-            done = db.execute(query, values).rowcount
-        if done:
-            return
-        found = self.load(program_id)
-        reasons = {
-            "running": "runs now, or its process died: see journal.stuck()",
-            "waiting": "was changed in the meantime: load it again",
-        }
-        raise _refused(program_id, reasons.get(found.state, f"has ended: it is {found.state}"))
-
-    @contextmanager
-    def _transaction(self, *, writes: bool = True) -> Generator[sqlite3.Connection]:
-        """Do all of something in the file or in memory, or nothing of it."""
-        try:
-            with self._connection() as db, transaction(db, writes=writes):
-                yield db
-        except sqlite3.Error as error:
-            raise StoreError(unusable_database("the journal", self._path, error)) from error
-
-    @contextmanager
-    def _connection(self) -> Generator[sqlite3.Connection]:
-        if self._path is None:
-            with self._lock:
-                yield self._memory
-            return
-        with closing(sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None)) as db:
-            yield db
-
-
-_WRITE = "INSERT OR REPLACE INTO program_calls VALUES (?, ?, ?, ?, ?, ?, ?)"
-
-
-def _rows(program_id: str, entries: Mapping[int, JournalEntry]) -> list[tuple[Any, ...]]:
-    return [
-        (
-            *(program_id, number, entry.name, entry.arguments, entry.state),
-            *(None if entry.outcome is None else json.dumps(entry.outcome), entry.is_foreseen),
+        oldest = (
+            "SELECT id FROM programs WHERE since IS NULL "
+            "ORDER BY CASE state WHEN 'waiting' THEN 1 ELSE 0 END, position LIMIT ?"
         )
-        for number, entry in entries.items()
-    ]
+        for (found,) in db.execute(oldest, (max(0, count - most),)).fetchall():
+            db.execute("DELETE FROM program_calls WHERE program = ?", (found,))
+            db.execute("DELETE FROM programs WHERE id = ?", (found,))
+
+    def _change(self, program_id: str, revision: int | None, *, taken: bool, **changes: Any) -> None:
+        program_id = writable_text("the id of a program", program_id)
+        with self._transaction() as db:
+            row = _PROGRAMS.read(db, program_id, "state")
+            has_ended = row is not None and row[0] in {"done", "failed"}
+            if not has_ended and _PROGRAMS.change(db, program_id, revision, taken=taken, **changes):
+                return
+        found = self.load(program_id)
+        if found.state == "running":
+            raise _refused(program_id, "runs now, or its process died: see journal.stuck()", "running")
+        if found.state == "waiting":
+            raise _refused(program_id, "was changed in the meantime: load it again", "changed")
+        raise _refused(program_id, f"has ended: it is {found.state}", "done")
+
+
+def _write(db: Statements, program_id: str, entries: Mapping[int, JournalEntry]) -> None:
+    query = (
+        "INSERT INTO program_calls (program, number, name, arguments, state, outcome, foreseen) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)"
+    )
+    for number, entry in entries.items():
+        outcome = None if entry.outcome is None else json.dumps(entry.outcome)
+        call = (entry.name, entry.arguments, entry.state, outcome, int(entry.is_foreseen))
+        db.execute(query, (program_id, number, *call))
+
+
+def _forget(db: Statements, program_id: str, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        db.execute("DELETE FROM program_calls WHERE program = ? AND number = ?", (program_id, number))
 
 
 def _check_most(most: Any) -> None:
@@ -347,8 +313,8 @@ def _check_most(most: Any) -> None:
         raise ValueError(message)
 
 
-def _refused(program_id: str, why: str) -> StoreError:
-    return StoreError(f"the program {one_line(program_id, 100)} {why}", program_id)
+def _refused(program_id: str, why: str, code: StoreErrorCode) -> StoreError:
+    return StoreError(f"the program {one_line(program_id, 100)} {why}", program_id, code=code)
 
 
 _INTERRUPTED = "it was interrupted: nobody knows whether it did its work"

@@ -13,6 +13,11 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from ..tools.changes import ArgumentChange as ArgumentChange
     from ..tools.changes import ChangedArguments as ChangedArguments
+    from .databases import Claims as Claims
+    from .databases import Database as Database
+    from .databases import SqliteDatabase as SqliteDatabase
+    from .databases import Statements as Statements
+    from .databases import Tables as Tables
     from .deciding import answer_codec as answer_codec
     from .deciding import answer_schema as answer_schema
     from .deciding import call_text as call_text
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from .errors import OfferError as OfferError
     from .errors import RoundError as RoundError
     from .errors import StoreError as StoreError
+    from .errors import StoreErrorCode as StoreErrorCode
     from .hooks import CONFIRM as CONFIRM
     from .hooks import Complete as Complete
     from .hooks import Decision as Decision
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
     from .round import InterruptedRoundError as InterruptedRoundError
     from .round import Round as Round
     from .stores import SqliteStore as SqliteStore
+    from .stores import Store as Store
     from .stores import stored_records as stored_records
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
@@ -54,8 +61,9 @@ else:
         __name__,
         {
             "..tools.changes": "ArgumentChange ChangedArguments",
-            ".stores": "SqliteStore stored_records",
-            ".errors": "CommitError OfferError RoundError StoreError",
+            ".databases": "Claims Database SqliteDatabase Statements Tables",
+            ".stores": "SqliteStore Store stored_records",
+            ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
             ".deciding": "answer_codec answer_schema call_text",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..message_text import fault_list
 
@@ -17,6 +18,7 @@ __all__ = [
     "OfferError",
     "RoundError",
     "StoreError",
+    "StoreErrorCode",
 ]
 
 
@@ -79,20 +81,40 @@ class CommitError(RoundError):
         return type(self), (self.findings,)
 
 
+StoreErrorCode: TypeAlias = Literal[
+    "done", "running", "changed", "taken_back", "unsaved", "unavailable", "damaged"
+]
+"""Why a store refuses.
+
+The round or program has ended, or was never there · a process runs it, or died · somebody changed it since
+it was read · somebody took it back while it ran · it ran, and can't be saved · the database can't be used ·
+something else wrote into it.
+"""
+
+
 class StoreError(RoundError):
     """A round can't be taken from a store: it is done, runs now, or was changed in the meantime.
 
-    Or the file of the store can't be used.
+    Or the database of the store can't be used.
 
     Attributes:
-        round_id: id of the round; None if the file is the problem.
+        round_id: id of the round; None if the database is the problem.
         round: the `Round` with its results, if it ran and can't be saved; None otherwise.
+        code: why, as a word for a program; see `StoreErrorCode`.
     """
 
-    def __init__(self, message: str, round_id: str | None = None, so_far: Any = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        round_id: str | None = None,
+        so_far: Any = None,
+        *,
+        code: StoreErrorCode = "unavailable",
+    ) -> None:
         super().__init__(message)
         self.round_id = round_id
         self.round = so_far
+        self.code: StoreErrorCode = code
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.message, self.round_id, self.round)
+        return partial(type(self), code=self.code), (self.message, self.round_id, self.round)

@@ -1,4 +1,4 @@
-"""Where rounds wait and conversations are kept: a file that several processes share."""
+"""Where do rounds wait, and where are conversations kept?"""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from time import time
 from types import NoneType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
-from ..files import PATIENCE, has_tables, transaction, unusable_database
+from ..files import PATIENCE, unusable_database
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
-from ..message_text import checked_path, checked_text, listed, one_line, quote, received, writable_text
+from ..message_text import checked_path, checked_text, one_line, quote, received
 from ..tools.calls import RawCall, ToolResult, exception_text
+from .databases import Claims, Database, SqliteDatabase, Statements, Tables
 from .errors import RoundError, StoreError
 from .input_copies import digest_with, own_json
 from .restore import RestoreError
@@ -26,37 +27,28 @@ from .serialization import DEPTH, SavedResult, read_result, without_texts
 from .transcript import Turn, check_item
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
     from os import PathLike
 
+    from .errors import StoreErrorCode
     from .round import Round
     from .toolset import Toolset
 
-__all__ = ["SqliteStore", "StoredTranscript", "StuckRound", "stored_records"]
+__all__ = ["SqliteStore", "Store", "StoredTranscript", "StuckRound", "stored_records"]
 
-_TABLES = """
-    CREATE TABLE IF NOT EXISTS rounds (
-        id TEXT PRIMARY KEY, revision INTEGER NOT NULL, since REAL, round TEXT NOT NULL, before TEXT,
-        begun INTEGER NOT NULL DEFAULT 0
-    );
-    CREATE TABLE IF NOT EXISTS items (
-        position INTEGER PRIMARY KEY, transcript TEXT NOT NULL, turn TEXT UNIQUE, item TEXT NOT NULL
-    );
-"""
-
-_COLUMNS = ("id", "revision", "since", "round", "before", "begun")
-"""Those of the table of rounds."""
-
-_ADDED = {
-    "begun": """
-    ALTER TABLE rounds ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
-    UPDATE rounds SET begun = 1 WHERE since IS NOT NULL;
-"""
+_TABLES = {
+    "rounds": (
+        "position COUNTER, id KEY NOT NULL UNIQUE, revision INTEGER NOT NULL, since REAL, "
+        "round TEXT NOT NULL, before TEXT, begun INTEGER NOT NULL"
+    ),
+    "items": "position COUNTER, transcript KEY NOT NULL, turn KEY UNIQUE, item TEXT NOT NULL",
 }
-"""A column that files of older versions lack, to how it is added.
+_INDEXES = {"items_of_transcripts": "items (transcript, position)"}
+_ROUNDS = Claims("rounds", "a round")
+"""Of a taken row, `before` is the round as it waited before, and `begun` says whether its calls may run."""
 
-Of a round that a process had taken, nobody knows whether its calls had begun.
-"""
+_WAITS: Mapping[str, Any] = {"since": None, "before": None, "begun": 0}
+"""These columns of a row that waits."""
 
 _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH)
 
@@ -78,43 +70,33 @@ class StuckRound(Value):
     has_begun: bool
 
 
-class SqliteStore:
-    """Rounds that wait, and transcripts, in a file of SQLite.
+class Store:
+    """Rounds that wait, and transcripts, in a database.
 
     Give it to an executor (`Executor(tools, store=store)`): a round then runs in only one process, and is
-    saved before and after. Any number of threads and processes may use the same file at once. A process
-    that may only read the file can list and load what is there. If you set the file to WAL mode, a process
-    must be able to write to its folder, even to read.
+    saved before and after. Any number of threads, processes and machines may use the same database at once.
 
     Args:
-        path: path of the file, which is created if it doesn't exist.
-        secret: a key of your own, as for `round.as_dict`. Somebody who can write to the file, but doesn't
+        database: that has its tables, which are made if they aren't there. `SqliteStore` and `PostgresStore`
+            give it for you.
+        secret: a key of your own, as for `round.as_dict`. Somebody who can write to the database, but doesn't
             know the secret, can't change what was decided.
 
-    A file that an older version of this package made gets the columns that it lacks, and keeps all that it
-    holds.
+    Attributes:
+        database: as given.
 
     Raises:
-        StoreError: the file can't be opened, isn't a database of SQLite, or a newer version of this package
-            made it. Every method that uses the file raises it if SQLite fails.
-        TypeError: the path isn't one, or the secret isn't bytes.
-        ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
+        StoreError: the database can't be used, or has tables of these names with other columns. Every method
+            that uses the database raises it if that fails.
+        TypeError: the secret isn't bytes.
+        ValueError: the secret is shorter than 16 bytes.
     """
 
-    def __init__(self, path: str | PathLike[str], *, secret: bytes | None = None) -> None:
-        self._path = checked_path("the path of a store", path)
-        self._secret = secret
+    def __init__(self, database: Database, *, secret: bytes | None = None) -> None:
         digest_with(secret)  # checks it
-        if self._path in {"", ":memory:"}:
-            message = "a store is a file that several processes can open, not a database in memory"
-            raise ValueError(message)
-        with self._transaction(writes=False) as db:
-            is_there = has_tables(db, "rounds", "items") and not _missing(db, self._path)
-        if not is_there:
-            with self._transaction() as db:  # it looks again: another process may do the same
-                added = [_ADDED[name] for name in _missing(db, self._path)]
-                for statement in ";".join([*added, _TABLES]).split(";"):
-                    db.execute(statement)
+        self._secret = secret
+        self.database = database
+        self._transaction = Tables(database, "the store", _TABLES, _INDEXES).transaction
 
     def transcript(self, name: str) -> StoredTranscript:
         """Return a conversation, which is empty at first.
@@ -136,7 +118,7 @@ class SqliteStore:
         """List the names of the conversations that hold something, the oldest first."""
         query = "SELECT transcript FROM items GROUP BY transcript ORDER BY min(position)"
         with self._transaction(writes=False) as db:
-            return [name for (name,) in db.execute(query)]
+            return [name for (name,) in db.execute(query).fetchall()]
 
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round that waits, to decide about its calls; nothing is run or locked.
@@ -161,8 +143,7 @@ class SqliteStore:
     def waiting(self) -> list[str]:
         """List the ids of the rounds that wait, the oldest first."""
         with self._transaction(writes=False) as db:
-            rows = db.execute("SELECT id FROM rounds WHERE since IS NULL ORDER BY rowid").fetchall()
-        return [found for (found,) in rows]
+            return [round_id for (round_id,) in _ROUNDS.waiting(db, "id")]
 
     def stuck(self, seconds: float = 0.0) -> list[StuckRound]:
         """List the rounds that a process took and that haven't ended: it died, or still runs them.
@@ -184,9 +165,8 @@ class SqliteStore:
             raise TypeError(message)
         now = time()
         with self._transaction(writes=False) as db:
-            query = "SELECT id, since, round, begun FROM rounds WHERE abs(? - since) >= ? ORDER BY since"
-            rows = db.execute(query, (now, float(seconds)))  # SQLite takes no integer beyond 64 bits
-            return [_stuck(row, now) for row in rows]
+            rows = _ROUNDS.stuck(db, now, seconds, "id, since, round, begun")
+        return [_stuck(row, now) for row in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
         """Return a round whose process died, which waits again.
@@ -211,7 +191,7 @@ class SqliteStore:
             if row is None or row[1] is None:
                 raise _gone(round_id, row)
             after = self._restored(round_id, row, toolset).replace(_revision=row[0] + 1)
-            self._write(db, after, row[0])
+            self._let_wait(db, after, row[0])
         return after
 
     # --- for executors ---------------------------------------------------------------------------
@@ -255,7 +235,7 @@ class SqliteStore:
         try:
             return self.keep(claimed, after)
         except Exception as error:
-            raise StoreError(_unsaved(claimed, begun, error), work.id, after) from error
+            raise StoreError(_unsaved(claimed, begun, error), work.id, after, code="unsaved") from error
 
     def claim(self, work: Round[Any], *, begun: bool = False) -> Round[Any]:
         """Save a round as taken by this process alone; for executors.
@@ -269,20 +249,18 @@ class SqliteStore:
             StoreError: it is done or was committed, runs now, or somebody decided something else meanwhile.
         """
         revision = work._revision  # noqa: SLF001  # a value of this room
-        text = json.dumps(work.as_dict(secret=self._secret))
+        text, is_begun = json.dumps(work.as_dict(secret=self._secret)), int(begun)
         with self._transaction() as db:
-            row = _row(db, work.id)
-            if revision is None and row is None and not _has_turn(db, work.id):
-                db.execute("INSERT INTO rounds VALUES (?, 1, ?, ?, NULL, ?)", (work.id, time(), text, begun))
-                return work.replace(_revision=1)
-            if row is None or row[1] is not None or row[0] != revision:
-                raise _gone(work.id, row)
-            values = (row[0] + 1, time(), text, row[2], begun, work.id)
-            db.execute(
-                "UPDATE rounds SET revision = ?, since = ?, round = ?, before = ?, begun = ? WHERE id = ?",
-                values,
-            )
-        return work.replace(_revision=row[0] + 1)
+            if revision is None:
+                new: dict[str, Any] = {"since": time(), "round": text, "before": None, "begun": is_begun}
+                is_ours = not _has_turn(db, work.id) and _ROUNDS.add(db, work.id, **new)
+            else:
+                row = _row(db, work.id)
+                new = {"since": time(), "round": text, "before": row and row[2], "begun": is_begun}
+                is_ours = _ROUNDS.change(db, work.id, revision, taken=False, **new)
+            if not is_ours:
+                raise _gone(work.id, _row(db, work.id))
+        return work.replace(_revision=(revision or 0) + 1)
 
     def begin(self, decided: Round[Any]) -> None:
         """Save the decisions about a claimed round, and that its calls run from now on; for executors.
@@ -291,14 +269,12 @@ class SqliteStore:
             EncodeError: it can't be written as JSON.
             StoreError: somebody took it back meanwhile.
         """
+        revision: Any = decided._revision  # noqa: SLF001  # as above
         text = json.dumps(decided.as_dict(secret=self._secret))
-        values = (time(), text, decided.id, decided._revision)  # noqa: SLF001  # as above
         with self._transaction() as db:
-            done = db.execute(
-                "UPDATE rounds SET since = ?, round = ?, begun = 1 WHERE id = ? AND revision = ?", values
-            )
-            if done.rowcount != 1:
-                raise _gone(decided.id, _row(db, decided.id))
+            new: dict[str, Any] = {"since": time(), "round": text, "begun": 1}
+            if not _ROUNDS.change(db, decided.id, revision, taken=True, step=0, **new):
+                raise _gone(decided.id, _row(db, decided.id), "taken_back")
 
     def keep(self, claimed: Round[Any], after: Round[Any]) -> Round[Any]:
         """Save a round after it ran, as waiting; for executors.
@@ -313,7 +289,7 @@ class SqliteStore:
         revision: Any = claimed._revision  # noqa: SLF001  # as above
         kept = after.replace(_revision=revision + 1)
         with self._transaction() as db:
-            self._write(db, kept, revision)
+            self._let_wait(db, kept, revision)
         return kept
 
     def give_back(self, claimed: Round[Any]) -> None:
@@ -325,17 +301,13 @@ class SqliteStore:
         revision: Any = claimed._revision  # noqa: SLF001  # as above
         with self._transaction() as db:
             row = _row(db, claimed.id)
-            if row is None or row[0] != revision:
-                raise _gone(claimed.id, row)
-            if row[3] is None:
-                db.execute("DELETE FROM rounds WHERE id = ?", (claimed.id,))
+            if row is not None and row[3] is None:
+                is_done = _ROUNDS.delete(db, claimed.id, revision, taken=True)
             else:
-                values = (revision - 1, row[3], claimed.id)
-                db.execute(
-                    "UPDATE rounds SET revision = ?, since = NULL, round = ?, before = NULL, begun = 0 "
-                    "WHERE id = ?",
-                    values,
-                )
+                old = {**_WAITS, "round": row and row[3]}
+                is_done = _ROUNDS.change(db, claimed.id, revision, taken=True, step=-1, **old)
+            if not is_done:
+                raise _gone(claimed.id, row, "taken_back")
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -360,28 +332,34 @@ class SqliteStore:
             raise RestoreError(problems, found)
         return cast("Round[Any]", found)
 
-    def _write(self, db: sqlite3.Connection, work: Round[Any], revision: int) -> None:
+    def _let_wait(self, db: Statements, work: Round[Any], revision: int) -> None:
         text = json.dumps(work.as_dict(secret=self._secret))
-        done = db.execute(
-            "UPDATE rounds SET revision = ?, since = NULL, round = ?, before = NULL, begun = 0 "
-            "WHERE id = ? AND revision = ?",
-            (revision + 1, text, work.id, revision),
-        )
-        if done.rowcount != 1:
-            raise _gone(work.id, _row(db, work.id))
-
-    @contextmanager
-    def _transaction(self, *, writes: bool = True) -> Generator[sqlite3.Connection]:
-        """Open the file for one transaction: a connection belongs to one thread and one process."""
-        try:
-            opened = closing(sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None))
-            with opened as db, transaction(db, writes=writes):
-                yield db
-        except sqlite3.Error as error:
-            raise StoreError(unusable_database("the store", self._path, error)) from error
+        if not _ROUNDS.change(db, work.id, revision, taken=True, round=text, **_WAITS):
+            raise _gone(work.id, _row(db, work.id), "taken_back")
 
     def __repr__(self) -> str:
-        return f"SqliteStore({one_line(self._path, 200)!r})"
+        return f"{type(self).__name__}({str(self.database)!r})"
+
+
+class SqliteStore(Store):
+    """Rounds that wait, and transcripts, in a file of SQLite.
+
+    A process that may only read the file can list and load what is there. If you set the file to WAL mode, a
+    process must be able to write to its folder, even to read.
+
+    Args:
+        path: path of the file, which is created if it doesn't exist.
+        secret: as for `Store`.
+
+    Raises:
+        StoreError: the file can't be opened, isn't a database of SQLite, or another version of this package
+            made it. Every method that uses the file raises it if SQLite fails.
+        TypeError: the path isn't one, or the secret isn't bytes.
+        ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
+    """
+
+    def __init__(self, path: str | PathLike[str], *, secret: bytes | None = None) -> None:
+        super().__init__(SqliteDatabase(checked_path("the path of a store", path)), secret=secret)
 
 
 class StoredTranscript:
@@ -390,7 +368,7 @@ class StoredTranscript:
     It holds, in order, messages of the user (a string is one), messages in the form of a provider, and turns.
     """
 
-    def __init__(self, store: SqliteStore, name: str) -> None:
+    def __init__(self, store: Store, name: str) -> None:
         self._store = store
         self._name = name
 
@@ -423,34 +401,72 @@ class StoredTranscript:
         """
         text = json.dumps({"turn": turn.as_dict()})
         with self._store._transaction() as db:  # noqa: SLF001  # as above
-            if _has_turn(db, turn.id):
+            values = (self._name, turn.id, text)
+            added = db.execute(
+                "INSERT INTO items (transcript, turn, item) VALUES (?, ?, ?) ON CONFLICT (turn) DO NOTHING",
+                values,
+            )
+            if added.rowcount != 1:
                 message = "this turn is in a transcript already: it was committed before"
                 raise RoundError(message)
             row = _row(db, turn.id)
-            now = None if row is None else row[0]
-            if now != revision or (row is not None and row[1] is not None):
+            is_as_read = (
+                (row is None) if revision is None else _ROUNDS.delete(db, turn.id, revision, taken=False)
+            )
+            if not is_as_read:
                 raise _gone(turn.id, row)
-            values = (self._name, turn.id, text)
-            db.execute("INSERT INTO items (transcript, turn, item) VALUES (?, ?, ?)", values)
-            db.execute("DELETE FROM rounds WHERE id = ?", (turn.id,))
 
-    def _items(self) -> list[Any]:
+    def _items(self, rest: str = "", *values: int) -> list[Any]:
+        """Return items, the oldest first; `rest` is the rest of the query."""
+        query = f"SELECT turn, item FROM items WHERE transcript = ? ORDER BY position {rest}"  # noqa: S608  # a text of this class
         with self._store._transaction(writes=False) as db:  # noqa: SLF001  # as above
-            query = "SELECT turn, item FROM items WHERE transcript = ? ORDER BY position"
-            rows = db.execute(query, (self._name,)).fetchall()
-        with _reading(self._store._path):  # noqa: SLF001  # as above
+            rows = db.execute(query, (self._name, *values)).fetchall()
+        with _reading(self._store.database):
             items = [(turn, json.loads(text)) for turn, text in rows]
             return [item if turn is None else _turn(item["turn"]) for turn, item in items]
+
+    def last(self, count: int) -> list[Any]:
+        """Return the newest items, the oldest of them first, without reading the others.
+
+        Args:
+            count: how many at most.
+
+        Raises:
+            ValueError: it is below 0.
+        """
+        if count < 0:
+            message = f"count must be 0 or more, not {received(count)}"
+            raise ValueError(message)
+        return self._items("DESC LIMIT ?", min(count, _LARGEST_INTEGER))[::-1]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items())
 
     def __len__(self) -> int:
-        return len(self._items())
+        query = "SELECT count(*) FROM items WHERE transcript = ?"
+        with self._store._transaction(writes=False) as db:  # noqa: SLF001  # as above
+            (count,) = db.execute(query, (self._name,)).fetchone()
+        return int(count)
 
-    def __getitem__(self, index: int) -> Any:
-        """Return one item."""
-        return self._items()[index]
+    def __bool__(self) -> bool:
+        return bool(self.last(1))
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return one item, reading no other one; or the items of a slice."""
+        if isinstance(index, slice):
+            return self._items()[index]
+        order, at = ("", index) if index >= 0 else ("DESC", -1 - index)
+        found = self._items(f"{order} LIMIT 1 OFFSET ?", min(at, _LARGEST_INTEGER))
+        if not found:
+            message = f"the transcript has no item {index}"
+            raise IndexError(message)
+        return found[0]
 
     def __repr__(self) -> str:
         return f"<StoredTranscript {one_line(self._name, 100)!r} of {len(self)}>"
@@ -477,20 +493,20 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
             for turn, text in db.execute("SELECT turn, item FROM items ORDER BY position"):
                 item = json.loads(text)
                 yield item if turn is None else _calls_sent(item["turn"])
-            for (text,) in db.execute("SELECT round FROM rounds ORDER BY rowid"):
+            for (text,) in db.execute("SELECT round FROM rounds ORDER BY position"):
                 yield _calls_sent(json.loads(text))
     except sqlite3.Error as error:
-        raise StoreError(unusable_database("the store", name, error)) from error
+        raise StoreError(unusable_database("the store", name, error), code="unavailable") from error
 
 
 @contextmanager
-def _reading(path: str) -> Generator[None]:
+def _reading(where: object) -> Generator[None]:
     """Raise a `StoreError` if what is read was written by something else, or by another version."""
     try:
         yield
     except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        message = f"the store {one_line(path, 200)} contains something other than turns and rounds"
-        raise StoreError(message) from error
+        message = f"the store {one_line(str(where), 200)} contains something other than turns and rounds"
+        raise StoreError(message, code="damaged") from error
 
 
 def _stuck(row: Any, now: float) -> StuckRound:
@@ -503,7 +519,9 @@ def _stuck(row: Any, now: float) -> StuckRound:
 def _damaged(round_id: object) -> StoreError:
     """Return that something else wrote into the row of a round: SQLite takes any value in any column."""
     name = one_line(str(round_id), 100)
-    return StoreError(f"the row of {name} in the store contains something other than a round", name)
+    return StoreError(
+        f"the row of {name} in the store contains something other than a round", name, code="damaged"
+    )
 
 
 def _calls_to_run(text: str) -> tuple[RawCall, ...]:
@@ -550,38 +568,17 @@ def _check_toolset(given: object) -> None:
     raise TypeError(": ".join([what, *found[:1]]))
 
 
-def _missing(db: sqlite3.Connection, path: str) -> list[str]:
-    """Return the columns that the table of rounds lacks because an older version made it.
-
-    Raises:
-        StoreError: a newer version made it.
-    """
-    found = [name for _, name, *_ in db.execute("PRAGMA table_info(rounds)")]
-    missing = [name for name in _COLUMNS if name not in found]
-    unknown = [one_line(name, 100) for name in found if name not in _COLUMNS]
-    if unknown and not missing:
-        made = f"a newer version of operator_schema made the store {one_line(path, 200)}"
-        message = (
-            f"{made}, with columns that this one doesn't know ({listed(unknown, 5)}): update the package, or "
-            "give the path of another file"
-        )
-        raise StoreError(message)
-    return [] if unknown or not {*missing} <= _ADDED.keys() else missing  # else another program made it
-
-
 _LARGEST_INTEGER = 2**63 - 1
-"""The largest that SQLite can hold."""
+"""The largest that a database can hold."""
 
 
-def _row(db: sqlite3.Connection, round_id: str) -> Any:
+def _row(db: Statements, round_id: str) -> Any:
     """Return a round's revision, run start, data, earlier data, and whether its calls began, or None.
 
     Raises:
         StoreError: something else wrote into its row.
     """
-    query = "SELECT revision, since, round, before, begun FROM rounds WHERE id = ?"
-    # An id may be what somebody wrote into an address: SQLite takes no lone surrogate.
-    row = db.execute(query, (writable_text("the id of a round", round_id),)).fetchone()
+    row = _ROUNDS.read(db, round_id, "revision, since, round, before, begun")
     if row is None:
         return None
     revision, since, data, before, begun = row
@@ -598,7 +595,7 @@ def _row(db: sqlite3.Connection, round_id: str) -> Any:
     return row
 
 
-def _has_turn(db: sqlite3.Connection, round_id: str) -> bool:
+def _has_turn(db: Statements, round_id: str) -> bool:
     """Return whether the turn of a round is in a transcript."""
     return db.execute("SELECT 1 FROM items WHERE turn = ?", (round_id,)).fetchone() is not None
 
@@ -620,14 +617,21 @@ def _unsaved(claimed: Round[Any], begun: Sequence[object], error: Exception) -> 
     return f"{claimed.id} can't be saved {ran}{where}: {exception_text(error)}"
 
 
-def _gone(round_id: str, row: Any) -> StoreError:
-    """Return why a round isn't available now."""
+def _gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreError:
+    """Return why a round isn't available now.
+
+    Args:
+        round_id: of the round.
+        row: of the round now.
+        code: why, if it waits.
+    """
     name = one_line(round_id, 100)
     if row is None:
-        return StoreError(f"{name} is done, or was never stored", round_id)
+        return StoreError(f"{name} is done, or was never stored", round_id, code="done")
     if row[1] is not None:
-        return StoreError(f"{name} runs now, or its process died: see store.stuck()", round_id)
-    return StoreError(f"{name} was changed in the meantime: load it again", round_id)
+        message = f"{name} runs now, or its process died: see store.stuck()"
+        return StoreError(message, round_id, code="running")
+    return StoreError(f"{name} was changed in the meantime: load it again", round_id, code=code)
 
 
 def _turn(data: Any) -> Turn:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .scripted_model import CutOff as CutOff
     from .scripted_model import Refusal as Refusal
     from .scripted_model import ScriptedModel as ScriptedModel
+    from .store_checks import check_store as check_store
     from .strategies import arguments as arguments
     from .strategies import instances as instances
     from .strategies import near_misses as near_misses
@@ -36,6 +37,7 @@ else:
             ".cassettes": "PlaybackError playback record",
             ".result_values": "drawn results",
             ".scripted_model": "CutOff Refusal ScriptedModel",
+            ".store_checks": "check_store",
             ".strategies": "arguments instances near_misses",
         },
     )

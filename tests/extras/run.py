@@ -46,8 +46,11 @@ SMALL = {
 OF_ONE_RELEASE = {"opentelemetry": ("opentelemetry-sdk", "opentelemetry-exporter-otlp-json-file")}
 """A package for tests that has to be of the release of the extra, and one that needs the newest release."""
 
-ENGINES = dict.fromkeys(["dask", "ray"], "engines/test_engines_elsewhere.py")
-"""The extras of clusters, which have an environment of their own, as frameworks do."""
+ELSEWHERE = {
+    **dict.fromkeys(["dask", "ray"], "engines/test_engines_elsewhere.py"),
+    "postgres": "stores/test_postgres.py",
+}
+"""The extras of clusters and servers, which have an environment of their own, as frameworks do."""
 
 
 class Outcome(NamedTuple):
@@ -81,7 +84,7 @@ def frameworks() -> dict[str, Path]:
         path.stem.removeprefix("test_adapter_").replace("_", "-"): path
         for path in sorted(folder.glob("*/test_adapter_*.py"))
     }
-    found |= {name: folder / path for name, path in ENGINES.items()}
+    found |= {name: folder / path for name, path in ELSEWHERE.items()}
     return {name: path for name, path in found.items() if name in extras()}
 
 

@@ -25,7 +25,7 @@ from operator_schema.rounds import round as rounds
 from operator_schema.rounds.tool_call import INTERRUPTED
 
 TRACED = {
-    stores.__file__: {"claim", "begin", "keep", "run", "_write", "take_back"},
+    stores.__file__: {"claim", "begin", "keep", "run", "_let_wait", "take_back"},
     deciding.__file__: {"decide", "asked_about", "unless_confirmed"},
     rounds.__file__: {"execute_with", "_decided", "_run", "settle"},
     __file__: {"refund", "voucher", "look", "large", "capitals"},

@@ -27,6 +27,7 @@ from operator_schema.rounds import (
     InterruptedRoundError,
     RestoreError,
     commit,
+    databases,
     stores,
 )
 from operator_schema.rounds.errors import StoreError
@@ -229,7 +230,7 @@ def test_a_stuck_round_that_cannot_be_read_is_listed_without_its_calls(store, da
     @tool
     def look() -> None:
         """Look from within."""
-        with sqlite3.connect(store._path) as db:
+        with sqlite3.connect(store.database.path) as db:
             db.execute("UPDATE rounds SET round = ?", (damage,))
         db.close()
         seen.extend(store.stuck())
@@ -428,6 +429,26 @@ def test_a_transcript_gives_back_what_it_was_given(store):
     assert len(history) == 4
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_a_transcript_is_read_like_a_list(store, count):
+    other, history = store.transcript("other"), store.transcript("a")
+    for number in range(count):
+        history.append(f"{number}")
+        other.append("not of it")
+    wanted = [f"{number}" for number in range(count)]
+    assert (len(history), bool(history), [*history]) == (count, bool(wanted), wanted)
+    for index in [*range(-count, count), slice(None), slice(-2, None), slice(1, 3), slice(None, None, -1)]:
+        assert history[index] == wanted[index]
+    for index in (count, -count - 1, 10**30, -(10**30)):
+        with pytest.raises(IndexError, match=f"the transcript has no item {index}"):
+            history[index]
+    for last in range(count + 3):
+        assert history.last(last) == wanted[max(0, count - last) :]
+    assert history.last(10**30) == wanted
+    with pytest.raises(ValueError, match="count must be 0 or more, not integer -1"):
+        history.last(-1)
+
+
 @pytest.mark.parametrize("name", [None, 5, b"a"])
 def test_a_transcript_has_a_name(store, name):
     with pytest.raises(TypeError, match="the name of a transcript must be a string"):
@@ -521,11 +542,6 @@ def folder(path):
     path.mkdir()
 
 
-def foreign(path):
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TABLE rounds (name TEXT)")
-
-
 def in_wal_mode(path):
     SqliteStore(path)
     with closing(sqlite3.connect(path)) as db:
@@ -543,7 +559,6 @@ def deleted(path):
         (cut, "database disk image is malformed; restore it from a backup"),
         (folder, "unable to open database file; it is a folder: give the path of a file in it"),
         (deleted, "unable to open database file; create its folder"),
-        (foreign, "no such column: id; it was deleted, or belongs to another program"),
     ],
 )
 def test_a_file_that_can_not_be_used_is_named_with_a_remedy(tmp_path, spoil, message):
@@ -580,7 +595,7 @@ def test_a_file_that_may_only_be_read_is_read(store, tmp_path, monkeypatch):
     store.transcript("a").append("hello")
     running = store.claim(sent(raw("fetch", "f", url="u")))
     with only_readable(monkeypatch):
-        found = SqliteStore(store._path, secret=store._secret)  # the same file
+        found = SqliteStore(store.database.path, secret=store._secret)  # the same file
         assert found.waiting() == [waiting.id]
         assert found.load(waiting.id, toolset) == waiting
         assert found.transcripts() == ["a"]
@@ -615,14 +630,14 @@ def test_the_remedy_for_wal_mode_is_for_databases_in_it(tmp_path):
 
 
 def test_reading_does_not_wait_for_a_process_that_writes(store):
-    with closing(sqlite3.connect(store._path, isolation_level=None)) as other:
+    with closing(sqlite3.connect(store.database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert store.waiting() == []
 
 
 def test_a_file_that_another_process_holds_is_named(tmp_path, monkeypatch):
     store = SqliteStore(tmp_path / "chats.db")
-    monkeypatch.setattr(stores, "PATIENCE", 0.01)
+    monkeypatch.setattr(databases, "PATIENCE", 0.01)
     with closing(sqlite3.connect(tmp_path / "chats.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="database is locked; another process locked it for 30 seconds"):

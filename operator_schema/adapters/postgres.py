@@ -1,0 +1,175 @@
+"""How does a store use PostgreSQL?"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from ..files import PATIENCE
+from ..message_text import checked_text, one_line, received
+from ..rounds import Database, Store
+
+try:
+    import psycopg
+    import psycopg.conninfo
+    import psycopg.sql
+    import psycopg_pool
+except ImportError as missing:
+    message = "to keep rounds in PostgreSQL, install the extra: pip install 'operator-schema[postgres]'"
+    raise ImportError(message) from missing
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["PostgresDatabase", "PostgresStore"]
+
+_CONNECT_SECONDS = 10
+
+
+class PostgresStore(Store):
+    """Rounds that wait, and transcripts, in a database of PostgreSQL: for programs on several machines.
+
+    Each process keeps a pool of connections, which begins with the first use and connects again if the server
+    was away. Needs the extra `postgres` (psycopg 3).
+
+    Args:
+        conninfo: where the database is, such as `postgresql://user@host/desk`; see
+            https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING.
+        secret: as for `Store`.
+        schema: the schema of the database that has the tables; it is made if it isn't there.
+        connections: how many a process opens at most.
+
+    Raises:
+        StoreError: the database can't be used, or another version of this package made its tables.
+        TypeError: an argument has another type.
+        ValueError: the secret is shorter than 16 bytes, `conninfo` can't be read, or `connections` isn't an
+            integer above 0.
+    """
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        secret: bytes | None = None,
+        schema: str = "operator_schema",
+        connections: int = 10,
+    ) -> None:
+        super().__init__(PostgresDatabase(conninfo, schema=schema, connections=connections), secret=secret)
+
+
+class PostgresDatabase(Database):
+    """A schema of a database of PostgreSQL, for `Store` and `Journal`.
+
+    Args:
+        conninfo: as for `PostgresStore`.
+        schema: its name; it is made if it isn't there.
+        connections: how many a process opens at most.
+    """
+
+    errors = (psycopg.Error,)
+
+    def __init__(self, conninfo: str, *, schema: str = "operator_schema", connections: int = 10) -> None:
+        self._conninfo = checked_text("the conninfo of a database", conninfo)
+        self._schema = checked_text("the schema of a database", schema)
+        self._connections: int = connections
+        if not _is_count(connections):
+            error = f"connections must be an integer above 0, not {received(connections)}"
+            raise ValueError(error)
+        try:
+            self._named = psycopg.conninfo.conninfo_to_dict(conninfo)
+        except psycopg.ProgrammingError as wrong:
+            error = f"the conninfo of a database can't be read: {one_line(str(wrong), 200)}"
+            raise ValueError(error) from None
+        named = psycopg.sql.Identifier(schema)
+        self._path = psycopg.sql.SQL("SET search_path TO {}").format(named)
+        self.before_tables = (psycopg.sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(named).as_string(),)
+        self._pool: psycopg_pool.ConnectionPool[Any] | None = None
+        self._owner = 0
+        self._lock = Lock()
+
+    @contextmanager
+    def transaction(self, *, writes: bool) -> Generator[psycopg.Connection[Any]]:  # noqa: ARG002  # readers never wait
+        """Take a connection of the pool for one transaction."""
+        pool = self._opened()
+        try:
+            connection = pool.getconn(timeout=PATIENCE)
+        except psycopg_pool.PoolTimeout:
+            # After an outage the pool tries again ever more rarely; a new one tries at once.
+            self._close(pool)
+            raise
+        try:
+            with connection.transaction():
+                yield connection
+        finally:
+            pool.putconn(connection)
+
+    def _opened(self) -> psycopg_pool.ConnectionPool[Any]:
+        """Return the pool of this process: connections don't survive a fork."""
+        with self._lock:
+            if self._pool is None or self._owner != os.getpid():
+                self._pool = psycopg_pool.ConnectionPool(
+                    self._conninfo,
+                    kwargs={"autocommit": True, **self._defaults()},
+                    min_size=0,
+                    max_size=self._connections,
+                    open=True,
+                    configure=self._configure,
+                    check=psycopg_pool.ConnectionPool.check_connection,
+                    name="operator_schema",
+                )
+                self._owner = os.getpid()
+            return self._pool
+
+    def _defaults(self) -> dict[str, Any]:
+        return {} if "connect_timeout" in self._named else {"connect_timeout": _CONNECT_SECONDS}
+
+    def _configure(self, connection: psycopg.Connection[Any]) -> None:
+        connection.execute(self._path)
+        patience = psycopg.sql.Literal(f"{PATIENCE:.0f}s")
+        connection.execute(psycopg.sql.SQL("SET lock_timeout = {}").format(patience))
+
+    def close(self) -> None:
+        """Close the connections of this process; the next use opens others."""
+        if self._pool is not None and self._owner == os.getpid():
+            self._close(self._pool)
+
+    def _close(self, pool: psycopg_pool.ConnectionPool[Any]) -> None:
+        """Close a pool of this process: connections in use are closed when they come back."""
+        with self._lock:
+            if self._pool is pool:
+                self._pool = None
+        pool.close(timeout=0)
+
+    def why_unusable(self, what: str, error: Exception) -> str:
+        """Return the text of an error of PostgreSQL, and what to do about it."""
+        said = f"{what} {self} can't be used: {one_line(str(error).strip(), 200)}"
+        remedy = _remedy(error)
+        return f"{said}; {remedy}" if remedy else said
+
+    def __str__(self) -> str:
+        parts = [str(self._named[name]) for name in ("host", "dbname") if name in self._named]
+        return one_line(f"PostgreSQL {'/'.join(parts)}".strip(), 200)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"conninfo": self._conninfo, "schema": self._schema, "connections": self._connections}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]  # pickle makes it without
+
+
+def _is_count(given: object) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and given > 0
+
+
+def _remedy(error: Exception) -> str | None:
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return f"another process locked the row for {PATIENCE:.0f} seconds: end that one, or try again"
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return "let this user create the schema, and read and write its tables"
+    if isinstance(error, psycopg_pool.PoolTimeout):
+        return "check that the server runs and takes connections, or give more of them (connections=…)"
+    if isinstance(error, psycopg.OperationalError):
+        return "check that the server runs, and the conninfo"
+    return None

@@ -1,0 +1,143 @@
+"""What every store promises is checked, and a store that breaks a promise is found."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import pytest
+
+from operator_schema.rounds import SqliteStore, Store, StoreError
+from operator_schema.rounds.stores import StoredTranscript
+from operator_schema.testing import check_store, store_checks
+
+pytestmark = pytest.mark.needs_threads
+
+
+@pytest.mark.needs_process
+@pytest.mark.slow("it starts eight processes")
+def test_the_store_in_sqlite_keeps_every_promise(tmp_path):
+    check_store(partial(SqliteStore, tmp_path / "desk.db"))
+
+
+class TakesWhatRuns(SqliteStore):
+    def claim(self, work, *, begun=False):
+        text = json.dumps(work.as_dict())
+        with self._transaction() as db:
+            db.execute("DELETE FROM rounds WHERE id = ?", (work.id,))
+            db.execute(
+                "INSERT INTO rounds (id, revision, since, round, begun) VALUES (?, 1, 1.0, ?, ?)",
+                (work.id, text, begun),
+            )
+        return work.replace(_revision=1)
+
+
+class OverwritesDecisions(SqliteStore):
+    def claim(self, work, *, begun=False):
+        with self._transaction(writes=False) as db:
+            row = db.execute("SELECT revision FROM rounds WHERE id = ?", (work.id,)).fetchone()
+        return super().claim(work.replace(_revision=None if row is None else row[0]), begun=begun)
+
+
+class LoadsWhatRuns(SqliteStore):
+    def load(self, round_id, toolset):
+        try:
+            return super().load(round_id, toolset)
+        except StoreError as error:
+            if error.code != "running":
+                raise
+            return self.take_back(round_id, toolset)
+
+
+class GivesNothingBack(SqliteStore):
+    def give_back(self, claimed):
+        pass
+
+
+class ForgetsResults(SqliteStore):
+    def keep(self, claimed, after):
+        return super().keep(claimed, claimed if after.deferred or after.pending else after)
+
+
+class LetsTheSlowOneWrite(SqliteStore):
+    def keep(self, claimed, after):
+        with self._transaction() as db:
+            (revision,) = db.execute("SELECT revision FROM rounds WHERE id = ?", (claimed.id,)).fetchone()
+            db.execute("UPDATE rounds SET since = 1.0 WHERE id = ?", (claimed.id,))
+        return super().keep(claimed.replace(_revision=revision), after)
+
+
+class TakesATurnTwice(SqliteStore):
+    def transcript(self, name):
+        class Twice(StoredTranscript):
+            def commit_turn(self, turn, revision):
+                self.append({"turn": turn.as_dict()})
+
+        return Twice(self, name)
+
+
+class ListsTheNewestFirst(SqliteStore):
+    def waiting(self):
+        return super().waiting()[::-1]
+
+
+class LosesSurrogates(SqliteStore):
+    def transcript(self, name):
+        class Loses(StoredTranscript):
+            def append(self, item):
+                super().append(item.replace("\ud800", "?") if isinstance(item, str) else item)
+
+        return Loses(self, name)
+
+
+class HasNoCodes(SqliteStore):
+    def load(self, round_id, toolset):
+        try:
+            return super().load(round_id, toolset)
+        except StoreError as error:
+            raise StoreError(error.message, error.round_id) from error
+
+
+class SavesAroundTheRun(Store):
+    """What a program writes that only saves a round before and after it runs."""
+
+    def __init__(self, *_):
+        self._rounds = {}
+
+    async def run(self, work, run):
+        self._rounds[work.id] = work
+        self._rounds[work.id] = await run(work, lambda _: None)
+        return self._rounds[work.id]
+
+    def load(self, round_id, toolset):
+        return self._rounds[round_id]
+
+
+BROKEN = [
+    *(
+        TakesWhatRuns,
+        OverwritesDecisions,
+        LoadsWhatRuns,
+        GivesNothingBack,
+        ForgetsResults,
+        LetsTheSlowOneWrite,
+    ),
+    *(TakesATurnTwice, ListsTheNewestFirst, LosesSurrogates, HasNoCodes, SavesAroundTheRun),
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_store_that_breaks_a_promise_is_found(tmp_path, monkeypatch, broken):
+    here = [check for check in store_checks._CHECKS if check.__name__ not in {"_one_runs", "_killed"}]
+    monkeypatch.setattr(store_checks, "_CHECKS", here)  # those that start no process find all of these
+    made = []
+
+    def make():
+        return (
+            made[0]
+            if broken is SavesAroundTheRun and made
+            else made.append(broken(tmp_path / "a.db")) or made[-1]
+        )
+
+    with pytest.raises(AssertionError, match=r"^the store breaks \d+ of \d+ promises:\n- .* But: "):
+        check_store(make)
