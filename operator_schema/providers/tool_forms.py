@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Tools: TypeAlias = Sequence[Tool[..., Any]]
 
 __all__ = [
+    "STYLE",
     "Fit",
     "Offered",
     "Strict",
@@ -41,6 +42,7 @@ __all__ = [
     "made_forms",
     "not_deferred",
     "own_keys",
+    "plain_schema",
     "sent_tools",
     "too_long",
     "too_many",
@@ -262,8 +264,11 @@ def made_forms(
     made: list[ToolForm] = []
     for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):
         definition = tool.new_definition(STYLE)
-        if written is not None:
-            definition["input_schema"] = written.schema
+        definition["input_schema"] = (
+            plain_schema(definition["input_schema"], tool.name, provider.name)
+            if written is None
+            else written.schema
+        )
         name = definition["name"] = provider.names.wire_name(tool.name)
         definition["input_schema"] = _with_wire_keys(provider, tool, definition["input_schema"])
         own_text = definition["description"]
@@ -272,8 +277,9 @@ def made_forms(
             left = without_unions(definition["input_schema"], tool.name, provider.name)
             if left is not None:
                 definition["input_schema"] = left.schema
-                definition["description"] = left.described(definition["description"])
-                own_text = left.described(own_text)
+                most = provider.rules.longest_description
+                definition["description"] = left.described(definition["description"], most)
+                own_text = left.described(own_text, most)
         original = Original(provider.wire.tool(definition, strict=strict))
         made.append(ToolForm(provider, name, original, _size_of(written, strict=strict), own_text))
     return made
@@ -386,7 +392,27 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
     ]
 
 
-def without_unions(schema: Mapping[str, Any], tool: str, provider: str) -> Uncomposed | None:
+def plain_schema(schema: dict[str, Any], tool: str, provider: str) -> dict[str, Any]:
+    """Return the schema of a tool as APIs take it that take all of JSON Schema; see `in_current_draft`.
+
+    Args:
+        schema: of the arguments.
+        tool: its name, for the error.
+        provider: its name, for the error.
+
+    Raises:
+        SchemaError: all of it is in another document.
+    """
+    from ..schema.current_draft import foreign_references, in_current_draft
+
+    if any(part is schema for _, part in foreign_references(schema)):
+        message = f"its schema is at {received(schema['$ref'])}, which {provider} doesn't read"
+        complaint = about_type((), "unsupported", tool, message, "Put that schema in place of the reference")
+        raise SchemaError(tool, [complaint], "tool")
+    return in_current_draft(schema)
+
+
+def without_unions(schema: dict[str, Any], tool: str, provider: str) -> Uncomposed | None:
     """Return the schema of a tool for a provider that takes no composition at the root; None if it has none.
 
     Args:
@@ -395,16 +421,18 @@ def without_unions(schema: Mapping[str, Any], tool: str, provider: str) -> Uncom
         provider: its name, for the error.
 
     Raises:
-        SchemaError: the arguments are a union, without a list of properties.
+        SchemaError: the arguments can't be an object.
     """
-    from ..schema.root_composition import UNIONS, uncomposed
+    from ..schema.dialect_writing import CannotSay
+    from ..schema.root_composition import uncomposed
 
-    left = uncomposed(schema)
-    if left is None and not UNIONS.isdisjoint(schema):
-        message = f"{provider} takes only arguments with a list of properties, and these are a union"
-        remedy = "Give the union to one parameter: a dataclass with a field of this type"
-        raise SchemaError(tool, [about_type((), "unsupported", tool, message, remedy)])
-    return left
+    try:
+        return uncomposed(schema)
+    except CannotSay as error:
+        message = f"{provider} takes only arguments that are an object, and {error.what}"
+        remedy = "Describe an object with properties"
+        complaint = about_type((), "unsupported", tool, message, remedy)
+        raise SchemaError(tool, [complaint], "tool") from None
 
 
 def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFINITIONS",
+    "EXCLUSIVE",
     "INTEGER_KEY",
     "KEYWORDS",
     "LENGTHS",
@@ -155,6 +156,8 @@ LIMITS: Final = (
 NUMBERS: Final = tuple([limit for limit in LIMITS if limit.of == "number"])
 LENGTHS: Final = tuple([limit for limit in LIMITS if limit.of == "length"])
 TEXTS: Final = tuple([limit for limit in LIMITS if limit.of == "text"])
+EXCLUSIVE: Final = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
+"""The limits that draft 4 made exclusive by a keyword beside them."""
 SIGNS: Final = {limit.slot: limit.sign for limit in LIMITS}
 
 
