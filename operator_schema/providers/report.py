@@ -237,12 +237,12 @@ def _losses(provider: TakesTools, tool: Tool[..., Any], *, strict: bool) -> tupl
 
 def _left_out(provider: TakesTools, tool: Tool[..., Any]) -> list[tuple[tuple[str, ...], str]]:
     """List the keywords that aren't sent, in a mode that takes all of JSON Schema, each with its place."""
-    from ..schema.current_draft import foreign_references
+    from ..schema.current_draft import unsaid_parts
     from ..schema.dialect_writing import CannotSay
     from ..schema.root_composition import uncomposed
 
     schema = tool.new_definition(STYLE)["input_schema"]
-    found = [(path, "$ref") for path, _ in foreign_references(schema)]
+    found = [(path, keyword) for path, keyword, _ in unsaid_parts(schema)]
     if provider.takes_unions:
         return found
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from ..errors import SchemaError
 from ..findings import Finding, about_type
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .wire_format import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
+    Written = TypeVar("Written")
 
 __all__ = [
     "STYLE",
@@ -401,15 +402,12 @@ def plain_schema(schema: dict[str, Any], tool: str, provider: str) -> dict[str, 
         provider: its name, for the error.
 
     Raises:
-        SchemaError: all of it is in another document.
+        SchemaError: its root refers to another document, or to something that isn't an object.
     """
-    from ..schema.current_draft import foreign_references, in_current_draft
+    from ..schema.current_draft import in_current_draft
+    from ..schema.root_composition import with_own_root
 
-    if any(part is schema for _, part in foreign_references(schema)):
-        message = f"its schema is at {received(schema['$ref'])}, which {provider} doesn't read"
-        complaint = about_type((), "unsupported", tool, message, "Put that schema in place of the reference")
-        raise SchemaError(tool, [complaint], "tool")
-    return in_current_draft(schema)
+    return _as_object(with_own_root, in_current_draft(schema), tool, provider)
 
 
 def without_unions(schema: dict[str, Any], tool: str, provider: str) -> Uncomposed | None:
@@ -423,15 +421,21 @@ def without_unions(schema: dict[str, Any], tool: str, provider: str) -> Uncompos
     Raises:
         SchemaError: the arguments can't be an object.
     """
-    from ..schema.dialect_writing import CannotSay
     from ..schema.root_composition import uncomposed
 
+    return _as_object(uncomposed, schema, tool, provider)
+
+
+def _as_object(
+    write: Callable[[dict[str, Any]], Written], schema: dict[str, Any], tool: str, provider: str
+) -> Written:
+    from ..schema.dialect_writing import CannotSay
+
     try:
-        return uncomposed(schema)
+        return write(schema)
     except CannotSay as error:
         message = f"{provider} takes only arguments that are an object, and {error.what}"
-        remedy = "Describe an object with properties"
-        complaint = about_type((), "unsupported", tool, message, remedy)
+        complaint = about_type((), "unsupported", tool, message, "Describe an object with properties")
         raise SchemaError(tool, [complaint], "tool") from None
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from ..json_values import is_array, is_object
-from .dialect_writing import with_words, written_out
+from .dialect_writing import short_json, with_words, written_out
 from .keywords import EXCLUSIVE, KEYWORDS
-from .references import References, as_path, is_old, mapped, subschemas
+from .references import References, as_path, is_old, mapped, step, steps_of, subschemas
 from .style import without_boolean_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["foreign_references", "in_current_draft"]
+__all__ = ["in_current_draft", "unsaid_parts"]
 
 
 def in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
@@ -27,31 +27,33 @@ def in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
         schema: JSON values, of any draft since the fourth; it isn't changed.
 
     Returns:
-        A schema that takes the same values, but for references that lead to other documents.
+        A schema that takes the same values, but for `unsaid_parts`, which become words. A reference at the
+        root stays.
     """
-    foreign = {id(part) for _, part in foreign_references(schema)}
-    written: dict[str, Any] = _written(schema, is_from_before=is_old(schema), foreign=foreign)
+    unsaid = {id(part): keyword for _, keyword, part in unsaid_parts(schema)}
+    written: dict[str, Any] = _Writer(schema, unsaid).written(schema)
     return written
 
 
-def foreign_references(schema: dict[str, Any]) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """List the parts of a schema that refer to another document, each with its path in a value."""
-    found = [(path, part) for path, part in _parts(schema, ()) if _is_foreign(part.get("$ref"))]
-    if not found:
-        return []
+def unsaid_parts(schema: dict[str, Any]) -> list[tuple[tuple[str, ...], str, dict[str, Any]]]:
+    """List what no API reads, or what `items` would hide: path in a value, keyword, and its schema."""
+    found = [one for one in _unsaid(schema, ()) if one[1] != "$ref" or one[2] is not schema]
+    if all(keyword != "$ref" for _, keyword, _ in found):
+        return found
     references = References(schema)
-    return [(path, part) for path, part in found if not _leads_somewhere(references, part)]
+    return [one for one in found if one[1] != "$ref" or not _leads_somewhere(references, one[2])]
 
 
-def _parts(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    if is_object(schema):
-        yield path, schema
-        for steps, inner in subschemas(schema):
-            yield from _parts(inner, (*path, *as_path(steps)))
-
-
-def _is_foreign(reference: object) -> bool:
-    return isinstance(reference, str) and not reference.startswith("#")
+def _unsaid(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, dict[str, Any]]]:
+    if not is_object(schema):
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and not reference.startswith("#"):
+        yield path, "$ref", schema
+    elif "unevaluatedItems" in schema and _is_array(schema) and "items" not in schema:
+        yield path, "unevaluatedItems", schema
+    for steps, inner in subschemas(schema):
+        yield from _unsaid(inner, (*path, *as_path(steps)))
 
 
 def _leads_somewhere(references: References, part: dict[str, Any]) -> bool:
@@ -62,21 +64,64 @@ def _leads_somewhere(references: References, part: dict[str, Any]) -> bool:
     return True
 
 
-def _written(schema: Any, *, is_from_before: bool, foreign: set[int]) -> Any:
-    if not is_object(schema):
-        return schema
-    found = _fitting(schema)
-    if is_from_before:
-        found = _renewed(found)
-    if id(schema) in foreign:
-        found = written_out(with_words(found, f"fits the JSON Schema at {found.pop('$ref')}"))
-    _renew_limits(found)
-    found = _renew_items(found)
-    _renew_dependencies(found)
-    kinds = found.get("type")
-    if kinds == "array" or (is_array(kinds) and "array" in kinds):
-        found.setdefault("items", {})
-    return mapped(found, partial(_written, is_from_before=is_from_before, foreign=foreign))
+def _is_array(schema: Mapping[str, Any]) -> bool:
+    kinds = schema.get("type")
+    return kinds == "array" or (is_array(kinds) and "array" in kinds)
+
+
+class _Writer:
+    """Writes the schemas in a document, each inside the one before.
+
+    Args:
+        document: where references lead.
+        unsaid: by the identity of a schema, the keyword of it that becomes words.
+    """
+
+    __slots__ = ("_document", "_is_from_before", "_unsaid")
+
+    def __init__(self, document: dict[str, Any], unsaid: Mapping[int, str]) -> None:
+        self._document = document
+        self._unsaid = unsaid
+        self._is_from_before = is_old(document)
+
+    def written(self, schema: Any) -> Any:
+        """Write a schema."""
+        if not is_object(schema):
+            return schema
+        found = _fitting(schema)
+        if self._is_from_before:
+            found = _renewed(found)
+        unsaid = self._unsaid.get(id(schema))
+        if unsaid is not None:
+            words = f"fits the JSON Schema {short_json({unsaid: found.pop(unsaid)})}"
+            found = written_out(with_words(found, words))
+        if "$ref" in found:
+            found["$ref"] = _renewed_pointer(self._document, found["$ref"])
+        _renew_limits(found)
+        found = _renew_items(found)
+        _renew_dependencies(found)
+        if _is_array(found):
+            found.setdefault("items", {})
+        return mapped(found, self.written)
+
+
+def _renewed_pointer(document: Any, reference: Any) -> Any:
+    """Return a reference that leads to the same schema when the document is written anew."""
+    found, steps = document, steps_of(reference)
+    for place, written in enumerate(steps):
+        if is_object(found):
+            steps[place] = _renewed_step(found, written)
+            found = found.get(written)
+        else:
+            found = found[int(written)] if is_array(found) and written.isdecimal() else None
+    same = steps == steps_of(reference)
+    return reference if same else f"#{step('', *map(quote, steps))}"
+
+
+def _renewed_step(schema: Mapping[str, Any], keyword: str) -> str:
+    if is_array(schema.get("items")):
+        return {"items": "prefixItems", "additionalItems": "items"}.get(keyword, keyword)
+    return "dependentSchemas" if keyword == "dependencies" else keyword
 
 
 _TEXTS: Final = ("title", "description", "$comment", "$schema", "$id", "$anchor", "format")

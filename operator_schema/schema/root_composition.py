@@ -8,12 +8,12 @@ from ..json_values import is_array, is_object, to_json_text
 from ..message_text import clip
 from .dialect_writing import CannotSay, short_json
 from .keywords import KEYWORDS
-from .references import resolve_pointer, with_own_definitions
+from .references import References, resolve_pointer, with_own_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Uncomposed", "uncomposed"]
+__all__ = ["Uncomposed", "uncomposed", "with_own_root"]
 
 _EITHER = ("anyOf", "oneOf")
 _COMPOSED = frozenset({*_EITHER, "allOf", "not", "enum", "if", "then", "else"})
@@ -62,7 +62,7 @@ def uncomposed(schema: dict[str, Any]) -> Uncomposed | None:
     """
     root = _with_target(schema)
     if _COMPOSED.isdisjoint(root):
-        return None if root is schema else Uncomposed(with_own_definitions(root, schema), "", ())
+        return None if root is schema else Uncomposed(with_own_root(schema), "", ())
     shape = _Shapes(schema).of(root) or (_own_shape(root) if root.get("properties") else None)
     if shape is None:
         what = "no object fits its schema"
@@ -78,23 +78,34 @@ def uncomposed(schema: dict[str, Any]) -> Uncomposed | None:
     return Uncomposed(with_own_definitions(kept, schema), words, tuple(left_out))
 
 
+def with_own_root(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose root is no reference; the schema itself, if it is none.
+
+    Raises:
+        CannotSay: the root refers to another document, or to something that isn't an object.
+    """
+    root = _with_target(schema)
+    return schema if root is schema else with_own_definitions(root, schema)
+
+
 def _with_target(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema with what its root refers to in place of the reference.
 
     Raises:
         CannotSay: that isn't in the document, or isn't an object.
     """
-    root, seen = schema, list[str]()
+    root, meant, seen = schema, schema, list[dict[str, Any]]()
     while "$ref" in root:
-        found = resolve_pointer(schema, root["$ref"])
-        if found is None or not is_object(found[1]) or found[0] in seen:
-            what = (
-                f"its root refers to {short_json(root['$ref'])}, which isn't an object in the same document"
-            )
+        what = f"its root refers to {short_json(root['$ref'])}, which isn't an object in the same document"
+        try:
+            target = References(schema).find(meant)
+        except LookupError:
+            raise CannotSay((), what) from None
+        if not is_object(target) or any(target is one for one in seen):
             raise CannotSay((), what)
-        pointer, target = found
-        seen.append(pointer)
+        seen.append(target)
         root = _merged({key: value for key, value in root.items() if key != "$ref"}, target)
+        meant = target
     return root
 
 
