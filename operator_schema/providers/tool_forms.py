@@ -9,6 +9,7 @@ from ..findings import Finding, about_type
 from ..immutable import Value
 from ..json_values import Original
 from ..message_text import quote, received
+from ..schema.keywords import COMPOSING
 from ..schema.style import SchemaStyle
 
 if TYPE_CHECKING:
@@ -405,9 +406,13 @@ def plain_schema(schema: dict[str, Any], tool: str, provider: str) -> dict[str, 
         SchemaError: its root refers to another document, or to something that isn't an object.
     """
     from ..schema.current_draft import in_current_draft
+
+    written = in_current_draft(schema)
+    if "$ref" not in written:
+        return written
     from ..schema.root_composition import with_own_root
 
-    return _as_object(with_own_root, in_current_draft(schema), tool, provider)
+    return _as_object(with_own_root, written, tool, provider)
 
 
 def without_unions(schema: dict[str, Any], tool: str, provider: str) -> Uncomposed | None:
@@ -421,6 +426,8 @@ def without_unions(schema: dict[str, Any], tool: str, provider: str) -> Uncompos
     Raises:
         SchemaError: the arguments can't be an object.
     """
+    if COMPOSING.isdisjoint(schema):
+        return None
     from ..schema.root_composition import uncomposed
 
     return _as_object(uncomposed, schema, tool, provider)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from ..json_values import is_array, is_object
-from .dialect_writing import short_json, with_words, written_out
 from .keywords import EXCLUSIVE, KEYWORDS
 from .references import References, as_path, is_old, mapped, step, steps_of, subschemas
 from .style import without_boolean_items
@@ -30,9 +29,41 @@ def in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
         A schema that takes the same values, but for `unsaid_parts`, which become words. A reference at the
         root stays.
     """
+    if _is_current(schema):
+        return schema
     unsaid = {id(part): keyword for _, keyword, part in unsaid_parts(schema)}
     written: dict[str, Any] = _Writer(schema, unsaid).written(schema)
     return written
+
+
+def _is_current(value: Any) -> bool:
+    """Return whether it is plain to see that nothing in a value has to be written anew.
+
+    That is so for most tools. Names and values that look like schemas are taken for schemas.
+    """
+    if is_array(value):
+        return all(map(_is_current, value))
+    if not is_object(value):
+        return True
+    if _is_array(value) and not is_object(value.get("items")):
+        return False
+    for key, inner in value.items():
+        if key in _REWRITTEN or (key == "$ref" and not str(inner).startswith("#")):
+            return False
+        if key in _SHAPES and not isinstance(inner, _SHAPES[key]):
+            return False
+        if key in _NAMES and is_array(inner) and len(set(map(str, inner))) < len(inner):
+            return False
+        if isinstance(inner, bool) and key in _FLAGGED:
+            return False
+        if isinstance(inner, (dict, list)) and not _is_current(inner):
+            return False
+    return True
+
+
+_REWRITTEN: Final = frozenset({"$schema", "$id", "id", "dependencies", "additionalItems", "unevaluatedItems"})
+_FLAGGED: Final = frozenset(EXCLUSIVE.values())
+_NAMES: Final = ("type", "required")
 
 
 def unsaid_parts(schema: dict[str, Any]) -> list[tuple[tuple[str, ...], str, dict[str, Any]]]:
@@ -93,6 +124,8 @@ class _Writer:
             found = _renewed(found)
         unsaid = self._unsaid.get(id(schema))
         if unsaid is not None:
+            from .dialect_writing import short_json, with_words, written_out
+
             words = f"fits the JSON Schema {short_json({unsaid: found.pop(unsaid)})}"
             found = written_out(with_words(found, words))
         if "$ref" in found:
@@ -141,7 +174,7 @@ def _fitting(schema: Mapping[str, Any]) -> dict[str, Any]:
     found = {
         key: value for key, value in schema.items() if key not in _SHAPES or isinstance(value, _SHAPES[key])
     }
-    for key in ("type", "required"):
+    for key in _NAMES:
         if is_array(found.get(key)):
             found[key] = list(dict.fromkeys(found[key]))
     return found

@@ -467,8 +467,9 @@ def with_own_definitions(schema: Schema, whole: Schema) -> Schema:
         for place in [each for each in needed if each not in done]:
             inner = definitions[place]
             done[place] = _renamed(inner, lead) if is_object(inner) else inner
-    for keyword, name in sorted(done, key=list(definitions).index):
-        document.setdefault(keyword, {})[name] = done[keyword, name]
+    for keyword, name in definitions:
+        if (keyword, name) in done:
+            document.setdefault(keyword, {})[name] = done[keyword, name]
     return document
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import clip
 from .dialect_writing import CannotSay, short_json
-from .keywords import KEYWORDS
+from .keywords import COMPOSING, KEYWORDS
 from .references import References, resolve_pointer, with_own_definitions
 
 if TYPE_CHECKING:
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 __all__ = ["Uncomposed", "uncomposed", "with_own_root"]
 
 _EITHER = ("anyOf", "oneOf")
-_COMPOSED = frozenset({*_EITHER, "allOf", "not", "enum", "if", "then", "else"})
-_BESIDE = frozenset({*_COMPOSED, "unevaluatedProperties", "discriminator"})
+_BESIDE = COMPOSING | {"unevaluatedProperties", "discriminator"}
 """Keywords that say nothing without those that compose."""
 
 _LONGEST = 600
+_MOST_FORMS = 50
+_MOST_LEVELS = 50
+_MOST_NAMES = 100_000
 
 
 class Uncomposed(NamedTuple):
@@ -61,9 +63,10 @@ def uncomposed(schema: dict[str, Any]) -> Uncomposed | None:
         CannotSay: no object fits it, or its root refers to another document.
     """
     root = _with_target(schema)
-    if _COMPOSED.isdisjoint(root):
+    if COMPOSING.isdisjoint(root):
         return None if root is schema else Uncomposed(with_own_root(schema), "", ())
-    shape = _Shapes(schema).of(root) or (_own_shape(root) if root.get("properties") else None)
+    shapes = _Shapes(schema)
+    shape = shapes.of(root) or (_own_shape(root) if root.get("properties") else None)
     if shape is None:
         what = "no object fits its schema"
         raise CannotSay((), what)
@@ -74,7 +77,7 @@ def uncomposed(schema: dict[str, Any]) -> Uncomposed | None:
         kept["required"] = list(shape.required)
     if shape.allowed is not None and "patternProperties" not in kept:
         kept.setdefault("additionalProperties", False)
-    words = _words({key: left_out[key] for key in left_out if key != "discriminator"}, _Shapes(schema))
+    words = _words({key: left_out[key] for key in left_out if key != "discriminator"}, shapes)
     return Uncomposed(with_own_definitions(kept, schema), words, tuple(left_out))
 
 
@@ -94,16 +97,19 @@ def _with_target(schema: dict[str, Any]) -> dict[str, Any]:
     Raises:
         CannotSay: that isn't in the document, or isn't an object.
     """
-    root, meant, seen = schema, schema, list[dict[str, Any]]()
+    if "$ref" not in schema:
+        return schema
+    references = References(schema)
+    root, meant, seen = schema, schema, set[int]()
     while "$ref" in root:
         what = f"its root refers to {short_json(root['$ref'])}, which isn't an object in the same document"
         try:
-            target = References(schema).find(meant)
+            target = references.find(meant)
         except LookupError:
             raise CannotSay((), what) from None
-        if not is_object(target) or any(target is one for one in seen):
+        if not is_object(target) or id(target) in seen:
             raise CannotSay((), what)
-        seen.append(target)
+        seen.add(id(target))
         root = _merged({key: value for key, value in root.items() if key != "$ref"}, target)
         meant = target
     return root
@@ -173,32 +179,43 @@ _ANY: Final = _Shape({}, {}, (), None)
 
 
 class _Shapes:
-    """Finds the shapes of schemas in a document.
+    """Finds the shapes of schemas in a document; of very large ones, less is known.
 
     Args:
         document: where references lead.
     """
 
-    __slots__ = ("_document", "_known")
+    __slots__ = ("_document", "_known", "_left", "_level")
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
         self._known: dict[str, _Shape | None] = {}
+        self._left = _MOST_NAMES
+        self._level = 0
 
     def of(self, schema: Any) -> _Shape | None:
         """Return the shape of the objects that fit a schema; None if none does."""
         if schema is False or schema == {"not": {}}:
             return None
-        if not is_object(schema):
+        if not is_object(schema) or self._level == _MOST_LEVELS or self._left < 0:
             return _ANY
+        if schema.keys() == {"$ref"}:
+            return self._of_reference(schema["$ref"])
         kinds = schema.get("type", "object")
         if "object" not in (kinds if is_array(kinds) else [kinds]):
             return None
-        found = _own_shape(schema)
+        self._level += 1
+        found = self._with_others(_own_shape(schema), schema)
+        self._level -= 1
+        return found
+
+    def _with_others(self, found: _Shape, schema: dict[str, Any]) -> _Shape | None:
         for other in self._others(schema):
             if other is None:
                 return None
-            found = found.both(other)
+            if self._left >= 0:
+                found = found.both(other)
+                self._left -= 1 + len(found.properties) + len(found.possible)
         return found
 
     def _others(self, schema: dict[str, Any]) -> Iterable[_Shape | None]:
@@ -241,7 +258,7 @@ def _own_shape(schema: Mapping[str, Any]) -> _Shape:
 
 def _either(shapes: Sequence[_Shape | None]) -> _Shape | None:
     """Return the shape of what has one of several."""
-    known = [shape for shape in shapes if shape is not None]
+    known = list({id(shape): shape for shape in shapes if shape is not None}.values())
     if not known:
         return None
     named = [(shape, shape.named()) for shape in known]
@@ -263,7 +280,8 @@ def _either(shapes: Sequence[_Shape | None]) -> _Shape | None:
 
 def _any_of(schemas: Sequence[Any]) -> Any:
     """Return a schema that takes what one of several takes."""
-    once = list({to_json_text(one): one for one in schemas}.values())
+    different = {id(one): one for one in schemas}.values()
+    once = list({to_json_text(one): one for one in different}.values())
     if len(once) == 1:
         return once[0]
     if all(is_object(one) and one.keys() <= _CHOICE and one.keys() & _CHOSEN for one in once):
@@ -311,7 +329,9 @@ _HOW = {"anyOf": "at least one of", "oneOf": "exactly one of"}
 
 def _forms(shapes: _Shapes, members: Any) -> str:
     """Describe alternatives by the names of their properties; empty if that distinguishes none."""
-    found = [_form(shape) for shape in map(shapes.of, members if is_array(members) else ()) if shape]
+    if not is_array(members) or len(members) > _MOST_FORMS:
+        return ""
+    found = [_form(shape) for shape in map(shapes.of, members) if shape is not None]
     if not all(found) or len(set(found)) < len(found):
         return ""
     return " · ".join([f"({number}) {form}" for number, form in enumerate(found, 1)])

@@ -240,7 +240,7 @@ def test_a_schema_of_any_draft_means_the_same_in_the_current_one(draft, least):
     address, judge = JUDGES[draft]
     count = 0
     for group in groups(draft):
-        schema = {**group["schema"], "$schema": address}
+        schema = group["schema"] if judge is Draft202012Validator else {**group["schema"], "$schema": address}
         if unsaid_parts(schema):
             continue
         written = in_current_draft(schema)
