@@ -55,7 +55,7 @@ ENGINE = (
     *("test_limits", "workbench/test_lint", "test_arms", "test_schema_styles", "test_errors", "test_value"),
     *("test_keywords", "adapters/test_framework_changes"),
     *("providers/test_dialects", "providers/test_families", "providers/test_leaf_schemas"),
-    "providers/test_llama_cpp",
+    *("providers/test_llama_cpp", "providers/test_default_mode"),
     *("providers/test_root_composition", "providers/test_schema_profiles", "providers/test_strict"),
 )
 """Tests that cover all branches of the engine, even without the slow ones: measuring takes time."""

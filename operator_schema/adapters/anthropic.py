@@ -16,7 +16,7 @@ with needing("anthropic", "anthropic 2.12 or newer", "anthropic"):
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
 from ..lazy import answer_misnamed
-from ..providers.tool_forms import without_unions
+from ..providers.tool_forms import plain_schema, without_unions
 from ..tools import File, Image
 
 if TYPE_CHECKING:
@@ -49,9 +49,10 @@ def _definition(tool: Tool[..., Any]) -> dict[str, Any]:
     """Return the definition of a tool as the API takes it.
 
     Raises:
-        SchemaError: the arguments are a union, without a list of properties.
+        SchemaError: the arguments can't be an object, or all of their schema is in another document.
     """
     definition: dict[str, Any] = {**tool.definition()}
+    definition["input_schema"] = plain_schema(definition["input_schema"], tool.name, "Anthropic")
     left = without_unions(definition["input_schema"], tool.name, "Anthropic")
     if left is not None:
         definition.update(description=left.described(definition["description"]), input_schema=left.schema)

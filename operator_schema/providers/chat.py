@@ -614,7 +614,7 @@ def openai_compatible(
     *,
     names: NameRule = NameRule(),  # noqa: B008  # it is immutable
     required: str = "required",
-    takes_unions: bool = True,
+    takes_unions: bool = False,
     dialect: Dialect | None = None,
     sent_keys: frozenset[str] | None = None,
     takes_images: bool = False,
@@ -629,7 +629,8 @@ def openai_compatible(
         name: for messages.
         names: which names of tools it takes.
         required: its word for a choice that requires some tool.
-        takes_unions: whether the arguments of a tool may be a union.
+        takes_unions: whether the arguments of a tool may be a union. Otherwise the tool gets the properties
+            of all its members, and its description says the rest.
         dialect: what its strict mode takes; None if it has none.
         sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
         takes_images: whether images and PDFs in results are sent, in a message of the user after the results.
@@ -709,7 +710,7 @@ openai_chat = Provider(
     "OpenAI Chat Completions",
     ChatWire(takes_images=True, takes_text=True),
     NameRule(),
-    takes_unions=True,
+    takes_unions=False,
     dialect=OPENAI_STRICT,
     rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
     features=Features(allowed=True, parallel=True, custom=True),
@@ -718,7 +719,7 @@ mistral = Provider(
     "Mistral",
     ChatWire(required="any", sent_keys=frozenset({"role", "content", "tool_calls", "prefix"})),
     NameRule(),
-    takes_unions=True,
+    takes_unions=False,
     rules=Rules(ids=IdRule(9, 9, "")),
     features=Features(parallel=True),
 )
@@ -737,7 +738,7 @@ deepseek = Provider(
     # Source: https://api-docs.deepseek.com/guides/thinking_mode, under "Tool Calls"
     ChatWire(needs_reasoning=True),
     NameRule(),
-    takes_unions=True,
+    takes_unions=False,
     dialect=DEEPSEEK_STRICT,
 )
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
@@ -745,6 +746,6 @@ groq = Provider(
     "Groq",
     ChatWire(sent_keys=frozenset({"role", "content", "tool_calls", "function_call"})),
     NameRule(),
-    takes_unions=True,
+    takes_unions=False,
     features=Features(parallel=True),
 )

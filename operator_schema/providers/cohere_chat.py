@@ -162,4 +162,4 @@ COHERE_STRICT = Dialect(
 """Source: https://docs.cohere.com/docs/structured-outputs, under `strict_tools`"""
 
 
-cohere = Provider("Cohere", CohereWire(), NameRule(), takes_unions=True, dialect=COHERE_STRICT)
+cohere = Provider("Cohere", CohereWire(), NameRule(), takes_unions=False, dialect=COHERE_STRICT)

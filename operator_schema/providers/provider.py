@@ -62,7 +62,8 @@ class Provider(Value):
         name: for messages.
         wire: makes and reads its form.
         names: which names of tools it takes.
-        takes_unions: whether the arguments of a tool may be a union.
+        takes_unions: whether the arguments of a tool may be a union. Otherwise the tool gets the properties
+            of all its members, and its description says the rest.
         dialect: what its strict mode takes of JSON Schema; None where it has none, or it isn't known.
         always: its dialect in any mode; None for all of JSON Schema, in the style.
         rules: its further checks, in any mode.

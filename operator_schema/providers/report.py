@@ -11,6 +11,7 @@ from ..json_values import to_json_text
 from ..message_text import show_path
 from ..token_counts import count_tokens, is_estimate
 from .tool_forms import (
+    STYLE,
     check_size,
     dialect_in,
     fits_of,
@@ -206,15 +207,17 @@ def _reported(
 
 def _losses(provider: TakesTools, tool: Tool[..., Any], *, strict: bool) -> tuple[Finding, ...]:
     from ..schema.dialect_renderer import dialect_schema, lost
-    from ..schema.root_composition import uncomposed
 
     dialect = dialect_in(provider, strict=strict)
     if dialect is not None:
         losses = dialect_schema(tool.codec, dialect, tool.name, provider.name).losses
     else:
-        left = None if provider.takes_unions else uncomposed(tool.definition()["input_schema"])
-        keywords = () if left is None else left.keywords
-        losses = tuple([lost((), "weakened", keyword, tool.name, provider.name) for keyword in keywords])
+        losses = tuple(
+            [
+                lost(path, "weakened", word, tool.name, provider.name)
+                for path, word in _left_out(provider, tool)
+            ]
+        )
     names = wire_keys(provider, tool)
     if not names:
         return losses
@@ -230,3 +233,20 @@ def _losses(provider: TakesTools, tool: Tool[..., Any], *, strict: bool) -> tupl
             for path, wire in renamed_places.items()
         ],
     )
+
+
+def _left_out(provider: TakesTools, tool: Tool[..., Any]) -> list[tuple[tuple[str, ...], str]]:
+    """List the keywords that aren't sent, in a mode that takes all of JSON Schema, each with its place."""
+    from ..schema.current_draft import unsaid_parts
+    from ..schema.dialect_writing import CannotSay
+    from ..schema.root_composition import uncomposed
+
+    schema = tool.new_definition(STYLE)["input_schema"]
+    found = [(path, keyword) for path, keyword, _ in unsaid_parts(schema)]
+    if provider.takes_unions:
+        return found
+    try:
+        left = uncomposed(schema)
+    except CannotSay:
+        return found  # it is refused
+    return found if left is None else [*[((), keyword) for keyword in left.keywords], *found]

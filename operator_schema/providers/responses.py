@@ -459,7 +459,7 @@ openai_responses = Provider(
     "OpenAI Responses",
     ResponsesWire(),
     NameRule(),
-    takes_unions=True,
+    takes_unions=False,
     dialect=OPENAI_STRICT,
     rules=_RULES,
     features=OPENAI_FEATURES,

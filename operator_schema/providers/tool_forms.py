@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from ..errors import SchemaError
 from ..findings import Finding, about_type
 from ..immutable import Value
 from ..json_values import Original
 from ..message_text import quote, received
+from ..schema.keywords import COMPOSING
 from ..schema.style import SchemaStyle
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from .wire_format import Wanted, Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
+    Written = TypeVar("Written")
 
 __all__ = [
+    "STYLE",
     "Fit",
     "Offered",
     "Strict",
@@ -41,6 +44,7 @@ __all__ = [
     "made_forms",
     "not_deferred",
     "own_keys",
+    "plain_schema",
     "sent_tools",
     "too_long",
     "too_many",
@@ -262,8 +266,11 @@ def made_forms(
     made: list[ToolForm] = []
     for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):
         definition = tool.new_definition(STYLE)
-        if written is not None:
-            definition["input_schema"] = written.schema
+        definition["input_schema"] = (
+            plain_schema(definition["input_schema"], tool.name, provider.name)
+            if written is None
+            else written.schema
+        )
         name = definition["name"] = provider.names.wire_name(tool.name)
         definition["input_schema"] = _with_wire_keys(provider, tool, definition["input_schema"])
         own_text = definition["description"]
@@ -272,8 +279,9 @@ def made_forms(
             left = without_unions(definition["input_schema"], tool.name, provider.name)
             if left is not None:
                 definition["input_schema"] = left.schema
-                definition["description"] = left.described(definition["description"])
-                own_text = left.described(own_text)
+                most = provider.rules.longest_description
+                definition["description"] = left.described(definition["description"], most)
+                own_text = left.described(own_text, most)
         original = Original(provider.wire.tool(definition, strict=strict))
         made.append(ToolForm(provider, name, original, _size_of(written, strict=strict), own_text))
     return made
@@ -386,7 +394,28 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
     ]
 
 
-def without_unions(schema: Mapping[str, Any], tool: str, provider: str) -> Uncomposed | None:
+def plain_schema(schema: dict[str, Any], tool: str, provider: str) -> dict[str, Any]:
+    """Return the schema of a tool as APIs take it that take all of JSON Schema; see `in_current_draft`.
+
+    Args:
+        schema: of the arguments.
+        tool: its name, for the error.
+        provider: its name, for the error.
+
+    Raises:
+        SchemaError: its root refers to another document, or to something that isn't an object.
+    """
+    from ..schema.current_draft import in_current_draft
+
+    written = in_current_draft(schema)
+    if "$ref" not in written:
+        return written
+    from ..schema.root_composition import with_own_root
+
+    return _as_object(with_own_root, written, tool, provider)
+
+
+def without_unions(schema: dict[str, Any], tool: str, provider: str) -> Uncomposed | None:
     """Return the schema of a tool for a provider that takes no composition at the root; None if it has none.
 
     Args:
@@ -395,16 +424,26 @@ def without_unions(schema: Mapping[str, Any], tool: str, provider: str) -> Uncom
         provider: its name, for the error.
 
     Raises:
-        SchemaError: the arguments are a union, without a list of properties.
+        SchemaError: the arguments can't be an object.
     """
-    from ..schema.root_composition import UNIONS, uncomposed
+    if COMPOSING.isdisjoint(schema):
+        return None
+    from ..schema.root_composition import uncomposed
 
-    left = uncomposed(schema)
-    if left is None and not UNIONS.isdisjoint(schema):
-        message = f"{provider} takes only arguments with a list of properties, and these are a union"
-        remedy = "Give the union to one parameter: a dataclass with a field of this type"
-        raise SchemaError(tool, [about_type((), "unsupported", tool, message, remedy)])
-    return left
+    return _as_object(uncomposed, schema, tool, provider)
+
+
+def _as_object(
+    write: Callable[[dict[str, Any]], Written], schema: dict[str, Any], tool: str, provider: str
+) -> Written:
+    from ..schema.dialect_writing import CannotSay
+
+    try:
+        return write(schema)
+    except CannotSay as error:
+        message = f"{provider} takes only arguments that are an object, and {error.what}"
+        complaint = about_type((), "unsupported", tool, message, "Describe an object with properties")
+        raise SchemaError(tool, [complaint], "tool") from None
 
 
 def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:

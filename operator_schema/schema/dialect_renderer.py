@@ -124,11 +124,10 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         name: of the tool, for complaints.
         provider: its name, for complaints; `the strict mode of …` if the dialect is of that.
     """
-    if isinstance(codec.graph.resolve_root(), UnionNode):
-        message = f"the arguments are a union, which {provider} doesn't take"
-        remedy = "Give the union to one parameter: a dataclass with a field of this type"
-        return DialectSchema({}, (), (about_type((), "unsupported", name, message, remedy),))
+    is_union = isinstance(codec.graph.resolve_root(), UnionNode)
     found = _Findings(name, provider, codec.graph)
+    if is_union and not dialect.lenient:
+        return _refused_union(found)
     make = partial(DialectRenderer, dialect, found)
     document = codec.json_schema_by(make, inline=not dialect.takes_references)
     if found.renderer is not None and found.renderer.left < 0:
@@ -136,6 +135,11 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
         found.complain((), message, "Use fewer types inside each other, or shorter defaults")
     if found.complaints:
         return DialectSchema({}, tuple(found.losses), tuple(found.complaints))
+    if is_union:
+        try:
+            document = _as_object(document, found)
+        except CannotSay:
+            return _refused_union(found)
     if found.renderer is not None and not (dialect.takes_references and dialect.takes_recursion):
         _drop_definitions(document, [found.renderer.names[target] for target in codec.graph.definitions])
     _describe_beyond(document, codec)
@@ -147,6 +151,28 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
     if dialect.openapi:
         document = openapi_schema(document)
     return DialectSchema(document, (*found.losses, *_losses_of_document(codec, name, provider)), ())
+
+
+def _refused_union(found: _Findings) -> DialectSchema:
+    message = f"the arguments are a union, which {found.provider} doesn't take"
+    found.complain((), message, "Give the union to one parameter: a dataclass with a field of this type")
+    return DialectSchema({}, (), tuple(found.complaints))
+
+
+def _as_object(document: dict[str, Any], found: _Findings) -> dict[str, Any]:
+    """Return a union of objects as one object that takes more.
+
+    Raises:
+        CannotSay: no alternative is an object.
+    """
+    from .root_composition import uncomposed
+
+    left = uncomposed(document)
+    if left is None:
+        return document
+    for keyword in left.keywords:
+        found.lose((), "weakened", keyword)
+    return with_words(left.schema, left.words)
 
 
 class _Findings:

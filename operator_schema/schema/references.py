@@ -37,6 +37,7 @@ __all__ = [
     "steps_of",
     "subschemas",
     "unescaped",
+    "with_own_definitions",
     "with_references_inlined",
     "with_references_resolved",
     "written_step",
@@ -426,6 +427,50 @@ def _joined(meant: Schema, beside: Schema) -> Schema:
 
 
 # --- references in documents of others -----------------------------------------------------------
+
+
+def with_own_definitions(schema: Schema, whole: Schema) -> Schema:
+    """Return a schema with all that its references mean, and with no other definitions.
+
+    Args:
+        schema: made of a document, of which some parts are left out.
+        whole: the document. What is referred to in such a part becomes a definition.
+    """
+    kept = {key: value for key, value in schema.items() if key not in DEFINITIONS}
+    definitions: dict[Place, Any] = {
+        (keyword, name): inner
+        for keyword in DEFINITIONS
+        if is_object(whole.get(keyword))
+        for name, inner in whole[keyword].items()
+    }
+    new: dict[str, str] = {}
+    needed: dict[Place, None] = {}
+
+    def lead(reference: str) -> str:
+        steps = steps_of(reference)
+        if len(steps) > 1 and (steps[0], steps[1]) in definitions:
+            needed[steps[0], steps[1]] = None
+        elif not steps and reference != "#":
+            needed.update(dict.fromkeys(definitions))  # an identifier or an anchor may be in any of them
+        elif resolve_pointer(kept, reference) is None and (found := resolve_pointer(whole, reference)):
+            if reference not in new:
+                place = "$defs", f"{steps[-1]}-{len(definitions)}"
+                definitions[place] = found[1]
+                new[reference] = f"#{step('', *map(written_step, place))}"
+                needed[place] = None
+            return new[reference]
+        return reference
+
+    document = _renamed(kept, lead)
+    done: dict[Place, Any] = {}
+    while needed.keys() - done.keys():
+        for place in [each for each in needed if each not in done]:
+            inner = definitions[place]
+            done[place] = _renamed(inner, lead) if is_object(inner) else inner
+    for keyword, name in definitions:
+        if (keyword, name) in done:
+            document.setdefault(keyword, {})[name] = done[keyword, name]
+    return document
 
 
 def is_old(document: dict[str, Any]) -> bool:

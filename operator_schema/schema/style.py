@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import AnyNode, Graph, LeafNode, Node, TupleNode
 
-__all__ = ["Dialect", "SchemaStyle", "StyleOptions", "every_type", "render_in_style", "restyled", "style_of"]
+__all__ = [
+    "Dialect",
+    "SchemaStyle",
+    "StyleOptions",
+    "every_type",
+    "render_in_style",
+    "restyled",
+    "style_of",
+    "without_boolean_items",
+]
 
 
 class StyleOptions(TypedDict, total=False):
@@ -210,7 +219,7 @@ class _StyledRenderer(Renderer):
     def tuple(self, node: TupleNode) -> dict[str, Any]:
         """Render an array of fixed length."""
         document = super().tuple(node)
-        return document if self._style.boolean_schemas else _without_boolean_items(document)
+        return document if self._style.boolean_schemas else without_boolean_items(document)
 
     def key_schema(self, node: Node) -> dict[str, Any]:
         """Render what keys are, other than strings."""
@@ -265,7 +274,7 @@ def restyled(schema: Any, style: SchemaStyle) -> Any:
         return schema
     found: dict[str, Any] = schema  # pyright: ignore[reportUnknownVariableType]  # of whatever items
     if found.get("items") is False and not style.boolean_schemas:
-        found = _without_boolean_items(found)
+        found = without_boolean_items(found)
     document = mapped(found, partial(restyled, style=style))
     for keyword in found.keys() & _OPEN:
         if isinstance(found[keyword], bool):
@@ -278,7 +287,7 @@ def _with_type(document: dict[str, Any]) -> dict[str, Any]:
     return {**every_type(), **document} if document.keys() <= _ABOUT_NO_VALUE else document
 
 
-def _without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
+def without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
     """Say how many items there may be instead of `"items": false`."""
     kept = {keyword: value for keyword, value in document.items() if keyword != "items"}
     allowed = len(document.get("prefixItems", ()))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..message_text import count_of, excerpt, listed, quote, received, steps_of
-from .keywords import DEFINITIONS, KEYWORDS, LIMITS, UNITS, limit_of
+from .keywords import DEFINITIONS, EXCLUSIVE, KEYWORDS, LIMITS, UNITS, limit_of
 from .linear_regex import why_unread
 from .references import References, is_old, resolve_pointer, step, subschemas
 from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, meant_of, same_text, unchecked
@@ -74,11 +74,11 @@ def _check_choice(run: Run, choices: Any, value: Any, path: Path, _seen: object)
 
 
 def _read_limit(row: Limit, keyword: str, argument: Any, schema: dict[str, Any], _patterns: object) -> Any:
-    if isinstance(argument, bool) and keyword in _BESIDE_MINIMUM.values():  # draft 4
+    if isinstance(argument, bool) and keyword in EXCLUSIVE.values():  # draft 4
         return _NOTHING
     limit = limit_of(keyword, argument)
-    if limit is not None and schema.get(_BESIDE_MINIMUM.get(keyword, "")) is True:
-        row = KEYWORDS[_BESIDE_MINIMUM[keyword]].limit or row
+    if limit is not None and schema.get(EXCLUSIVE.get(keyword, "")) is True:
+        row = KEYWORDS[EXCLUSIVE[keyword]].limit or row
     return None if limit is None else (row, limit)
 
 
@@ -93,9 +93,6 @@ def _as_written(number: float) -> Fraction:
 
     # Python writes no integer of thousands of digits.
     return Fraction(number if isinstance(number, int) else repr(number))
-
-
-_BESIDE_MINIMUM = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
 
 
 def _check_number(run: Run, limit: Any, value: Any, path: Path, _seen: object) -> Verdict:

@@ -153,7 +153,9 @@ def test_no_leaf_is_refused_and_none_is_wider_than_its_json_types(provider, stri
         for expected, found in pairs:
             if types_of(found, root) - wide(types_of(expected, plain)) - absent:
                 wrong.append((annotation, found))
-            if "items" in found:
+            if "prefixItems" in found:
+                pairs += zip(expected["prefixItems"], found["prefixItems"], strict=True)
+            elif "items" in found:
                 inner = expected.get("items") or expected["prefixItems"][0]
                 pairs.append((inner, found["items"]))
     assert wrong == []

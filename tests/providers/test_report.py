@@ -8,7 +8,7 @@ import pytest
 from annotated_types import Ge
 
 from operator_schema import Toolset, token_counts, tool, tool_input
-from operator_schema.providers import anthropic, gemini, openai_chat, openai_compatible
+from operator_schema.providers import anthropic, gemini, gemini_parameters, openai_chat, openai_compatible
 from operator_schema.schema.dialect_renderer import lost
 from operator_schema.token_counts import count_tokens
 
@@ -73,9 +73,16 @@ def test_what_is_refused_is_listed_and_nothing_is_raised():
     assert (refused.size, refused.tokens) == (None, None)
     assert [complaint.path for complaint in refused.refused] == [("value",), ("labels",)]
     assert refused.fate_of(("value",)) == ("refused",)
+
+
+def test_what_a_union_loses_is_listed_in_the_default_mode():
     union = tool_input(Guest | Other, name="meet", description="Meet.")
-    (found,) = anthropic.report([union]).tools
-    assert found.refused[0].message.startswith("Anthropic takes only arguments with a list of properties")
+    for provider in (openai_chat, anthropic, gemini_parameters):
+        report = provider.report([union])
+        assert report.is_accepted
+        losses = [(loss.path, loss.code, loss.keyword) for loss in report.tools[0].losses]
+        assert ((), "weakened", "anyOf") in losses
+    assert gemini.report([union]).tools[0].losses == ()
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What Anthropic refuses at the root of a schema is left out and described, and checked all the same."""
+"""What many APIs refuse at the root of a schema is left out and described, and checked all the same."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from judge import validator
 from offers import offer_of
+from test_dialect_laws import root_in
 
-from operator_schema import DecodeError, SchemaError
+from operator_schema import DecodeError, SchemaError, providers
 from operator_schema.providers import anthropic, bedrock, gemini, openai_chat
-from operator_schema.schema.root_composition import uncomposed
 from operator_schema.tools import document_tool
 from operator_schema.workbench.lint import lint
 
@@ -96,16 +96,30 @@ def test_what_fits_fits_what_is_sent_and_what_does_not_is_refused_when_it_comes(
     for provider in (anthropic, bedrock):
         sent, description = sent_by(provider, tool)
         assert REFUSED.isdisjoint(sent)
-        assert sent["properties"].keys() == schema["properties"].keys()
-        judge = validator(sent)
+        assert sent["properties"].keys() >= schema["properties"].keys()
+        judge = validator(only_own_names(sent, schema))
         assert all(judge.is_valid(value) for value in values if whole.is_valid(value))
         losses = [loss.keyword for loss in provider.report([tool]).tools[0].losses]
         left_out = REFUSED & tool.definition()["input_schema"].keys()
         assert set(losses) - {"unevaluatedProperties"} == left_out
         assert description.startswith("Do it.")
-        assert all(f'"{keyword}":' in description or "…" in description for keyword in left_out)
+        assert all(is_told(keyword, description) for keyword in left_out)
     for value in values:
         assert takes(tool, value) == whole.is_valid(value)
+
+
+def only_own_names(sent, schema):
+    """Let anything be under the names of which the root itself says nothing."""
+    own = schema.get("properties", {})
+    return {
+        **sent,
+        "properties": {name: one if name in own else {} for name, one in sent["properties"].items()},
+    }
+
+
+def is_told(keyword, description):
+    forms = {"anyOf": "at least one of these sets", "oneOf": "exactly one of these sets"}
+    return f'"{keyword}":' in description or "…" in description or forms.get(keyword, "\0") in description
 
 
 def takes(tool, value):
@@ -144,14 +158,160 @@ def test_a_description_for_one_request_says_it_too():
     assert listed["description"].startswith("Other.\n\nThe arguments must also fit the JSON Schema {")
 
 
-def test_others_get_the_whole_schema():
-    tool = made(FOREIGN)
-    for provider in (openai_chat, gemini):
-        assert '"allOf"' in json.dumps(provider.request([tool]))
+def test_one_that_takes_unions_gets_the_whole_schema():
+    assert '"allOf"' in json.dumps(gemini.request([made(FOREIGN)]))
 
 
-def test_without_a_list_of_properties_it_is_a_union_and_stays_refused():
-    assert uncomposed({"type": "object", "anyOf": [{"required": ["a"]}]}) is None
-    for properties in ({}, {"properties": {}}):
-        with pytest.raises(SchemaError, match="takes only arguments with a list of properties"):
-            anthropic.request([made({"type": "object", **properties, "oneOf": [{"required": ["a"]}]})])
+# --- unions of objects -------------------------------------------------------------------------------
+
+PLAIN_PROVIDERS = [
+    provider
+    for provider in map(providers.__getattr__, providers.provider_names())
+    if provider.always is None and not provider.takes_unions
+]
+CLOSED = st.sampled_from([{}, {"additionalProperties": False}])
+ALTERNATIVES = st.builds(
+    lambda properties, required, closed: {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in required if name in properties],
+        **closed,
+    },
+    st.dictionaries(KEYS, PLAIN, max_size=3),
+    REQUIRED,
+    CLOSED,
+)
+UNIONS = st.builds(
+    lambda root, keyword, members: {
+        "type": "object",
+        **root,
+        keyword: members,
+        "$defs": {"Few": {"maximum": 2}, "First": members[0]},
+    },
+    st.fixed_dictionaries({}, optional={"properties": PROPERTIES, "required": REQUIRED}),
+    st.sampled_from(["anyOf", "oneOf"]),
+    st.lists(ALTERNATIVES | st.just({"$ref": "#/$defs/First"}), min_size=2, max_size=3).filter(
+        lambda members: "$ref" not in members[0]
+    ),
+)
+
+
+@given(UNIONS, VALUES, st.sampled_from(PLAIN_PROVIDERS))
+def test_a_union_becomes_one_object_that_takes_each_value_of_an_alternative(schema, values, provider):
+    tool = made(schema)
+    (keyword,) = {"anyOf", "oneOf"} & schema.keys()
+    (sent,) = provider.request([tool]).get("tools") or provider.request([tool])["toolConfig"]["tools"]
+    sent = root_in(sent)
+    assert {"anyOf", "oneOf", "allOf", "not", "enum"}.isdisjoint(sent)
+    assert sent["type"] == "object"
+    judge = validator(sent)
+    for written in schema[keyword]:
+        member = schema["$defs"]["First"] if "$ref" in written else written
+        assert sent["properties"].keys() >= member["properties"].keys()
+        named = schema.get("properties", {}).keys() | member["properties"].keys()
+        alone = validator({**schema, "allOf": [member]})
+        for value in values:
+            if value.keys() <= named and alone.is_valid(value):
+                assert judge.is_valid(value), value
+    open_to_others = validator(only_own_names(sent, schema))
+    assert all(open_to_others.is_valid(value) for value in values if validator(schema).is_valid(value))
+    assert len(json.dumps(sent)) <= len(json.dumps(schema)) + 200
+
+
+def test_alternatives_are_told_by_what_they_require():
+    schema = {
+        "type": "object",
+        "properties": {
+            "project": {"type": "string"},
+            "title": {"type": "string"},
+            "body": {"type": "string"},
+        },
+        "required": ["project"],
+        "anyOf": [{"required": ["title"]}, {"required": ["body"]}],
+    }
+    sent, description = sent_by(anthropic, made(schema))
+    assert sent == {key: schema[key] for key in ("type", "properties", "required")}
+    assert description == "Do it.\n\nUse at least one of these sets of arguments: (1) title · (2) body."
+
+
+def test_what_distinguishes_the_alternatives_is_one_property_with_all_their_values():
+    kinds = {kind: {"kind": {"type": "string", "const": kind}} for kind in ("make", "drop")}
+    schema = {
+        "oneOf": [{"$ref": "#/$defs/make"}, {"$ref": "#/$defs/drop"}],
+        "$defs": {
+            "make": {
+                "type": "object",
+                "properties": {**kinds["make"], "at": {"$ref": "#/$defs/place"}},
+                "required": ["kind", "at"],
+                "additionalProperties": False,
+            },
+            "drop": {
+                "type": "object",
+                "properties": {**kinds["drop"], "id": {"type": "integer"}},
+                "required": ["kind"],
+                "additionalProperties": False,
+            },
+            "place": {"type": "string"},
+        },
+    }
+    for provider in (anthropic, openai_chat):
+        sent = root_in(provider.request([made(schema)])["tools"][0])
+        assert sent == {
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "enum": ["make", "drop"]},
+                "at": {"$ref": "#/$defs/place"},
+                "id": {"type": "integer"},
+            },
+            "required": ["kind"],
+            "additionalProperties": False,
+            "$defs": {"place": {"type": "string"}},
+        }
+    said = sent_by(anthropic, made(schema))[1].partition("arguments: ")[2]
+    assert said == '(1) kind = "make", at · (2) kind = "drop", optionally id.'
+
+
+def test_a_reference_into_an_alternative_still_leads_there():
+    schema = {
+        "type": "object",
+        "properties": {"next": {"$ref": "#/anyOf/0/properties/first"}},
+        "anyOf": [{"properties": {"first": {"type": "integer"}}}, {"required": ["next"]}],
+    }
+    sent, _ = sent_by(anthropic, made(schema))
+    judge = validator(sent)
+    assert judge.is_valid({"next": 1})
+    assert not judge.is_valid({"next": "one"})
+
+
+def test_a_root_that_refers_to_a_part_of_the_document_is_that_part():
+    person = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "boss": {"$ref": "#/$defs/Person"}},
+    }
+    sent, description = sent_by(anthropic, made({"$ref": "#/$defs/Person", "$defs": {"Person": person}}))
+    assert sent == {**person, "$defs": {"Person": person}}
+    assert description == "Do it."
+    narrowed = {"$ref": "#/$defs/Person", "required": ["name"], "$defs": {"Person": person}}
+    assert sent_by(anthropic, made(narrowed))[0]["required"] == ["name"]
+
+
+@pytest.mark.parametrize("provider", [anthropic, bedrock, gemini, openai_chat])
+def test_a_root_in_another_document_is_refused(provider):
+    with pytest.raises(SchemaError, match='its root refers to "https:'):
+        provider.request([made({"$ref": "https://example.com/schema.json"})])
+
+
+def test_the_words_fit_the_longest_description():
+    schema = {"type": "object", "anyOf": [{"required": ["a" * 30]}, {"required": ["b" * 30]}]}
+    for length in (100, 900, 960, 1024):
+        tool = document_tool(lambda _: "ok", schema, name="foreign", description="x" * length)
+        said = openai_chat.request([tool])["tools"][0]["function"]["description"]
+        assert length <= len(said) <= 1024
+
+
+@pytest.mark.parametrize(
+    "schema", [{"anyOf": [{"type": "string"}]}, {"allOf": [{"type": "array"}]}, {"oneOf": [False]}]
+)
+def test_what_cant_be_an_object_is_refused(schema):
+    with pytest.raises(SchemaError, match="takes only arguments that are an object, and no object fits"):
+        anthropic.request([made(schema)])

@@ -226,10 +226,11 @@ def test_descriptions_of_an_offer_keep_each_tool_as_strict_as_it_is():
     ]
 
 
-def test_what_no_mode_takes_is_refused():
+def test_a_union_is_not_strict():
     kind = tool_input(Wide | Other, name="either", description="Either.")
-    with pytest.raises(SchemaError, match="and these are a union"):
-        providers.anthropic.request(offer_of([kind, book], strict="auto"))
+    sent, other = providers.anthropic.request(offer_of([kind, book], strict="auto"))["tools"]
+    assert "strict" not in sent
+    assert other["strict"] is True
 
 
 @dataclass

@@ -12,6 +12,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from ...introspect.node_kinds import json_types_of
 from ...json_values import without_surrogates
 from ...message_text import as_written, listed
+from ...schema.current_draft import in_current_draft
+from ...schema.dialect_writing import CannotSay
 from ...schema.root_composition import uncomposed
 from ...tools import ERROR, NO_OUTPUT, Audio, File, Image, Text, items_of, write_base64, write_log
 
@@ -102,9 +104,13 @@ def is_of_anthropic(client: types.InitializeRequestParams | None) -> bool:
 
 def without_composition(tool: types.Tool) -> types.Tool:
     """Return a tool as Anthropic's API takes it, if it can: with anything else, Claude Code drops it."""
-    left = uncomposed(tool.input_schema)
-    if left is None:
+    schema = in_current_draft(tool.input_schema)
+    try:
+        left = uncomposed(schema)
+    except CannotSay:
         return tool
+    if left is None:
+        return tool.model_copy(update={"input_schema": schema})
     description = left.described(tool.description or "")
     return tool.model_copy(update={"input_schema": left.schema, "description": description})
 
