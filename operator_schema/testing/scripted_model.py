@@ -180,7 +180,7 @@ class ScriptedModel:
             model = name if isinstance(name, str) else "scripted"
             response = form.response(_said(line, provider, number, model, body))
         if not form.is_answer(response):
-            return iter([response]) if is_stream else response
+            return _given([response]) if is_stream else response
         return _streamed(form, response) if is_stream else form.whole(response)
 
     def _next(self, body: dict[str, Any]) -> tuple[Any, int]:
@@ -218,10 +218,15 @@ def _said(line: Any, provider: Provider, number: int, model: str, request: Mappi
 
 def _streamed(form: ResponseForm, response: dict[str, Any]) -> Iterator[dict[str, Any]]:
     try:
-        return iter(list(form.events(response)))
+        return _given(list(form.events(response)))
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         message = f"a response of the script can't be streamed: it has another form ({error!r})"
         raise TypeError(message) from None
+
+
+def _given(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield events; like a stream of an SDK, this has `close`."""
+    yield from events
 
 
 async def _async_events(events: Iterator[dict[str, Any]]) -> Any:

@@ -71,10 +71,12 @@ def with_sent_turns():
 
 
 SENT_OTHERWISE = {
+    "chatgpt": {("id",)},
     "doubleword": {("reasoning_content",), ("content", "*", "text"), ("content", "*", "type")},
     "ollama": {("thinking",), ("tool_calls", "*", "type")},
 }
-"""What others' requests said beside what we send: the provider calls it `reasoning` itself, or needs none."""
+"""What others' requests said beside what we send: the provider calls it `reasoning` itself, or needs
+none, as a server that stores nothing needs no id."""
 
 UNANSWERED = 7
 """Turns whose calls were changed before they were sent back, or made up."""

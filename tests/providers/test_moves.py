@@ -200,10 +200,79 @@ def test_what_is_left_of_a_cut_stream_can_be_sent_back():
             seen += 1
             turn = TOOLS.offer().round(answer).confirmed().commit(Transcript())
             body = provider.request(TOOLS, ["Go on.", turn, "And?"])
-            if found := [fault for fault in faults(provider, body) if not fault.startswith(OF_OTHERS)]:
+            found = [fault for fault in faults(provider, body) if not fault.startswith(OF_OTHERS)]
+            text = re.sub(r"\s", "", answer.text)
+            if text not in re.sub(r"\s", "", "".join(texts_in(body[provider.wire.HISTORY]))):
+                found.append("a text that is lost")
+            if found:
                 refused.setdefault(provider.name, []).append((exchange["cassette"], number, found))
     assert seen > 2000
     assert refused == {}
+
+
+def unstored(events):
+    """Return events of a server that stores nothing."""
+    return [
+        {**event, "response": {**event["response"], "store": False}} if "response" in event else event
+        for event in events
+    ]
+
+
+def references(items):
+    """List the items that only a server knows that stored them: by an id, or reasoning without content."""
+    return [
+        item
+        for item in items
+        if "id" in item or (item.get("type") == "reasoning" and not item.get("encrypted_content"))
+    ]
+
+
+def test_what_a_server_did_not_store_is_not_referred_to():
+    kept = 0
+    for exchange in unstreamed():
+        provider, response = provider_of(exchange), json.loads(exchange["response"])
+        if provider.wire.HISTORY == "input":
+            answer = provider.answer({**response, "store": False}, TOOLS)
+            assert references(answer.message) == []
+            assert [call.id for call in answer.calls] == [
+                item["call_id"] for item in answer.message if provider.wire.is_call(item)
+            ]
+            kept += any(item["type"] == "reasoning" for item in answer.message)
+    assert kept
+
+
+def test_what_a_server_did_not_store_of_a_cut_stream_is_not_referred_to():
+    seen = 0
+    for exchange in streamed():
+        provider = provider_of(exchange)
+        if provider.wire.HISTORY != "input":
+            continue
+        events = unstored(events_of(exchange))
+        for number in {*cuts(events), len(events)}:
+            stream = provider.stream(TOOLS)
+            for event in events[:number]:
+                stream.feed(event)
+            assert references(stream.close().message) == []
+            seen += 1
+    assert seen > 300
+
+
+def test_the_id_of_a_question_stays_because_the_answer_names_it():
+    asked = {
+        "type": "mcp_approval_request",
+        "id": "mcpr_1",
+        "name": "find",
+        "arguments": "{}",
+        "server_label": "s",
+    }
+    answer = openai_responses.answer({"status": "completed", "store": False, "output": [asked]}, [])
+    assert answer.message == [asked]
+
+
+def test_reasoning_that_can_be_read_stays_without_its_id():
+    thought = {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "So."}]}
+    said = {"status": "completed", "store": False, "output": [{**thought, "id": "rs_1"}]}
+    assert openai_responses.answer(said, []).message == [thought]
 
 
 @pytest.mark.needs_threads
