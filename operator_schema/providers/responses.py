@@ -309,6 +309,7 @@ def _content(part: str | Image | File) -> dict[str, Any]:
 
 
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_SNAPSHOTS = _LAST | {"response.created", "response.queued", "response.in_progress"}
 _TEXTS = {
     "response.output_text.delta": ("content", "output_text", "text"),
     "response.refusal.delta": ("content", "refusal", "refusal"),
@@ -346,7 +347,7 @@ class ResponsesMerger(Merger):
     def take(self, event: Mapping[str, Any]) -> None:
         """Take an event; kinds that aren't known are left out."""
         kind = event["type"]
-        if kind in {"response.created", "response.in_progress", *_LAST}:
+        if kind in _SNAPSHOTS:
             self._response = GrowingObject(object_of(event["response"]))
             # Some servers leave the items out of the last event.
             if not self._response.content.get("output"):
