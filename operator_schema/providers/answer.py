@@ -58,6 +58,16 @@ _ENDED = frozenset({"calls", "end", "paused"})
 """Why an answer ends that has all of its calls; any other reason, also one that nobody knows, may end it in
 the middle of a call."""
 
+_MALFORMED = frozenset(
+    {
+        "MALFORMED_FUNCTION_CALL",
+        "MALFORMED_RESPONSE",
+        "malformed_model_output",
+        "malformed_tool_use",
+    }
+)
+"""The words of Bedrock and Gemini for an answer that ended because a call can't be read."""
+
 
 CONTAINER = "operator_schema_container"
 """The key in the last message of an answer, as rounds keep it, of the sandbox in which its program waits."""
@@ -218,7 +228,10 @@ class Answer(Value):
             return self
         *before, last = self.calls
         marked = [call.replace(is_cut_off=True) if _is_cut(call) else call for call in before]
-        return self.replace(calls=(*marked, marked_if_cut(last)))
+        marked.append(marked_if_cut(last))
+        if self.raw_stop in _MALFORMED:
+            marked = [call.replace(is_malformed=True) if call.is_cut_off else call for call in marked]
+        return self.replace(calls=tuple(marked))
 
 
 def container_in(said: Any) -> str | None:

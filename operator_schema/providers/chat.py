@@ -83,8 +83,14 @@ _STOPS: dict[str, StopReason] = {
     _FAILED: "calls",
     "stop": "end",
     "content_filter": "filtered",
+    "length": "length",
+    "model_length": "length",
+    "max_output_tokens": "length",
+    "max_tokens": "length",
+    "MAX_TOKENS": "length",
+    "error": "other",
 }
-LENGTH = frozenset({"length", "model_length", "max_output_tokens", "max_tokens", "MAX_TOKENS"})
+LENGTH = frozenset([word for word, stop in _STOPS.items() if stop == "length"])
 """Words that say that the model reached the limit on tokens."""
 
 
@@ -92,6 +98,7 @@ class ChatLikeWire(Wire):
     """The shared parts of Chat Completions and similar wire forms."""
 
     OTHER_ROLES = True
+    STOPS = _STOPS
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
@@ -210,7 +217,7 @@ class ChatWire(ChatLikeWire):
         native = choice.get("native_finish_reason")
         if native in LENGTH:  # OpenRouter says `tool_calls` for a call that was cut off
             raw = native
-        stop: StopReason = "length" if raw in LENGTH else _STOPS.get(raw or "", "other")
+        stop: StopReason = _STOPS.get(raw or "", "other")
         if raw == "" and not calls:  # Snowflake says nothing where the model is done
             stop = "end"
         if refusal and not calls:

@@ -30,11 +30,15 @@ _STOPS: dict[str, StopReason] = {
     "COMPLETE": "end",
     "STOP_SEQUENCE": "end",
     "MAX_TOKENS": "length",
+    "ERROR": "other",
+    "TIMEOUT": "other",
 }
 
 
 class CohereWire(ChatLikeWire):
     """Chat v2: a single tool is required by offering only that one."""
+
+    STOPS = _STOPS
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools`, `strict_tools` and `tool_choice`."""

@@ -49,6 +49,8 @@ _STOPS: dict[str, StopReason] = {
     "model_context_window_exceeded": "length",
     "guardrail_intervened": "filtered",
     "content_filtered": "filtered",
+    "malformed_model_output": "other",
+    "malformed_tool_use": "other",
 }
 _NOTHING = "(nothing)"
 _GONE = "This tool isn't offered any more: don't call it."
@@ -76,6 +78,7 @@ class ConverseWire(BlockWire):
     """Converse: calls and results are blocks of content."""
 
     FORMS = frozenset({"blocks"})
+    STOPS = _STOPS
     # It says "A conversation must alternate between user and assistant roles".
     ALTERNATES = True
 

@@ -60,7 +60,19 @@ _STOPS: dict[str, StopReason] = {
     "IMAGE_PROHIBITED_CONTENT": "filtered",
     "IMAGE_RECITATION": "filtered",
     "MODEL_ARMOR": "filtered",
+    "ESCALATION": "filtered",
     "CONTINUATION": "paused",
+    "FINISH_REASON_UNSPECIFIED": "other",
+    "LANGUAGE": "other",
+    "OTHER": "other",
+    "MALFORMED_FUNCTION_CALL": "other",
+    "MALFORMED_RESPONSE": "other",
+    "UNEXPECTED_TOOL_CALL": "other",
+    "TOO_MANY_TOOL_CALLS": "other",
+    "MISSING_THOUGHT_SIGNATURE": "other",
+    "PUP_LIMITED_DISABLED": "other",
+    "IMAGE_OTHER": "other",
+    "NO_IMAGE": "other",
 }
 _TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", PDF})
 """Source: https://ai.google.dev/gemini-api/docs/image-understanding and .../document-processing"""
@@ -80,6 +92,7 @@ class GenerateContentWire(BlockWire):
 
     HISTORY = "contents"
     FORMS = frozenset({"gemini"})
+    STOPS = _STOPS
     ROLE = "model"
     ROLES = frozenset({"user", "model", "function"})
     BLOCKS = "parts"

@@ -65,6 +65,7 @@ class MessagesWire(BlockWire):
     """Messages: calls and results are blocks of content."""
 
     CONTAINER = "container"
+    STOPS = _STOPS
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""

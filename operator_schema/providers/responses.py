@@ -59,6 +59,21 @@ __all__ = ["ResponsesWire", "openai_responses", "xai"]
 _CALLS = frozenset({"function_call", "custom_tool_call", "tool_search_call"})
 
 
+_STOPS: dict[str, StopReason] = {
+    "completed": "end",
+    "max_output_tokens": "length",
+    "max_messages": "other",
+    "content_filter": "filtered",
+    "steered": "other",
+    "incomplete": "other",
+    "cancelled": "other",
+    "failed": "other",
+    "in_progress": "other",
+    "queued": "other",
+}
+"""Statuses, and why an answer is incomplete."""
+
+
 class ResponsesWire(Wire):
     """Responses: items instead of messages.
 
@@ -67,6 +82,7 @@ class ResponsesWire(Wire):
     """
 
     HISTORY = "input"
+    STOPS = _STOPS
     FORMS = frozenset({"item", "text"})
     ROLES = frozenset({"user", "assistant", "system", "developer"})
 
@@ -300,9 +316,8 @@ def _stop(response: Mapping[str, Any], has_calls: bool, refusal: str | None) -> 
     details: Any = response.get("incomplete_details") or {}
     reason: str | None = details.get("reason")
     if status == "incomplete":
-        stops: dict[str, StopReason] = {"max_output_tokens": "length", "content_filter": "filtered"}
-        return stops.get(reason or "", "other"), reason
-    if status not in {"completed", None}:
+        return _STOPS.get(reason or "", "other"), reason
+    if status is not None and _STOPS.get(status) != "end":
         return "other", status
     if has_calls:
         return "calls", status
@@ -325,6 +340,7 @@ def _content(part: str | Image | File) -> dict[str, Any]:
 
 
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_SNAPSHOTS = _LAST | {"response.created", "response.queued", "response.in_progress"}
 _TEXTS = {
     "response.output_text.delta": ("content", "output_text", "text"),
     "response.refusal.delta": ("content", "refusal", "refusal"),
@@ -362,7 +378,7 @@ class ResponsesMerger(Merger):
     def take(self, event: Mapping[str, Any]) -> None:
         """Take an event; kinds that aren't known are left out."""
         kind = event["type"]
-        if kind in {"response.created", "response.in_progress", *_LAST}:
+        if kind in _SNAPSHOTS:
             self._response = GrowingObject(object_of(event["response"]))
             # Some servers leave the items out of the last event.
             if not self._response.content.get("output"):

@@ -578,6 +578,10 @@ def _shown(event: object) -> str:
         return type(event).__name__
 
 
+_ERRORS = frozenset({"response.error", "response.failed"})
+"""Events of OpenAI whose error is one of the response; others have one of a part of it."""
+
+
 def _error_in(event: Mapping[str, Any]) -> Any:
     """Return the error that an event tells, in the provider's words; None if it tells none.
 
@@ -585,11 +589,14 @@ def _error_in(event: Mapping[str, Any]) -> Any:
     """
     if failed_calls(event):
         return None
-    for holder in (event, event.get("response"), event.get("delta")):
+    kind = event.get("type")
+    # Such as a steer that was refused: the response goes on.
+    is_inside = isinstance(kind, str) and kind.startswith("response.") and kind not in _ERRORS
+    for holder in (None if is_inside else event, event.get("response"), event.get("delta")):
         found: Any = holder.get("error") if is_object(holder) else None
         if found is not None:
             return message_of(found)
-    if event.get("type") == "error":
+    if kind == "error":
         return event.get("message", event)
     for kind, value in event.items():
         if kind.endswith("Exception") and is_object(value):

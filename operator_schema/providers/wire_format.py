@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..tools import File, Image, ToolDefinition, ToolResult
-    from .answer import Answer
+    from .answer import Answer, StopReason
     from .partial_response import StreamedCalls
 
 __all__ = [
@@ -98,16 +98,20 @@ class Wanted(Value):
     strict: bool = False
 
 
+_NO_STOPS: dict[str, StopReason] = {}
+
+
 class Wire(Value):
     """The wire form of one family of providers: what most have in common, each says with its own words.
 
     `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
     the provider takes; see `form_of`. `ROLES` are those of messages, and `OTHER_ROLES` says whether a model
     may have more of its own. `CONTAINER` is where a request names the sandbox in which a program waits for
-    results; empty where it doesn't.
+    results; empty where it doesn't. `STOPS` has each word of the provider for why the model stopped.
     """
 
     HISTORY = "messages"
+    STOPS = _NO_STOPS
     FORMS = frozenset({"text", "parts"})
     ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
     OTHER_ROLES = False

@@ -172,6 +172,7 @@ def _restored(
         caller if is_object(caller) else None,
         data.get("is_from_text") is True,
         sent_name if isinstance(sent_name, str) else None,
+        data.get("is_malformed") is True,
     )
     try:
         if not is_unchanged:

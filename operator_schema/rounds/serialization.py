@@ -112,6 +112,7 @@ class SavedCall:
     caller: dict[str, Any] | None = None
     is_from_text: bool = False
     sent_name: str | None = None
+    is_malformed: bool = False
     input: dict[str, Any] | None = None
     source: Literal["arguments"] | None = None
     schema: str | None = None
@@ -219,6 +220,8 @@ def save_call(call: RawCall) -> dict[str, Any]:
         saved["is_from_text"] = True
     if call.sent_name is not None:
         saved["sent_name"] = call.sent_name
+    if call.is_malformed:
+        saved["is_malformed"] = True
     return saved
 
 

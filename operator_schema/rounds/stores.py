@@ -639,7 +639,7 @@ def _turn(data: Any) -> Turn:
     calls = [
         RawCall(
             *(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller")),
-            *("is_from_text" in call, call.get("sent_name")),
+            *("is_from_text" in call, call.get("sent_name"), "is_malformed" in call),
         )
         for call in data["calls"]
     ]

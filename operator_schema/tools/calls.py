@@ -92,10 +92,11 @@ class RawCall(Value):
         is_from_text: whether the server left it in the text of the answer, where the provider found it.
         sent_name: the name that the model wrote, if the call was read as one of another tool (`repair=True`);
             otherwise None.
+        is_malformed: whether the provider says that the call isn't well-formed. Then `is_cut_off` is true.
 
     Raises:
-        TypeError: a name or the id isn't a string, `is_cut_off` or `is_from_text` isn't a bool, `caller`
-            isn't a dict, or there is no name.
+        TypeError: a name or the id isn't a string, `is_cut_off`, `is_from_text` or `is_malformed` isn't a
+            bool, `caller` isn't a dict, or there is no name.
     """
 
     id: str
@@ -105,6 +106,7 @@ class RawCall(Value):
     caller: dict[str, Any] | None
     is_from_text: bool
     sent_name: str | None
+    is_malformed: bool
 
     @overload
     def __init__(
@@ -116,6 +118,7 @@ class RawCall(Value):
         caller: dict[str, Any] | None = None,
         is_from_text: bool = False,
         sent_name: str | None = None,
+        is_malformed: bool = False,
     ) -> None: ...
     @overload
     def __init__(
@@ -127,6 +130,7 @@ class RawCall(Value):
         caller: dict[str, Any] | None = None,
         is_from_text: bool = False,
         sent_name: str | None = None,
+        is_malformed: bool = False,
     ) -> None: ...
     def __init__(
         self,
@@ -137,6 +141,7 @@ class RawCall(Value):
         caller: Any = None,
         is_from_text: bool = False,
         sent_name: Any = None,
+        is_malformed: bool = False,
     ) -> None:
         if name is None:
             message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
@@ -155,12 +160,15 @@ class RawCall(Value):
         if is_from_text is not True and is_from_text is not False:
             message = f"is_from_text must be True or False, not {received(is_from_text)}"
             raise TypeError(message)
+        if is_malformed is not True and is_malformed is not False:
+            message = f"is_malformed must be True or False, not {received(is_malformed)}"
+            raise TypeError(message)
         if type(id) is not str:
             id = new_id("call") if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
         set_once(self, "id", id)
         set_once(self, "name", name)
         set_once(self, "arguments", arguments)
-        set_once(self, "is_cut_off", is_cut_off)
+        set_once(self, "is_cut_off", is_cut_off or is_malformed)
         if caller is not None:
             _check_caller(caller)
         set_once(self, "caller", caller)
@@ -168,13 +176,15 @@ class RawCall(Value):
         if sent_name is not None:
             sent_name = checked_text("sent_name", sent_name)
         set_once(self, "sent_name", sent_name)
+        set_once(self, "is_malformed", is_malformed)
 
     def __repr__(self) -> str:
         cut = ", is_cut_off=True" if self.is_cut_off else ""
         caller = "" if self.caller is None else f", caller={self.caller!r}"
         text = ", is_from_text=True" if self.is_from_text else ""
         sent = "" if self.sent_name is None else f", sent_name={self.sent_name!r}"
-        more = f"{cut}{caller}{text}{sent}"
+        malformed = ", is_malformed=True" if self.is_malformed else ""
+        more = f"{cut}{caller}{text}{sent}{malformed}"
         return f"RawCall(id={self.id!r}, name={self.name!r}, arguments={self.arguments!r}{more})"
 
 

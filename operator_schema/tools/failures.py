@@ -264,7 +264,16 @@ class Failures:
         return _no_result(call, "disabled", f"tool {quote(call.name)} is disabled: it can't be called now")
 
     def cut_off(self, call: RawCall) -> ToolResult:
-        """Return the result for a call whose arguments the model didn't finish."""
+        """Return the result for a call whose arguments the model didn't finish, or that isn't well-formed."""
+        if call.is_malformed:
+            _log(
+                INFO, call, "the provider says that the call isn't well-formed (answer.raw_stop has its word)"
+            )
+            content = (
+                f"{call.name} was not run: this call wasn't well-formed, so its arguments couldn't be read. "
+                "Send the whole call again, with one valid JSON object as its arguments"
+            )
+            return _no_result(call, "cut_off", content)
         why = "a limit on its tokens, or a stream that ended (answer.stop says which)"
         _log(INFO, call, f"the model's answer ended before the call was complete: {why}")
         content = (

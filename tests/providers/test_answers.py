@@ -527,6 +527,28 @@ def test_a_call_never_runs_with_its_defaults_after_an_end_that_nobody_knows(prov
     assert Executor([wipe]).run_sync(call).code == "cut_off"
 
 
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(
+    ("provider", "response"),
+    [
+        (provider, ending(word))
+        for provider, ending in ((bedrock, bedrock_ending), (gemini, gemini_ending))
+        for word in [*provider.wire.STOPS, "no such word"]
+    ],
+)
+def test_the_model_reads_that_its_call_was_not_well_formed_only_where_the_provider_says_so(
+    provider, response
+):
+    answer = provider.answer(response, [])
+    read = Executor([wipe]).run_sync(answer.calls[0]).content
+    (issue,) = Toolset(wipe).offer().round(answer.calls).calls
+    is_malformed = "malformed" in answer.raw_stop.lower()
+    assert answer.calls[0].is_malformed == is_malformed
+    assert ("wasn't well-formed" in read) == is_malformed
+    assert ("shorter arguments" in read) == (answer.calls[0].is_cut_off and not is_malformed)
+    assert issue.state != "issue" or issue.result.content == read
+
+
 def test_a_call_with_all_of_its_text_runs_after_whatever_end():
     body = chat_ending("no such word")
     body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = "{}"

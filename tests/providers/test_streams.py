@@ -1185,3 +1185,23 @@ def test_the_stream_of_another_provider_is_never_an_answer(writer, reader, said)
         stream.feed(events[0])
     if events[0].get("type"):
         assert f"(it looks like one of {writer.name})" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "kind", ["response.steer.failed", "response.mcp_call.failed", "response.no_such.failed"]
+)
+def test_the_error_of_a_part_of_a_response_does_not_end_its_stream(kind):
+    whole = {"id": "r", "status": "completed", "output": [{"type": "message", "content": "Hi."}]}
+    stream = openai_responses.stream([])
+    for event in (
+        {"type": "response.created", "response": {"id": "r", "status": "in_progress", "output": []}},
+        {"type": kind, "error": {"code": "response_not_found", "message": "no such response"}},
+        {"type": "response.completed", "response": whole},
+    ):
+        stream.feed(event)
+    assert stream.close() == openai_responses.answer(whole, [])
+
+
+def test_the_error_of_a_response_ends_its_stream():
+    with pytest.raises(ResponseError, match="no such response"):
+        openai_responses.stream([]).feed({"type": "response.error", "error": {"message": "no such response"}})

@@ -97,6 +97,14 @@ def test_where_a_call_was_found_comes_back():
         TOOLS.restore_round(data)
 
 
+def test_that_a_call_was_not_well_formed_comes_back():
+    plan = TOOLS.offer().round(
+        [RawCall("1", "anything", {}, is_malformed=True), RawCall("2", "anything", {})]
+    )
+    assert [call.raw.is_malformed for call in restored(plan).calls] == [True, False]
+    assert restored(plan).issues == plan.issues
+
+
 def test_the_program_that_made_a_call_comes_back():
     program = {"type": "program", "caller_id": "p"}
     raw = [RawCall("1", "anything", {"value": 1}, caller=program), RawCall("2", "anything", {"value": 1})]

@@ -410,8 +410,8 @@ def test_a_transcript_gives_back_what_it_was_given(store):
     turn = executor(store).run_sync(sent(raw("fetch", "f", url="u"), raw("x", "x"))).commit(history)
     cut = Turn(
         "round_1",
-        (RawCall("1", "fetch", "{", is_cut_off=True),),
-        (turn.results[0].replace(call_id="1"),),
+        (RawCall("1", "fetch", "{", is_cut_off=True), RawCall("2", "fetch", "{", is_malformed=True)),
+        (turn.results[0].replace(call_id="1"), turn.results[0].replace(call_id="2")),
         [1],
     )
     for item in ("hello", {"role": "user", "content": "ü"}, cut):
@@ -419,6 +419,7 @@ def test_a_transcript_gives_back_what_it_was_given(store):
     found = list(store.transcript("a"))
     assert found[0].as_dict() == turn.as_dict()
     assert found[1:] == ["hello", {"role": "user", "content": "ü"}, cut]
+    assert [call.is_malformed for call in found[3].calls] == [False, True]
     assert found[3].calls[0].is_cut_off
     assert (len(history), history[1], history[-1].id) == (4, "hello", "round_1")
     assert repr(history) == "<StoredTranscript 'a' of 4>"

@@ -66,6 +66,13 @@ def test_a_call_is_from_the_text_or_not():
         RawCall(name="send", arguments={}, is_from_text=1)
 
 
+def test_a_call_that_is_not_well_formed_is_cut_off_too():
+    call = RawCall("1", "send", {}, is_malformed=True)
+    assert repr(call) == "RawCall(id='1', name='send', arguments={}, is_cut_off=True, is_malformed=True)"
+    with pytest.raises(TypeError, match="is_malformed must be True or False, not integer 1"):
+        RawCall(name="send", arguments={}, is_malformed=1)
+
+
 def test_the_caller_of_a_call_is_an_object():
     with pytest.raises(TypeError, match="caller must be a dict of JSON values or None, not string"):
         RawCall("1", "search", {}, caller="code_execution")

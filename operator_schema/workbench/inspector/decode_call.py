@@ -309,5 +309,10 @@ def _read(offered: Offered, call: RawCall) -> dict[str, Any]:
         reading = read_call(tool, call.arguments).as_dict()
         about["text"] = reading["text"]
     if call.is_cut_off:
-        about["text"] = "the answer ended before the call was complete, so it is never run"
+        why = (
+            "the call isn't well-formed"
+            if call.is_malformed
+            else "the answer ended before the call was complete"
+        )
+        about["text"] = f"{why}, so it is never run"
     return {**about, "reading": reading}
