@@ -12,7 +12,7 @@ from ..compare.redaction import without_redacted
 from ..compare.replay import fault_key
 from ..files import check_can_be_made, replacement, resolved
 from ..immutable import Value
-from ..json_values import distinct_keys, is_object, nests_deeper
+from ..json_values import is_object, nests_deeper, read_distinct
 from ..message_text import clip
 from .decode_call import LONGEST_TEXT, Reading, read_call
 
@@ -267,7 +267,7 @@ def _summary(changed: int, number: int) -> str:
 
 def _tried(number: int, line: str) -> dict[str, Any]:
     try:
-        call = json.loads(line, object_pairs_hook=distinct_keys)
+        call = read_distinct(line)
     except (ValueError, RecursionError):
         call = None
     if (
