@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
+    from typing import TypeAlias
+
+    ReadText: TypeAlias = Callable[[str | bytes | bytearray], Any]
 
 __all__ = [
     "HashCounter",
@@ -35,8 +39,10 @@ __all__ = [
     "is_array",
     "is_finite",
     "is_object",
+    "json_reader",
     "most_digits",
     "nests_deeper",
+    "read_distinct",
     "repeated_key",
     "to_json_text",
     "type_of",
@@ -91,6 +97,54 @@ def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+def json_reader(**options: Any) -> ReadText:
+    """Return a function that reads a text as `json.loads` does with these options.
+
+    `json.loads` makes a decoder for each text, which costs as much as reading the arguments of a call.
+    """
+    from json import JSONDecodeError, JSONDecoder, detect_encoding, loads  # only a program that reads text
+
+    decode = JSONDecoder(**options).raw_decode
+
+    def read(text: str | bytes | bytearray) -> Any:
+        if isinstance(text, (bytes, bytearray)):
+            given = str(text, detect_encoding(text), "surrogatepass")
+        else:
+            given = text
+        try:
+            value, end = decode(given)
+        except JSONDecodeError:
+            pass  # it begins with a space or isn't JSON
+        else:
+            if end == len(given) or not given[end:].strip(" \t\r\n"):
+                return value
+        return loads(text, **options)
+
+    return read
+
+
+def read_distinct(text: str | bytes | bytearray) -> Any:
+    """Return the value of JSON text, as `json.loads` reads it, if no object in it has a key twice.
+
+    Raises:
+        RepeatedKeyError: a key occurs more than once.
+        ValueError: it isn't JSON text.
+        TypeError: it isn't a text.
+        RecursionError: it nests too deep.
+    """
+    return _distinct_reader()(text)
+
+
+@cache
+def _distinct_reader() -> ReadText:
+    return json_reader(object_pairs_hook=distinct_keys)
+
+
+@cache
+def _key_finder() -> ReadText:
+    return json_reader(object_pairs_hook=distinct_keys, parse_int=float)  # an int may have too many digits
+
+
 def count_values(value: Any) -> int:
     """Count the values in a JSON value, itself included."""
     number = 0
@@ -111,10 +165,8 @@ def repeated_key(text: str | bytes) -> str | None:
     Args:
         text: that another parser has read or will read; one that isn't JSON has no such key.
     """
-    from json import loads
-
     try:
-        loads(text, object_pairs_hook=distinct_keys, parse_int=float)  # an int may have too many digits
+        _key_finder()(text)
     except RepeatedKeyError as error:
         return str(error)
     except (ValueError, RecursionError):

@@ -9,11 +9,21 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
-from ..json_values import MAX_TEXT_DEPTH, WrittenFloat, is_array, is_object, most_digits
+from ..json_values import (
+    MAX_INTEGER_DIGITS,
+    MAX_TEXT_DEPTH,
+    WrittenFloat,
+    distinct_keys,
+    is_array,
+    is_object,
+    json_reader,
+    most_digits,
+)
 from ..message_text import clip, escape, excerpt, one_line, quote, steps_of
 from .problems import Problems
 
@@ -68,6 +78,11 @@ def read_json(text: str | bytes | bytearray, *, keeps_digits: bool = False) -> t
     Raises:
         TypeError: text is neither a string nor bytes.
     """
+    value = NOT_READ if keeps_digits else read_faultless(text)
+    return _read_with_faults(text, keeps_digits=keeps_digits) if value is NOT_READ else (value, Problems())
+
+
+def _read_with_faults(text: str | bytes | bytearray, *, keeps_digits: bool) -> tuple[Any, Problems]:
     problems = Problems()
     try:
         source = text_of(text)
@@ -85,6 +100,49 @@ def read_json(text: str | bytes | bytearray, *, keeps_digits: bool = False) -> t
             return value, problems
         _note_faults(value, problems)
     return None, problems
+
+
+NOT_READ: Any = object()
+"""What `read_faultless` returns for a text that it doesn't read."""
+
+
+def read_faultless(text: str | bytes | bytearray) -> Any:
+    """Return the value of a text without faults; `NOT_READ` for any other, of which `read_json` says why.
+
+    Raises:
+        TypeError: text is neither a string nor bytes.
+    """
+    try:
+        source = text_of(text)
+        if len(source) > _SHORT_LENGTH:
+            check_depth(source)
+            if len(source) > MAX_INTEGER_DIGITS and not _refuses_long_integers():
+                return NOT_READ
+        value = _read_strictly(source)
+        if "\\" in source and "\\u" in source:
+            _check_surrogates(value)
+    except (ValueError, RecursionError):
+        return NOT_READ
+    return value
+
+
+def _refuses_long_integers() -> bool:
+    """Return whether Python itself refuses integers that are too long for `read_json`."""
+    return 0 < sys.get_int_max_str_digits() <= MAX_INTEGER_DIGITS
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number == 0:
+        return number
+    raise ValueError(text)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(name)
+
+
+_read_strictly = json_reader(object_pairs_hook=distinct_keys, parse_float=_finite, parse_constant=_no_number)
 
 
 def read_text(
@@ -109,6 +167,8 @@ def read_text(
     """
     read: Callable[[Any], tuple[Any, Problems]] | None
     if parse is None:
+        if decimals is None and (value := read_faultless(text)) is not NOT_READ:
+            return value, (), None
         read = None if decimals is None else partial(_read_digits, decimals)
         value, problems = read_json(text) if read is None else read(text)
         if not problems.found:

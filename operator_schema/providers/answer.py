@@ -8,10 +8,10 @@ from ..immutable import Value
 from ..json_values import (
     MAX_TEXT_DEPTH,
     copy_json,
-    distinct_keys,
     is_finite,
     is_object,
     nests_deeper,
+    read_distinct,
     repeated_key,
 )
 from ..message_text import excerpt, one_line, quote, received
@@ -348,7 +348,7 @@ def read_json(text: str | bytes, otherwise: Any = None, *, may_repeat: bool = Fa
     from json import loads
 
     try:
-        return loads(text, object_pairs_hook=None if may_repeat else distinct_keys)
+        return loads(text) if may_repeat else read_distinct(text)
     except (ValueError, RecursionError):
         return otherwise
 

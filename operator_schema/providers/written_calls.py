@@ -222,13 +222,16 @@ def _json(text: str, at: int) -> tuple[list[_Written], int] | None:
 
 def _json_value(text: str, at: int) -> tuple[Any, int] | None:
     try:
-        return JSONDecoder(object_pairs_hook=distinct_keys, parse_constant=_refuse).raw_decode(text, at)
+        return _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
+
+
+_DECODER = JSONDecoder(object_pairs_hook=distinct_keys, parse_constant=_refuse)
 
 
 def _value_calls(value: Any) -> list[_Written]:

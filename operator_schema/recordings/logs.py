@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from .. import rounds
 from ..codec.codec import codec_of
-from ..json_values import RepeatedKeyError, distinct_keys, is_array, is_object
+from ..json_values import RepeatedKeyError, is_array, is_object, read_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -473,7 +473,7 @@ def _lines(stream: BinaryIO, number: int, left: int) -> Iterator[Record]:
 
 def _record(text: bytes, number: int) -> Any:
     try:
-        return json.loads(text.rstrip(b"\r\n"), object_pairs_hook=distinct_keys)
+        return read_distinct(text.rstrip(b"\r\n"))
     except json.JSONDecodeError as error:
         # Who reads the number of the line beside it needs no "line 1".
         where = f"column {error.colno}" if number else f"line {error.lineno} column {error.colno}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from json import loads
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..findings import Finding
-from ..json_values import distinct_keys, is_object
+from ..json_values import is_object, read_distinct
 from ..message_text import fault_list, nearest_names, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
 from .commit import Settlement
@@ -148,7 +147,7 @@ def _read(text: str | bytes) -> Any:
     """
     try:
         # Our own reader refuses lone surrogates, which the model may have written into its arguments.
-        return loads(text, object_pairs_hook=distinct_keys)
+        return read_distinct(text)
     except (ValueError, RecursionError):
         return _TEXTS.decode_json(text)  # its message says better what is wrong
 

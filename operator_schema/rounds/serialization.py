@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from json import dumps, loads
+from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
 from ..errors import EncodeError, ToolError
-from ..json_values import copy_json, distinct_keys, has_surrogate, to_json_text
+from ..json_values import copy_json, has_surrogate, read_distinct, to_json_text
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below read it
 from ..tools.content import Audio, File, Image, Resource, Text
@@ -205,7 +205,7 @@ def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, An
             message = "it has a text that isn't known"
             raise ValueError(message)
         text: Any = saved.get(name)
-        rest[name] = own_json(loads(text, object_pairs_hook=distinct_keys), DEPTH)
+        rest[name] = own_json(read_distinct(text), DEPTH)
     return rest
 
 

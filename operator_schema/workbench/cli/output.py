@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from ...engine import ObjectNode, json_types_of
-from ...json_values import RepeatedKeyError, distinct_keys, type_of
+from ...json_values import RepeatedKeyError, read_distinct, type_of
 from ...message_text import escape, show_place
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ def value_of(text: str, types: Collection[str]) -> Any:
         click.UsageError: the parameter takes no text, and this has a key more than once in an object.
     """
     try:
-        value = json.loads(text, object_pairs_hook=distinct_keys)
+        value = read_distinct(text)
     except RepeatedKeyError as error:
         if "string" in types:
             return text

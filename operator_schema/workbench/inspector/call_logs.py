@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...files import check_can_be_made, replacement, resolved
 from ...immutable import Value
-from ...json_values import distinct_keys, is_object, nests_deeper
+from ...json_values import is_object, nests_deeper, read_distinct
 from ...message_text import clip
 from ...recordings import Unreadable, records_in, without_redacted
 from ..compare.recorded_calls import calls_in
@@ -266,7 +266,7 @@ def _summary(changed: int, number: int) -> str:
 
 def _tried(number: int, line: str) -> dict[str, Any]:
     try:
-        call = json.loads(line, object_pairs_hook=distinct_keys)
+        call = read_distinct(line)
     except (ValueError, RecursionError):
         call = None
     if (

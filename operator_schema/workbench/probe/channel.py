@@ -13,7 +13,7 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
-from ...json_values import distinct_keys, is_array, is_object
+from ...json_values import is_array, is_object, read_distinct
 from ...message_text import one_line
 from ...processes import kill_group
 
@@ -219,7 +219,7 @@ def _line_of(message: Any) -> bytes:
 def _read(text: bytes) -> dict[str, Any] | None:
     """Return a message of JSON-RPC; None for anything else."""
     try:
-        found = json.loads(text, object_pairs_hook=distinct_keys)
+        found = read_distinct(text)
     except (ValueError, RecursionError):
         return None
     return found if is_object(found) and found.get("jsonrpc") == "2.0" else None
