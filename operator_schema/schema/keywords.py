@@ -159,7 +159,7 @@ LENGTHS: Final = tuple([limit for limit in LIMITS if limit.of == "length"])
 TEXTS: Final = tuple([limit for limit in LIMITS if limit.of == "text"])
 EXCLUSIVE: Final = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
 """The limits that draft 4 made exclusive by a keyword beside them."""
-COMPOSING: Final = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "if", "then", "else"})
+COMPOSING: Final = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else"})
 """What APIs don't take at the root of the schema of a tool: it says more than one object with properties."""
 SIGNS: Final = {limit.slot: limit.sign for limit in LIMITS}
 

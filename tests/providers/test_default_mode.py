@@ -42,7 +42,7 @@ MORE = ("unevaluatedItems", "unevaluatedProperties", "contentSchema")
 LISTS = ("prefixItems", "anyOf", "oneOf", "allOf")
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 CURRENT = Draft202012Validator(Draft202012Validator.META_SCHEMA)
-AT_THE_ROOT = ("oneOf", "anyOf", "allOf", "enum", "not")
+AT_THE_ROOT = ("oneOf", "anyOf", "allOf", "enum", "const", "not")
 
 
 def schemas_in(schema: Any) -> list[dict[str, Any]]:
@@ -183,6 +183,7 @@ BESIDE = [
     {"oneOf": [{"properties": {"a": {"type": "array"}}}, {"type": "string"}]},
     {"allOf": [{"if": {"required": ["a"]}, "then": {"required": ["b"]}}]},
     {"not": {"required": ["a"]}, "enum": [{"a": 1}]},
+    {"const": {"a": 1}},
     {
         "$ref": "#/definitions/A",
         "definitions": {"A": {"type": "object", "properties": {"a": {"type": "array"}}}},
