@@ -126,7 +126,7 @@ def test_the_judge_knows_what_was_refused():
 def recorded_schemas() -> list[dict[str, Any]]:
     """List the different schemas of tools of MCP servers, and of requests that some provider took."""
     found: list[Any] = []
-    for path in (TESTS / "compare" / "histories").glob("*/*.json"):
+    for path in (TESTS / "workbench" / "compare" / "histories").glob("*/*.json"):
         tools = json.loads(path.read_text(encoding="utf-8")).get("tools", [])
         found += [one["input_schema"] for one in tools]
     with gzip.open(DATA, "rt", encoding="utf-8") as lines:
