@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from .around import Confirm as Confirm
     from .around import Execution as Execution
     from .async_libraries import current_backend as current_backend
-    from .async_libraries import person_answers as person_answers
     from .executor import Executor as Executor
     from .options import check_confirm as check_confirm
+    from .run import person_answers as person_answers
     from .stream import OnProgress as OnProgress
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             ".around": "Execution",
-            ".async_libraries": "current_backend person_answers",
+            ".async_libraries": "current_backend",
             ".options": "check_confirm",
             ".executor": "Executor",
+            ".run": "person_answers",
         },
     )

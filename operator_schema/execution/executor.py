@@ -13,7 +13,6 @@ from ..tools.failures import ShowErrors, counted, giving, result_of, results_of,
 from ..tools.tool_sources import check_is_tool
 from .concurrency import Slots
 from .options import (
-    all_of,
     check_confirm,
     check_is_alone,
     check_names,
@@ -22,7 +21,6 @@ from .options import (
     check_options,
     checked_work,
     context_of_calls,
-    hooks_given,
     with_classes,
 )
 from .run import Outcomes, watched
@@ -177,7 +175,7 @@ class Executor:
             ValueError: something isn't a class of exceptions, or of results.
         """
         self._registry = _registry_of(tools)
-        self._hooks = None if options["hooks"] is None else hooks_given(options["hooks"])
+        self._hooks = None if options["hooks"] is None else _hooks_given(options["hooks"])
         self._context, self._store = options["context"], options["store"]
         self._deciding: tuple[Any, CallHooks | None] = None, None
         self._slots = Slots(options["max_concurrency"])
@@ -421,7 +419,7 @@ class Executor:
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         deciding = self._call_hooks(hooks)
         starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
-        return results_of(await all_of(starts), return_exceptions=return_exceptions)
+        return results_of(await _all_of(starts), return_exceptions=return_exceptions)
 
     def named(self, call: RawCall, /, *, context: Context | None = None) -> RawCall:
         """Return a call under the name of the tool that it means, as `run` runs it.
@@ -592,7 +590,7 @@ class Executor:
             return giving(on_result, one.call, self._start_of(one.call, inside, count))
 
         starts = [(start(position, one), one.call.name) for position, one in enumerate(calls)]
-        return results_of(await all_of(starts), return_exceptions=True)
+        return results_of(await _all_of(starts), return_exceptions=True)
 
     def _starts(
         self,
@@ -652,7 +650,7 @@ class Executor:
         """Return the hooks for calls of a toolset; None if there are none. See `_call_hooks`."""
         if hooks is None and self._hooks is None and known.hooks is None and called.hooks is None:
             return None
-        given = hooks_given([hooks_given(one) for one in (self._hooks, hooks) if one])
+        given = _hooks_given([_hooks_given(one) for one in (self._hooks, hooks) if one])
         found: CallHooks = given.for_calls(called)
         for own in (known, called):
             if own.hooks is not None:
@@ -665,6 +663,24 @@ def _waiting() -> Callable[..., Any]:
     from .sync import wait_for  # programs with an event loop don't need it
 
     return wait_for
+
+
+async def _all_of(starts: Sequence[tuple[Start, str]]) -> list[Any]:
+    """Run calls side by side, and return their outcomes in the order of the calls."""
+    from .stream import JobGroup  # a program that runs one call at a time doesn't pay for it
+
+    return await JobGroup(starts).all()
+
+
+def _hooks_given(given: Any) -> Hooks:
+    """Return what is given as `hooks=` as `Hooks`.
+
+    Raises:
+        TypeError: something isn't a hook.
+    """
+    from ..rounds.hooks import hooks_for_calls  # few programs have any
+
+    return hooks_for_calls(given)
 
 
 def _registry_of(tools: Member) -> Registry:

@@ -1,4 +1,4 @@
-"""Are the options of an executor, and calls given to it, of the right kinds? What is loaded only for some?"""
+"""Are the options of an executor, and the calls given to it, of the right kinds?"""
 
 from __future__ import annotations
 
@@ -17,15 +17,12 @@ from ..tools.signature import is_coroutine_function, takes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..rounds.hooks import Hooks
     from ..tools.calls import OnResult
     from .around import Confirm
-    from .async_libraries import Start
     from .stream import OnProgress
 
 __all__ = [
     "RunOptions",
-    "all_of",
     "check_confirm",
     "check_is_alone",
     "check_names",
@@ -34,7 +31,6 @@ __all__ = [
     "check_options",
     "checked_work",
     "context_of_calls",
-    "hooks_given",
     "with_classes",
 ]
 
@@ -319,24 +315,3 @@ def with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, 
     passed, native = _exception_classes(options["pass_through"]), _result_classes(options["native_results"])
     known = {**options, "pass_through": passed.classes, "native_results": native.classes}
     return known, Failures(options["show_errors"], options["report"], passed), native
-
-
-# --- what few programs need, and so is loaded late -----------------------------------------------
-
-
-async def all_of(starts: Sequence[tuple[Start, str]]) -> list[Any]:
-    """Run calls side by side, and return their outcomes in the order of the calls."""
-    from .stream import JobGroup  # a program that runs one call at a time doesn't pay for it
-
-    return await JobGroup(starts).all()
-
-
-def hooks_given(given: Any) -> Hooks:
-    """Return what is given as `hooks=` as `Hooks`.
-
-    Raises:
-        TypeError: something isn't a hook.
-    """
-    from ..rounds.hooks import hooks_for_calls  # few programs have any
-
-    return hooks_for_calls(given)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from _thread import allocate_lock
-from contextvars import copy_context
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar, copy_context
 from functools import partial
 from itertools import count
 from math import inf
@@ -14,17 +15,17 @@ from ..errors import DecodeError, ToolError
 from ..message_text import listed, received
 from ..tools.binding import context_of
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of, takes_long
-from ..tools.failures import DEBUG, WARNING, Passed, places_in
+from ..tools.failures import DEBUG, WARNING, Passed, places_in, write_log
 from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
 from ..tools.signature import close_awaitable, is_awaitable
-from .async_libraries import Tasks, current_backend, is_cancellation
+from .async_libraries import current_backend, is_cancellation
 from .concurrency import PLACE, Place
 from .threads import Threads, lent_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 
     from ..findings import Finding
     from ..rounds.hooks import CallHooks, ForTools
@@ -34,12 +35,13 @@ if TYPE_CHECKING:
     from ..tools.failures import ClassSet, Failures, Outcome
     from ..tools.tool import Tool
     from .around import Confirm, Confirmation, Execution
+    from .async_libraries import Job, Start
     from .concurrency import Slots
     from .stream import OnProgress
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Outcomes", "Run", "watched"]
+__all__ = ["Outcomes", "Run", "person_answers", "watched"]
 
 _UNDECIDED = object()
 """The outcome of a call about which hooks or a person decide first."""
@@ -688,3 +690,157 @@ class _Pending:
         """Close it, unless something awaits it."""
         if not self.is_awaited:
             close_awaitable(self.awaitable)
+
+
+# --- how long a call may take, without the time in which people answer ---------------------------
+
+_LEAST_WAIT = 0.1
+"""Seconds between two looks at a call whose time is over except for a person's answer."""
+
+
+class _Clock:
+    """How long a call has waited for people; that time doesn't count.
+
+    Args:
+        outer: the clock of the call whose function makes this call.
+    """
+
+    # On the class, since every call makes a clock, but hardly any asks a person.
+    _earlier = 0.0
+    _questions = 0
+    _since = 0.0
+
+    def __init__(self, outer: _Clock | None) -> None:
+        self._outer = outer
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a person is asked now."""
+        return self._questions > 0
+
+    def waited(self) -> float:
+        """Return for how many seconds people have been asked so far."""
+        return self._earlier + (monotonic() - self._since if self._questions else 0.0)
+
+    def stop(self) -> None:
+        """Stop the clock, even if it is stopped already: several tasks of a call may ask."""
+        if not self._questions:
+            self._since = monotonic()
+        self._questions += 1
+        if self._outer is not None:
+            self._outer.stop()
+
+    def go_on(self) -> None:
+        """Start the clock again once all questions are answered."""
+        if self._questions == 1:
+            self._earlier = self.waited()
+        self._questions -= 1
+        if self._outer is not None:
+            self._outer.go_on()
+
+
+_clock: ContextVar[_Clock | None] = ContextVar("operator_schema_clock", default=None)
+"""The clock of the present call: in its coroutine, or in one of its tasks."""
+
+
+@contextmanager
+def person_answers() -> Generator[None]:
+    """Stop the clock of the call that runs here while a person is asked in this block."""
+    clock = _clock.get()
+    if clock is None:
+        yield
+        return
+    clock.stop()
+    try:
+        yield
+    finally:
+        clock.go_on()
+
+
+class Tasks:
+    """Run each coroutine in a task of its own, and cancel it when its time is over.
+
+    Args:
+        grace: seconds that a cancelled coroutine gets to clean up.
+    """
+
+    __slots__ = ("_grace", "_left")
+
+    def __init__(self, grace: float) -> None:
+        self._grace = grace
+        self._left: set[Job] = set()
+
+    @property
+    def abandoned(self) -> int:
+        """Number of coroutines that were cancelled and still run."""
+        return len(self._left)
+
+    async def run(self, start: Start, name: str, seconds: float | None) -> Any:
+        """Run a coroutine to its end.
+
+        Cancelling this also cancels the coroutine, and raises the cancellation once that has ended.
+
+        Args:
+            start: makes the coroutine.
+            name: of the task.
+            seconds: how long it may take, without the time in which `person_answers`; None for no limit.
+
+        Returns:
+            What it returns, or the exception that it raises; a cancellation if it cancelled itself.
+
+        Raises:
+            TimeoutError: it took longer, and was cancelled.
+        """
+        backend = current_backend()
+        if not backend.has_tasks:
+            return backend.run(partial(self.run, start, name, seconds), _ignore, None)
+        clock = _Clock(_clock.get())
+        token = _clock.set(clock)
+        try:
+            job = backend.start(start, name)
+        finally:
+            _clock.reset(token)
+        began = monotonic()
+        try:
+            await job.wait(seconds)
+            if job.is_done:
+                return job.outcome
+            if seconds is not None:
+                await _wait_longer(job, clock, began + seconds)
+        except GeneratorExit:  # nothing can be awaited any more
+            with suppress(RuntimeError):  # the event loop is closed
+                job.cancel()
+            raise
+        except BaseException:  # the call is cancelled
+            await self._end(job)
+            raise
+        if not job.is_done:
+            await self._end(job)
+            raise TimeoutError
+        return job.outcome
+
+    async def _end(self, job: Job) -> None:
+        job.cancel()
+        try:
+            await job.wait_shielded(self._grace)
+        finally:
+            if not job.is_done:
+                # Nothing else keeps a task alive.
+                self._left.add(job)
+                job.when_done(self._left.discard)
+                write_log(WARNING, "%s: was cancelled, and still runs", job.name)
+
+
+async def _wait_longer(job: Job, clock: _Clock, end: float) -> None:
+    """Wait for as long as people have taken to answer, or until a job has ended."""
+    while not job.is_done:
+        left = end + clock.waited() - monotonic()
+        if clock.is_stopped:
+            left = max(left, _LEAST_WAIT)
+        elif left <= 0:
+            return
+        await job.wait(left)
+
+
+def _ignore(_: object) -> None:
+    """Take the cancelling function, in a case where nobody could call it."""

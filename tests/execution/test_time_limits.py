@@ -17,8 +17,7 @@ from operator_schema import (
     RawCall,
     tool,
 )
-from operator_schema.execution import threads
-from operator_schema.execution.async_libraries import person_answers
+from operator_schema.execution import person_answers, threads
 
 pytestmark = pytest.mark.needs_threads
 
