@@ -148,7 +148,7 @@ def _renewed_pointer(document: Any, reference: Any) -> Any:
         else:
             found = found[int(written)] if is_array(found) and written.isdecimal() else None
     same = steps == steps_of(reference)
-    return reference if same else f"#{step('', *map(quote, steps))}"
+    return reference if same else f"#{step('', *[quote(each, '/$') for each in steps])}"
 
 
 def _renewed_step(schema: Mapping[str, Any], keyword: str) -> str:

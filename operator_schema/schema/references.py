@@ -456,7 +456,7 @@ def with_own_definitions(schema: Schema, whole: Schema) -> Schema:
             if reference not in new:
                 place = "$defs", f"{steps[-1]}-{len(definitions)}"
                 definitions[place] = found[1]
-                new[reference] = f"#{step('', *map(written_step, place))}"
+                new[reference] = f"#/$defs/{written_step(place[1])}"
                 needed[place] = None
             return new[reference]
         return reference

@@ -299,7 +299,7 @@ _CHOICE = _CHOSEN | {"type"}
 def _narrower(one: Any, other: Any) -> Any:
     """Return the schema that says more of two that both hold, with the notes of both."""
     if not is_object(one) or not is_object(other):
-        return one if one is False or not is_object(other) else other
+        return other if is_object(other) else one
     chosen, rest = (other, one) if _weight(other) > _weight(one) else (one, other)
     return {**{key: value for key, value in rest.items() if key == "description"}, **chosen}
 

@@ -11,8 +11,10 @@ from judge import validator
 from offers import offer_of
 from test_dialect_laws import root_in
 
-from operator_schema import DecodeError, SchemaError, providers
+from operator_schema import Codec, DecodeError, SchemaError, providers
 from operator_schema.providers import anthropic, bedrock, gemini, openai_chat
+from operator_schema.schema.dialect_renderer import dialect_schema
+from operator_schema.schema.root_composition import uncomposed
 from operator_schema.tools import document_tool
 from operator_schema.workbench.lint import lint
 
@@ -315,3 +317,149 @@ def test_the_words_fit_the_longest_description():
 def test_what_cant_be_an_object_is_refused(schema):
     with pytest.raises(SchemaError, match="takes only arguments that are an object, and no object fits"):
         anthropic.request([made(schema)])
+
+
+# --- corners -----------------------------------------------------------------------------------------
+
+NUMBER, TEXT = {"type": "number"}, {"type": "string"}
+LONG = {f"Step{number}": {"allOf": [{"$ref": f"#/$defs/Step{number + 1}"}]} for number in range(60)}
+CORNERS = {
+    "of two that both hold, the one that says more, with the description": (
+        {"properties": {"a": {"description": "An a."}}, "allOf": [{"properties": {"a": NUMBER}}]},
+        {"a": {"description": "An a.", "type": "number"}},
+    ),
+    "what the root says of a name, not what a condition says": (
+        {"properties": {"a": TEXT}, "if": {"required": ["b"]}, "then": {"properties": {"a": {"const": "x"}}}},
+        {"a": TEXT},
+    ),
+    "a choice of two that both hold": (
+        {"properties": {"a": TEXT}, "anyOf": [{"properties": {"a": {"const": "x"}}}]},
+        {"a": {"const": "x"}},
+    ),
+    "an old list of no items": (
+        {"properties": {"a": {"type": "array", "items": []}}},
+        {"a": {"type": "array", "items": {}}},
+    ),
+    "what alternatives say of a name, each": (
+        {"anyOf": [{"properties": {"a": NUMBER}}, {"properties": {"a": TEXT}}]},
+        {"a": {"anyOf": [NUMBER, TEXT]}},
+    ),
+    "choices of several types": (
+        {"anyOf": [{"properties": {"a": {"const": 1}}}, {"properties": {"a": {"enum": ["x", 1]}}}]},
+        {"a": {"enum": [1, "x"]}},
+    ),
+    "true and false": (
+        {"anyOf": [True, {"properties": {"a": True}}], "allOf": [{"properties": {"a": NUMBER}}]},
+        {"a": NUMBER},
+    ),
+    "names that a closed root doesn't know": (
+        {"properties": {"a": TEXT}, "additionalProperties": False, "anyOf": [{"properties": {"b": TEXT}}]},
+        {"a": TEXT},
+    ),
+    "an alternative inside itself": (
+        {
+            "allOf": [{"$ref": "#/$defs/A"}],
+            "$defs": {"A": {"properties": {"a": TEXT}, "anyOf": [{"$ref": "#/$defs/A"}]}},
+        },
+        {"a": TEXT},
+    ),
+    "a reference beside something, and one by an anchor": (
+        {
+            "allOf": [{"$ref": "#/$defs/A", "required": ["a"]}, {"$ref": "#b"}],
+            "$defs": {"A": {"properties": {"a": {"$ref": "#b"}}}, "B": {"$anchor": "b", "type": "object"}},
+        },
+        {"a": {"$ref": "#b"}},
+    ),
+    "more steps than anybody writes": (
+        {"allOf": [{"$ref": "#/$defs/Step0"}], "$defs": {**LONG, "Step60": {}}},
+        {},
+    ),
+    "what no object fits, beside properties": (
+        {"properties": {"a": TEXT}, "allOf": [{"type": "string"}]},
+        {"a": TEXT},
+    ),
+    "a root that says more than what it refers to": (
+        {"$ref": "#/$defs/A", "properties": {"b": TEXT}, "$defs": {"A": {"properties": {"a": TEXT}}}},
+        {"b": TEXT, "a": TEXT},
+    ),
+    "a part that refers to the root, to a property and to one that is left out, twice": (
+        {
+            "properties": {
+                "a": {"$ref": "#"},
+                "b": {"$ref": "#/properties/a"},
+                "c": {"$ref": "#/not"},
+                "d": {"$ref": "#/not"},
+            },
+            "not": {"required": ["z"]},
+        },
+        {
+            "a": {"$ref": "#"},
+            "b": {"$ref": "#/properties/a"},
+            "c": {"$ref": "#/$defs/not-0"},
+            "d": {"$ref": "#/$defs/not-0"},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_the_properties_that_are_sent(name):
+    schema, properties = CORNERS[name]
+    sent, _ = sent_by(anthropic, made({"type": "object", **schema}))
+    assert sent["properties"] == properties
+    assert sent["type"] == "object"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [[{"required": [f"a{number}"]} for number in range(60)], [{"minProperties": 1}, {"minProperties": 2}]],
+)
+def test_alternatives_that_names_dont_distinguish_are_told_as_json(members):
+    _, description = sent_by(anthropic, made({"type": "object", "anyOf": members}))
+    assert 'The arguments must also fit the JSON Schema {"anyOf":[' in description
+
+
+def test_a_root_that_refers_to_itself_is_refused():
+    schema = {"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}}
+    for provider in (anthropic, gemini):
+        with pytest.raises(SchemaError, match="which isn't an object in the same document"):
+            provider.request([made(schema)])
+
+
+def test_a_union_that_cant_be_an_object_is_refused_in_a_lenient_dialect():
+    found = dialect_schema(Codec(int | str), providers.xai.always, "tool", "xAI")
+    assert found.complaints[0].message == "the arguments are a union, which xAI doesn't take"
+
+
+def test_a_very_large_union_ends_soon_and_says_less():
+    many = {f"p{number}": {"type": "string"} for number in range(400)}
+    wide = {"allOf": [{"$ref": "#/$defs/A", "title": str(number)} for number in range(400)]}
+    sent, _ = sent_by(anthropic, made({"type": "object", **wide, "$defs": {"A": {"properties": many}}}))
+    assert sent["properties"] == many
+
+
+def test_repeated_names_are_said_once():
+    sent, _ = sent_by(anthropic, made({"type": "object", "properties": {"a": {}}, "required": ["a", "a"]}))
+    assert sent["required"] == ["a"]
+    sent, _ = sent_by(
+        anthropic, made({"type": "object", "properties": {"a": {"minimum": 1, "exclusiveMinimum": False}}})
+    )
+    assert sent["properties"]["a"] == {"minimum": 1}
+
+
+@pytest.mark.parametrize("provider", [providers.xai, providers.ollama, providers.llama_cpp])
+def test_a_dialect_gets_a_union_as_one_object_too(provider):
+    members = [{"type": "object", "properties": {name: TEXT}, "required": [name, "c"]} for name in "ab"]
+    tool = made({"oneOf": [{**one, "properties": {**one["properties"], "c": NUMBER}} for one in members]})
+    sent = root_in(provider.request([tool])["tools"][0])
+    assert sent["properties"] == {"a": TEXT, "c": NUMBER, "b": TEXT}
+    assert sent["required"] == ["c"]
+    assert "(1) a, c · (2) b, c" in sent["description"]
+    assert "weakened" in provider.report([tool]).tools[0].fate_of(())
+
+
+def test_schemas_that_are_booleans_are_taken_as_they_are():
+    left = uncomposed(
+        {"properties": {"a": True, "b": TEXT}, "allOf": [{"properties": {"a": TEXT, "b": False}}]}
+    )
+    assert left.schema["properties"] == {"a": TEXT, "b": TEXT}
