@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import assert_linear
 from splitting import FORMS
 from strategies import TYPES, misses
 from wire_rules import faults
@@ -156,6 +157,23 @@ def test_a_stream_gives_the_same_answer_and_what_came_so_far(provider, offer, an
     assert stream.calls == []
 
 
+@each_provider
+@pytest.mark.parametrize("offer", OFFERS, ids=["alone", "with tools"])
+def test_a_stream_that_is_cut_anywhere_has_no_output(provider, offer):
+    response = answered(provider, offer, Booking, {"name": "Ann", "seats": 2})
+    events = [*FORMS[type(provider.wire).__name__](response, Random(3))]  # noqa: S311  # as above
+    for end in range(len(events)):
+        stream = provider.stream(offer, output=Booking)
+        for event in events[:end]:
+            stream.feed(event)
+        answer = stream.close()
+        assert answer.stop == "interrupted" or stream.is_complete
+        if answer.stop != "end":
+            assert answer.output_error is None
+            with pytest.raises(AnswerError):
+                _ = answer.output
+
+
 def conversation(provider, offer, script, tries=3):
     """Ask until the answer fits; return the history, the requests and the last answer."""
     history, model = Transcript(["Book a flight for Ann."]), ScriptedModel(provider, script)
@@ -211,51 +229,51 @@ def test_an_answer_itself_tells_its_fault_in_a_history(provider):
     assert FINAL not in json.dumps(messages)
 
 
-def test_a_saved_round_keeps_a_wrong_answer():
-    tools = Toolset(add)
-    offer = tools.offer()
-    answer = openai_chat.answer(answered(openai_chat, offer, Booking, {}), offer, output=Booking)
-    found = offer.round(answer)
-    restored = tools.restore_round(found.as_dict())
-    assert restored == found
-    assert restored.issues[0].name == FINAL
-    assert json.loads(restored.issues[0].raw.arguments) == {}
-    assert openai_chat.turn(restored.commit([]))[-1]["role"] == "user"
+AROUND = [
+    "{}",
+    "\n {}\n",
+    "```json\n{}\n```",
+    "Here it is:\n\n```\n{}\n```\nBye",
+    "```json\n{}```",
+    "<think>hm ```json\n{{}}\n```</think>\n{}",
+    "the template began it</think>\n\n{}",
+    "[THINK]hm[/THINK]{}",
+    "<think>hm</think>\n```json\r\n{}\r\n```\n",
+]
+MARKS = ["</think>", "```", "```json\n", "<think>", "{", "[THINK]", "\n```\n", "[/THINK]"]
 
 
-def test_the_final_tool_beside_other_calls_waits():
-    offer = Toolset(add).offer()
-    body = deepseek.request(offer, ["x"], output=Booking)
-    both = [RawCall("1", "add", {"x": 1, "y": 2}), RawCall("2", FINAL, {"name": "Ann"})]
-    answer = deepseek.answer(ScriptedModel(deepseek, [both])(**body), offer, output=Booking)
-    assert [call.name for call in answer.calls] == ["add"]
-    with pytest.raises(AnswerError, match="it waits for the results of its calls"):
-        _ = answer.output
-    assert answer.output_error is None
-    turn = Executor(offer.toolset).run_sync(offer.round(answer)).commit([])
-    assert [(result.call_id, result.code) for result in turn.results] == [
-        ("1", None),
-        ("2", "invalid_params"),
-    ]
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("provider", [VLLM, ollama], ids=lambda provider: provider.name)
+def test_a_text_around_the_json_is_left_out(provider, around):
+    for mark in MARKS:
+        value = {"name": f"a {mark} b", "stops": [mark]}
+        for indent in (None, 2):
+            text = around.format(json.dumps(value, indent=indent))
+            body = provider.request([], output=Booking)
+            response = ScriptedModel(provider, [text])(**body)
+            assert provider.answer(response, [], output=Booking).output == Booking(**value)
+            stream = provider.stream([], output=Booking)
+            for event in FORMS[type(provider.wire).__name__](response, Random(2)):  # noqa: S311  # as above
+                stream.feed(event)
+                _ = stream.partial_output
+            assert stream.partial_output.fields == value
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '```json\n{"name": "Ann"}\n```',
-        'Here it is:\n\n```\n{"name": "Ann"}\n```\nBye',
-        '<think>hm</think>\n{"name": "Ann"}',
-    ],
-)
-def test_a_text_around_the_json_is_left_out(text):
-    for provider in (mistral, VLLM, ollama):
-        body = provider.request([], output=Booking)
-        response = ScriptedModel(provider, [text])(**body)
-        assert provider.answer(response, [], output=Booking).output == Booking("Ann")
-        stream = provider.stream([], output=Booking)
-        for event in FORMS[type(provider.wire).__name__](response, Random(2)):  # noqa: S311  # as above
-            stream.feed(event)
-        assert stream.partial_output.fields == {"name": "Ann"}
+@pytest.mark.parametrize("text", ['I am done: {"name": "Ann"}', 'Done.{"name": "Ann"}\nBye.'])
+def test_an_object_in_a_sentence_is_read(text):
+    response = ScriptedModel(openai_chat, [text])(**openai_chat.request([], output=Booking))
+    assert openai_chat.answer(response, [], output=Booking).output == Booking("Ann")
+
+
+def test_a_long_text_before_the_json_is_looked_at_once():
+    def read(size):
+        stream = mistral.stream([], output=Booking)
+        for _ in range(size):
+            stream.feed({"choices": [{"index": 0, "delta": {"content": "so many words ` and { "}}]})
+            assert stream.partial_output is None
+
+    assert_linear(read, 200)
 
 
 def test_a_codec_with_repair_repairs_an_answer():
@@ -296,19 +314,3 @@ def test_a_type_that_the_strict_mode_does_not_take_is_asked_for_by_a_tool_where_
     for provider in (anthropic, bedrock):
         assert is_by_tool(provider.request([], output=codec))
     assert openai_chat.request([], output=codec)["response_format"]["json_schema"]["strict"] is True
-
-
-def test_an_error_of_a_class_itself_is_told_shortly():
-    @dataclass
-    class Broken:
-        name: str
-
-        def __post_init__(self):
-            raise RuntimeError("secret")
-
-    offer = Toolset().offer()
-    answer = openai_chat.answer(answered(openai_chat, [], Broken, {"name": "x"}), [], output=Broken)
-    with pytest.raises(RuntimeError):
-        _ = answer.output
-    (call,) = offer.round(answer).issues
-    assert (call.code, call.content) == ("execution_failed", "final_answer could not be used: RuntimeError")
