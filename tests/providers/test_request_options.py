@@ -922,6 +922,66 @@ def test_a_paused_turn_goes_on_in_its_sandbox():
     assert "container" not in json.dumps(openai_chat.request(offer, turns))
 
 
+TOKEN = "Y29udGludWU="  # noqa: S105  # it opens nothing
+
+
+def part_of_gemini(text, **candidate):
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {"candidates": [{"content": content, **candidate}]}
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_an_answer_of_gemini_goes_on_with_its_token(is_streamed):
+    """The request is the same again, with the token in place of the answer so far."""
+    paused = part_of_gemini("Once upon", finishReason="CONTINUATION", continuationToken=TOKEN)
+    offer, turns, stream = TOOLS.offer(), Transcript(["Tell."]), gemini.stream(TOOLS)
+    pieces = [
+        part_of_gemini("Once "),
+        {
+            **paused,
+            **part_of_gemini(
+                "upon",
+                **paused["candidates"][0] | {"content": {"role": "model", "parts": [{"text": "upon"}]}},
+            ),
+        },
+    ]
+    for piece in pieces:
+        stream.feed(piece)
+    answer = stream.close() if is_streamed else gemini.answer(paused, offer)
+    assert (answer.text, answer.stop, answer.container, TOKEN in json.dumps(answer.message)) == (
+        "Once upon",
+        "paused",
+        TOKEN,
+        False,
+    )
+    first = gemini.request(offer, ["Tell."])
+    offer.round(answer).commit(turns)
+    for history in (["Tell.", answer], turns, ["Tell.", *answer.assistant]):
+        assert gemini.request(offer, history) == {**first, "continuationToken": TOKEN}
+    # Once it has gone on, or the user says something else, all of it is sent, and no token.
+    rest = gemini.answer(part_of_gemini(" a time.", finishReason="STOP"), offer)
+    for last, role in ((rest, "model"), ("Stop.", "user")):
+        body = gemini.request(offer, ["Tell.", answer, last])
+        assert TOKEN not in json.dumps(body)
+        assert "Once upon" in json.dumps(body["contents"][1])
+        assert body["contents"][-1]["role"] == role
+    # Nobody else is told of it, and Gemini isn't told of the sandbox of another.
+    for provider in ALL:
+        if provider is not gemini:
+            assert TOKEN not in json.dumps(provider.request(offer, turns))
+    other = anthropic.answer(
+        {"content": [{"type": "text", "text": "Hm."}], "stop_reason": "pause_turn", **CONTAINER}, offer
+    )
+    assert "container_1" not in json.dumps(gemini.request(offer, ["Tell.", other]))
+
+
+def test_an_answer_of_gemini_with_calls_waits_for_their_results():
+    call = {"functionCall": {"name": "weather", "args": {"city": "Oslo"}}}
+    paused = part_of_gemini("", finishReason="CONTINUATION", continuationToken=TOKEN)
+    paused["candidates"][0]["content"]["parts"] = [call]
+    assert gemini.answer(paused, TOOLS).container is None
+
+
 @pytest.mark.parametrize("container", [None, {}, {"id": 5}, {"id": ""}, "container_1", []])
 def test_a_sandbox_without_an_id_is_none(container):
     blocks = [{**CALL, "caller": PROGRAM}]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode
+
 import pytest
 from anthropic.types import Message
 from anthropic.types.message_create_params_container_param import MessageCreateParamsContainerParam
+from google import genai
+from google.genai import types as google
+from local_server import serving
 from pydantic import TypeAdapter
 from sdk_judges import JUDGES
 
@@ -152,3 +157,29 @@ def test_a_result_names_the_program_that_made_the_call():
     sent = providers.openai_responses.turn(turn, offer)
     assert sent[-1]["caller"] == program
     JUDGES["openai_responses"].messages(sent)
+
+
+@pytest.mark.parametrize("token", ["Y29udGludWU=", "-_-_"])
+def test_gemini_goes_on_as_its_own_sdk_does(token):
+    """The SDK goes on by itself: what it sends for that is what we send."""
+    parts = [{"text": "Once upon"}, {"text": " a time."}]
+    ends = [{"finishReason": "CONTINUATION", "continuationToken": token}, {"finishReason": "STOP"}]
+    hops = [
+        {"candidates": [{"content": {"role": "model", "parts": [part]}, **end}]}
+        for part, end in zip(parts, ends, strict=True)
+    ]
+    with serving(*hops) as (address, requests):
+        client = genai.Client(api_key="none", http_options={"base_url": address})
+        whole = client.models.generate_content(model="m", contents="Tell.")
+    answer, rest = [providers.gemini.answer(hop, TOOLS) for hop in hops]
+    sent = providers.gemini.request(TOOLS, ["Tell.", answer])
+    assert sent["contents"] == requests[1]["contents"]
+    assert urlsafe_b64decode(sent["continuationToken"]) == urlsafe_b64decode(requests[1]["continuationToken"])
+    assert answer.text + rest.text == whole.text
+    # An answer that the SDK didn't continue is read in the same way.
+    config = google.GenerateContentConfig(automatic_continuation=False)
+    with serving(hops[0]) as (address, _):
+        client = genai.Client(api_key="none", http_options={"base_url": address})
+        first = client.models.generate_content(model="m", contents="Tell.", config=config)
+    found = providers.gemini.answer(first, TOOLS)
+    assert urlsafe_b64decode(found.container) == urlsafe_b64decode(token)
