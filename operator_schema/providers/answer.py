@@ -187,6 +187,21 @@ class Answer(Value):
         return container_in(self._message)
 
     @property
+    def late_calls(self) -> tuple[RawCall, ...]:
+        """The calls whose results may come after the next request: of OpenAI, with `request(…, late=…)`."""
+        late = {item.get("call_id") for item in self._message if item.get("async") is True}
+        if not late:
+            return ()
+        from .wire_format import given_id
+
+        return tuple([call for call in self.calls if given_id(call.id) in late])
+
+    def without_late_calls(self) -> Answer:
+        """Return the answer for a round that doesn't wait for the late calls; its message still has them."""
+        late = self.late_calls
+        return self.replace(calls=tuple([call for call in self.calls if call not in late])) if late else self
+
+    @property
     def is_cut_off(self) -> bool:
         """Whether its end is missing, and maybe the end of the last call's arguments.
 

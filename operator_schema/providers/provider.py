@@ -110,6 +110,7 @@ class Provider(Value):
                 `search`: which search of the provider finds deferred tools, such as `"bm25"`, in place of a
                 `ToolSearch` that is offered.
                 `namespaces`: a list of `Namespace`s that group tools.
+                `late`: names or tools whose results may come after the next request; see `Answer.late_calls`.
 
         Returns:
             A fresh dict, to be merged into the body; without tools, and without a history, it is empty.

@@ -497,6 +497,7 @@ OPENAI_FEATURES = Features(
     parallel=True,
     callers=(("direct", None), ("programmatic", HostedTool("programmatic_tool_calling"))),
     custom=True,
+    late=True,
 )
 """Source: https://platform.openai.com/docs/guides/tools-tool-search, .../function-calling, and the types of
 OpenAI's SDK"""

@@ -183,6 +183,7 @@ class Features(Value):
         programs_alone: whether a tool that programs may call can be neither strict nor required, nor in a
             request with `parallel=False`.
         custom: whether a tool may take text, maybe by a grammar, in place of arguments.
+        late: whether the result of a call may come after the next request.
     """
 
     searches: tuple[tuple[str, HostedTool], ...] = ()
@@ -196,3 +197,4 @@ class Features(Value):
     callers: tuple[tuple[str, HostedTool | None], ...] = ()
     programs_alone: bool = False
     custom: bool = False
+    late: bool = False

@@ -10,6 +10,7 @@ from anthropic.types.message_create_params_container_param import MessageCreateP
 from google import genai
 from google.genai import types as google
 from local_server import serving
+from openai.types.responses import Response as OpenAIResponse
 from pydantic import TypeAdapter
 from sdk_judges import JUDGES
 
@@ -65,6 +66,8 @@ REQUESTS = [
         TOOLS.offer(required=run_sql),
         {"custom": {run_sql: Grammar("lark", "start: WORD")}},
     ),
+    ("openai_responses", TOOLS, {"late": [pay, run_sql], "custom": [run_sql]}),
+    ("openai_responses", DEFERRED, {"late": [pay], "namespaces": [Namespace("bank", "Money.", [pay])]}),
     ("openai_responses", DEFERRED, {"namespaces": [Namespace("bank", "Money.", [pay])], "custom": [run_sql]}),
     ("openai_responses", TOOLS, {"allowed_callers": {pay: ["programmatic"], "run_sql": ["direct"]}}),
     ("xai", TOOLS, {"parallel": False}),
@@ -183,3 +186,24 @@ def test_gemini_goes_on_as_its_own_sdk_does(token):
         first = client.models.generate_content(model="m", contents="Tell.", config=config)
     found = providers.gemini.answer(first, TOOLS)
     assert urlsafe_b64decode(found.container) == urlsafe_b64decode(token)
+
+
+def test_a_late_call_of_openai_is_read_from_the_object_of_its_sdk():
+    """The types say how a tool is offered, how its call comes, and that an output names only the call."""
+    item = {
+        "type": "function_call",
+        "call_id": "c",
+        "name": "pay",
+        "arguments": '{"cents": 1}',
+        "async": True,
+    }
+    parts = {"created_at": 1, "model": "m", "object": "response", "parallel_tool_calls": True}
+    body = {"id": "r", "status": "completed", "output": [item], "tool_choice": "auto", "tools": [], **parts}
+    answer = providers.openai_responses.answer(OpenAIResponse.model_validate(body), TOOLS)
+    assert answer.late_calls == answer.calls
+    judge = JUDGES["openai_responses"]
+    turn = Executor(TOOLS).run_sync(TOOLS.offer().round(answer.late_calls)).commit([])
+    late = providers.openai_responses.results(turn.results, TOOLS, turn.calls)
+    waiting = providers.openai_responses.request(TOOLS, ["Pay.", answer, "And the weather?"])["input"]
+    assert [one.get("call_id") for one in late] == ["c"]
+    judge.messages(waiting[1:2] + late)
