@@ -486,11 +486,12 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
     if not isinstance(error, KeyError):
         return f"the response isn't in the expected form: {shown}"
     missing = str(error.args[0])
-    path = _path_to(missing, body)
-    if path:
+    if path := _path_to("error", body):
+        return f"the response is an error: {excerpt(message_of(_inside(body, path)['error']), 300)}"
+    if path := _path_to(missing, body):
         inside = "".join([f"[{quote(key)}]" for key in path])
         return f"the response has the answer inside, as a line of a batch has: give response{inside}: {shown}"
-    if "batch" in str(body.get("object") or body.get("type")):
+    if "batch" in str(body.get("object") or body.get("type") or body.get("name")):
         return f"the response is a batch: once it has ended, give the answer in each of its lines: {shown}"
     other = next((name for key, name in _FORMS.items() if key in body and key != missing), None)
     hint = "" if other is None else f" (it looks like an answer of {other})"
@@ -502,14 +503,21 @@ _LEVELS = 2
 
 
 def _path_to(key: str, body: Mapping[str, Any], levels: int = _LEVELS) -> list[str]:
-    """Return the keys that lead to the object inside that has a key; none if there is no such object."""
+    """Return the keys that lead to the object inside that says something under a key; none without one."""
     inner = {name: found for name, found in body.items() if is_object(found)} if levels else {}
     for name, found in inner.items():
-        if key in found:
+        if found.get(key) is not None:
             return [name]
         if path := _path_to(key, found, levels - 1):
             return [name, *path]
     return []
+
+
+def _inside(body: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
+    """Return the object to which keys lead."""
+    for key in path:
+        body = body[key]
+    return body
 
 
 def parsed_arguments(call: RawCall) -> Any:

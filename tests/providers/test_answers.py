@@ -708,8 +708,24 @@ def test_the_line_of_a_batch_says_where_its_answer_is(of):
     assert told
 
 
-@pytest.mark.parametrize("body", [{"object": "batch", "id": "b"}, {"type": "message_batch", "id": "b"}])
-@pytest.mark.parametrize("provider", [anthropic, openai_chat, openai_responses])
+@pytest.mark.parametrize("of", ENVELOPES)
+@pytest.mark.parametrize(
+    "provider", [anthropic, bedrock, cohere, gemini, mistral, openai_chat, openai_responses]
+)
+def test_the_line_of_a_batch_that_failed_is_an_error(provider, of):
+    with pytest.raises(ResponseError, match='the response is an error: "overloaded"'):
+        provider.answer(ENVELOPES[of]({"error": {"type": "overloaded", "message": "overloaded"}}), [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"object": "batch", "id": "b"},
+        {"type": "message_batch", "id": "b"},
+        {"name": "batches/1", "metadata": {}},
+    ],
+)
+@pytest.mark.parametrize("provider", [anthropic, gemini, openai_chat, openai_responses])
 def test_a_batch_is_no_answer(provider, body):
     with pytest.raises(ResponseError, match="the response is a batch"):
         provider.answer(body, [])
