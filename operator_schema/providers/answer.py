@@ -93,7 +93,8 @@ _MALFORMED = frozenset(
 
 
 CONTAINER = "operator_schema_container"
-"""The key in the last message of an answer, as rounds keep it, of the sandbox in which its program waits."""
+"""The key in the last message of an answer, as rounds keep it, of what the next request has to name: the
+sandbox in which its program waits, or the token with which its text goes on."""
 
 
 class Usage(Value):
@@ -138,6 +139,8 @@ class Answer(Value, Generic[T]):
         stop_message: the provider's explanation of why it stopped, or None: Gemini's `finishMessage`, Groq's
             message about a call that it refused.
         provider: the name of the provider that gave it.
+        notes: what the provider says it changed in the request, a sentence each: thinking of earlier answers
+            that the model didn't see (Anthropic, OpenAI Responses).
     """
 
     calls: tuple[RawCall, ...]
@@ -151,6 +154,7 @@ class Answer(Value, Generic[T]):
     usage: Usage | None = None
     stop_message: str | None = None
     provider: str | None = None
+    notes: tuple[str, ...] = ()
     _output: Output | None = None
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every response makes one
@@ -168,6 +172,7 @@ class Answer(Value, Generic[T]):
             usage: Usage | None,
             stop_message: str | None,
             provider: str | None,
+            notes: tuple[str, ...],
             _output: Output | None,
         ) -> Self:
             """Make an answer."""
@@ -183,6 +188,7 @@ class Answer(Value, Generic[T]):
             self.usage = usage
             self.stop_message = stop_message
             self.provider = provider
+            self.notes = notes
             self._output = _output
             self.__class__ = cls
             return self
@@ -247,11 +253,27 @@ class Answer(Value, Generic[T]):
 
     @property
     def container(self) -> str | None:
-        """The id of the sandbox of Anthropic in which a program waits for the next request, or None.
+        """What the next request has to name so that the answer goes on, or None.
 
-        The next request has to name it, and does so if its history has this answer, or the turn of it.
+        It is the id of the sandbox of Anthropic in which a program waits or a turn continues, or Gemini's
+        continuation token. A request names it if its history has this answer, or the turn of it.
         """
         return container_in(self._message)
+
+    @property
+    def late_calls(self) -> tuple[RawCall, ...]:
+        """The calls whose results may come after the next request: of OpenAI, with `request(…, late=…)`."""
+        late = {item.get("call_id") for item in self._message if item.get("async") is True}
+        if not late:
+            return ()
+        from .wire_format import given_id
+
+        return tuple([call for call in self.calls if given_id(call.id) in late])
+
+    def without_late_calls(self) -> Answer:
+        """Return the answer for a round that doesn't wait for the late calls; its message still has them."""
+        late = self.late_calls
+        return self.replace(calls=tuple([call for call in self.calls if call not in late])) if late else self
 
     @property
     def is_cut_off(self) -> bool:
@@ -309,7 +331,7 @@ class Answer(Value, Generic[T]):
 
 
 def container_in(said: Any) -> str | None:
-    """Return the id of the sandbox that messages of the model name, as a round keeps them, or None."""
+    """Return what messages of the model name for the next request, as a round keeps them, or None."""
     last: Any = said[-1] if type(said) in {list, tuple} and said else None
     found = last.get(CONTAINER) if is_object(last) else None
     return found if isinstance(found, str) else None
@@ -538,9 +560,38 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
     if not isinstance(error, KeyError):
         return f"the response isn't in the expected form: {shown}"
     missing = str(error.args[0])
+    if path := _path_to("error", body):
+        return f"the response is an error: {excerpt(message_of(_inside(body, path)['error']), 300)}"
+    if path := _path_to(missing, body):
+        inside = "".join([f"[{quote(key)}]" for key in path])
+        return f"the response has the answer inside, as a line of a batch has: give response{inside}: {shown}"
+    if "batch" in str(body.get("object") or body.get("type") or body.get("name")):
+        return f"the response is a batch: once it has ended, give the answer in each of its lines: {shown}"
     other = next((name for key, name in _FORMS.items() if key in body and key != missing), None)
     hint = "" if other is None else f" (it looks like an answer of {other})"
     return f"the response isn't in the expected form: there is no {quote(missing)} in it{hint}: {shown}"
+
+
+_LEVELS = 2
+"""How far inside of something else an answer may be."""
+
+
+def _path_to(key: str, body: Mapping[str, Any], levels: int = _LEVELS) -> list[str]:
+    """Return the keys that lead to the object inside that says something under a key; none without one."""
+    inner = {name: found for name, found in body.items() if is_object(found)} if levels else {}
+    for name, found in inner.items():
+        if found.get(key) is not None:
+            return [name]
+        if path := _path_to(key, found, levels - 1):
+            return [name, *path]
+    return []
+
+
+def _inside(body: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
+    """Return the object to which keys lead."""
+    for key in path:
+        body = body[key]
+    return body
 
 
 def parsed_arguments(call: RawCall) -> Any:

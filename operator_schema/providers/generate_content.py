@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..json_values import is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
-from .answer import Answer, marked_if_cut
+from .answer import CONTAINER, Answer, marked_if_cut
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .provider import Provider
 from .tool_names import Features, IdRule, NameRule, Rules
@@ -99,6 +99,9 @@ class GenerateContentWire(BlockWire):
     BLOCKS = "parts"
     # Some models say "Please ensure that multiturn requests alternate between user and model".
     ALTERNATES = True
+    # What is sent and what isn't is as google-genai goes on.
+    CONTAINER = "continuationToken"
+    REPEATS = True
 
     schema_key: str = "parametersJsonSchema"
 
@@ -184,6 +187,9 @@ class GenerateContentWire(BlockWire):
             content = {**content, "parts": [_with_args_object(part) for part in parts]}
         # The API refuses contents without parts, and parts that say nothing.
         content = {**content, "parts": [part for part in content.get("parts") or () if not _is_nothing(part)]}
+        token = None if calls or stop != "paused" else text_or_none(candidate.get("continuationToken"))
+        if token is not None:
+            content = {**content, CONTAINER: token}
         message = (content,) if content["parts"] else ()
         return Answer(calls, text, None, stop, raw, message, reasoning, stop_message=said)
 

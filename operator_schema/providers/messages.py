@@ -138,6 +138,9 @@ class MessagesWire(BlockWire):
                 reasoning="\n\n".join([thought for thought in thoughts if thought]),
                 id=text_or_none(response.get("id")),
                 usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),
+                notes=_notes(response["input_transformations"])
+                if "input_transformations" in response
+                else (),
             )
         ]
 
@@ -166,6 +169,25 @@ class MessagesWire(BlockWire):
         return {**block, "is_error": True} if result.is_error else block
 
 
+_NOTES = {
+    "thinking_dropped": "the model didn't see the thinking at",
+    "thinking_mismatch_allowed": "the model saw thinking that belongs to another conversation, at",
+}
+"""What the API may change in a request, or let pass; more kinds may come, which are left out."""
+
+
+def _notes(changes: Any) -> tuple[str, ...]:
+    """Return what the API says it changed in the request, a sentence each."""
+    known = [change for change in map(object_of, changes or ()) if change.get("type") in _NOTES]
+    return tuple(
+        [
+            " ".join([_NOTES[change["type"]], change["path"], *([f"({why})"] if why else [])])
+            for change in known
+            for why in [text_or_none(change.get("reason"))]
+        ]
+    )
+
+
 _CUT = frozenset({None, "max_tokens", "model_context_window_exceeded", "refusal"})
 """Why an answer ended in the middle, so that what the API itself began has no result."""
 
@@ -173,7 +195,8 @@ _CUT = frozenset({None, "max_tokens", "model_context_window_exceeded", "refusal"
 def _taken_back(blocks: list[Mapping[str, Any]], *, is_cut: bool) -> list[Mapping[str, Any]]:
     """Return the blocks that the API takes back.
 
-    It refuses blank text, thinking whose signature isn't whole, and calls of its own tools without results.
+    It refuses blank text, an empty compaction, thinking whose signature is cut, and calls of its own tools
+    without results.
 
     Args:
         blocks: of an answer.
@@ -186,6 +209,7 @@ def _taken_back(blocks: list[Mapping[str, Any]], *, is_cut: bool) -> list[Mappin
         if not (
             (block.get("type") == "text" and not block["text"].strip())
             or (block.get("type") == "thinking" and block.get("signature") == "")
+            or (block.get("type") == "compaction" and block.get("content") == "")
             or (is_cut and block.get("type") in _HOSTED_CALLS and block.get("id") not in done)
         )
     ]
@@ -297,7 +321,7 @@ class MessagesMerger(Merger):
             if is_object(value) and is_object(before):
                 known = {inner: found for inner, found in value.items() if found is not None}
                 message[key] = {**before, **copy_json(known)}
-            elif key not in {"delta", "type"} and not (before and says_nothing(key, value)):
+            elif key not in {"delta", "type"} and not (before and (value == [] or says_nothing(key, value))):
                 message[key] = copy_json(value)
 
 

@@ -124,6 +124,7 @@ class Provider(Value):
                 `search`: which search of the provider finds deferred tools, such as `"bm25"`, in place of a
                 `ToolSearch` that is offered.
                 `namespaces`: a list of `Namespace`s that group tools.
+                `late`: names or tools whose results may come after the next request; see `Answer.late_calls`.
 
         Returns:
             A fresh dict, to be merged into the body; without tools, and without a history, it is empty.
@@ -155,11 +156,13 @@ class Provider(Value):
             ask(self, body, asked, own)
         if history is not None:
             items = _checked_history(history)
+            container = self._container_of(items) if self.wire.CONTAINER else None
+            if container is not None:
+                body[self.wire.CONTAINER] = container
+                items = items[:-1] if self.wire.REPEATS else items
             body[self.wire.HISTORY] = _sendable(
                 [message for item in items for message in self._messages_of(item, offered)]
             )
-            if self.wire.CONTAINER and (container := _container_of(items)) is not None:
-                body[self.wire.CONTAINER] = container
             self.wire.complete(body)
         return body
 
@@ -179,6 +182,21 @@ class Provider(Value):
         choice = offered.choice
         name = None if choice.name is None else self.names.wire_name(choice.name)
         return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
+
+    def _container_of(self, items: Sequence[Any]) -> str | None:
+        """Return what the last answer or turn has for the next request to name; None without it.
+
+        A token is only for an answer with which the history ends.
+        """
+        for item in reversed(items):
+            if type(item) is not str and hasattr(item, "assistant"):
+                is_own = getattr(item, "provider", None) in {None, self.name}
+                return container_in(item.assistant) if is_own else None
+            if is_object(item) and item.get("role") in {"assistant", "model"}:
+                return container_in([item])
+            if self.wire.REPEATS:
+                return None
+        return None
 
     def _messages_of(self, item: Any, offered: Offered) -> list[Any]:
         """Return the messages of one item of a history."""
@@ -643,16 +661,6 @@ def _checked_history(history: Any) -> list[Any]:
         is_one = type(history) is str or is_object(history)
         raise TypeError(f"{message}: write [message]" if is_one else message)
     return [*history]
-
-
-def _container_of(items: Sequence[Any]) -> str | None:
-    """Return the id of the sandbox in which a program of the last answer or turn waits; None without one."""
-    for item in reversed(items):
-        if type(item) is not str and hasattr(item, "assistant"):
-            return container_in(item.assistant)
-        if is_object(item) and item.get("role") == "assistant":
-            return container_in([item])
-    return None
 
 
 def _checked_results(results: Any) -> list[ToolResult]:

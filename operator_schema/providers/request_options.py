@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         allowed_callers: Mapping[str | Tool[..., Any], Sequence[str]] | None
         search: str | None
         namespaces: Collection[Namespace] | None
+        late: NamesOrTools | None
 
 
 _LACKS: dict[str, tuple[str, str, str]] = {
@@ -71,6 +72,7 @@ _LACKS: dict[str, tuple[str, str, str]] = {
     ),
     "search": ("searches", "search for tools", "leave search out"),
     "namespaces": ("namespaces", "namespaces", "leave namespaces out"),
+    "late": ("late", "calls that are answered later", "leave late out: a round waits for all of its calls"),
     "deferred": (
         "searches",
         "search for deferred tools",
@@ -111,6 +113,7 @@ def tools_with(
     if not sent:
         return {}, entries.named
     entries.take_custom(given.get("custom"))
+    entries.take_late(given.get("late"))
     if given.get("examples"):
         entries.add_examples()
     hosted = [*entries.allow_callers(given.get("allowed_callers")), *searches]
@@ -217,6 +220,7 @@ _KINDS: dict[str, tuple[type, str, str]] = {
     "allowed_callers": (Mapping, "a dict of names or tools to lists of callers", "{tool: [caller]}"),
     "search": (str, "the name of a search", ""),
     "namespaces": (Collection, "a list of Namespace", "[Namespace(…)]"),
+    "late": (Collection, "a list of names or tools", "[tool]"),
 }
 """Option to its kind, the kind in words, and how a single value is written."""
 
@@ -372,6 +376,11 @@ class _Entries:
             written = None if grammar is None else grammar.as_dict()
             self._sent[name] = self._provider.wire.custom_tool(self._wire_name(name), about, written)
             self._custom.add(name)
+
+    def take_late(self, late: Any) -> None:
+        """Let the results of some tools come after the next request."""
+        for selector in late or ():
+            self._sent[self._name_of(selector)]["async"] = True
 
     def add_examples(self) -> None:
         """Add the examples of the tools.

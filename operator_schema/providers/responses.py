@@ -159,6 +159,12 @@ class ResponsesWire(Wire):
             message = "the response failed"
             raise ValueError(message)
         items = [object_of(item) for item in response["output"]]
+        if response.get("status") in _UNFINISHED and (response.get("background") or not items):
+            message = (
+                f"it isn't finished: its status is {response['status']!r}, as that of a response in the "
+                "background: retrieve it by its id until it is"
+            )
+            raise ValueError(message)
         found = tuple([_call(item) for item in items if self.is_call(item)])
         parts = [part for item in items if item.get("type") == "message" for part in _parts(item)]
         text = _text_in(parts)
@@ -183,6 +189,10 @@ class ResponsesWire(Wire):
                 reasoning="\n\n".join([thought for item in items for thought in _thoughts(item)]),
                 id=text_or_none(response.get("id")),
                 usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),
+                stop_message=_STEERED if raw == "steered" else None,
+                notes=_notes(response["input_transformations"])
+                if "input_transformations" in response
+                else (),
             )
         ]
 
@@ -253,6 +263,21 @@ _WAITING = frozenset(
 """Types of items that your program has to answer, and that aren't calls of tools."""
 
 
+_UNFINISHED = frozenset({"queued", "in_progress"})
+_STEERED = "new input came meanwhile: the answer ends at a safe place, and the next response goes on"
+
+
+def _notes(changes: Any) -> tuple[str, ...]:
+    """Return what the API says it removed from the input, a sentence each."""
+    removed = [change for change in map(object_of, changes or ()) if change.get("action") == "removed"]
+    return tuple(
+        [
+            f"the model didn't see the {change.get('type')} {change.get('id')} ({change.get('reason')})"
+            for change in removed
+        ]
+    )
+
+
 def _is_own_search(item: Mapping[str, Any]) -> bool:
     """Return whether a search of tools is one that your program runs: OpenAI's own has no id of a call."""
     return item.get("execution") == "client" and bool(item.get("call_id"))
@@ -317,6 +342,8 @@ def _waits(item: Mapping[str, Any]) -> bool:
 
 
 def _stop(response: Mapping[str, Any], has_calls: bool, refusal: str | None) -> tuple[StopReason, str | None]:  # noqa: FBT001  # one of three facts
+    if response.get("object") == "response.compaction":
+        return "paused", "compaction"
     status = response.get("status")
     details: Any = response.get("incomplete_details") or {}
     reason: str | None = details.get("reason")
@@ -379,6 +406,11 @@ class ResponsesMerger(Merger):
     def has_begun(self) -> bool:
         """Whether the response has begun."""
         return bool(self._response.content)
+
+    def response(self) -> dict[str, Any] | None:
+        """Return the response so far; one whose end is missing isn't in progress any more."""
+        found = super().response()
+        return found if found is None or self._has_ended else {**found, "status": "incomplete"}
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take an event; kinds that aren't known are left out."""
@@ -502,6 +534,7 @@ OPENAI_FEATURES = Features(
     callers=(("direct", None), ("programmatic", HostedTool("programmatic_tool_calling"))),
     custom=True,
     outputs_beside_tools=True,
+    late=True,
 )
 """Source: https://platform.openai.com/docs/guides/tools-tool-search, .../function-calling, and the types of
 OpenAI's SDK"""

@@ -186,6 +186,7 @@ class Features(Value):
         outputs: whether a request may say which JSON Schema the model's answer has to fit. Without it, and
             where tools exclude it, a tool that has to be called takes the answer.
         outputs_beside_tools: whether it may say so beside tools.
+        late: whether the result of a call may come after the next request.
     """
 
     searches: tuple[tuple[str, HostedTool], ...] = ()
@@ -201,3 +202,4 @@ class Features(Value):
     custom: bool = False
     outputs: bool = True
     outputs_beside_tools: bool = False
+    late: bool = False

@@ -112,7 +112,9 @@ class Wire(Value):
     `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
     the provider takes; see `form_of`. `ROLES` are those of messages, and `OTHER_ROLES` says whether a model
     may have more of its own. `CONTAINER` is where a request names the sandbox in which a program waits for
-    results; empty where it doesn't. `STOPS` has each word of the provider for why the model stopped.
+    results, or the token of an answer that goes on; empty where it doesn't. `REPEATS` says that an answer
+    goes on with the same request again, which has the token in place of the answer so far. `STOPS` has each
+    word of the provider for why the model stopped.
     `STRICT_OUTPUTS` says whether the schema of an answer has to be in the dialect of the strict mode.
     """
 
@@ -123,6 +125,7 @@ class Wire(Value):
     OTHER_ROLES = False
     CONTAINER = ""
     STRICT_OUTPUTS = False
+    REPEATS = False
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in a request.

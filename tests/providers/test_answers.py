@@ -673,3 +673,142 @@ def test_arguments_may_have_many_keys_but_each_only_once(number):
     assert parsed_arguments(RawCall("c1", "f", json.dumps(arguments))) == arguments
     twice = json.dumps(arguments)[:-1] + (", " if number else "") + '"a": 1, "a": 2}'
     assert parsed_arguments(RawCall("c1", "f", twice)) == twice
+
+
+# --- what the newest forms say -------------------------------------------------------------------
+
+ENVELOPES = {
+    "OpenAI and Mistral": lambda body: {
+        "custom_id": "1",
+        "response": {"status_code": 200, "body": body},
+        "error": None,
+    },
+    "Anthropic": lambda body: {"custom_id": "1", "result": {"type": "succeeded", "message": body}},
+    "Gemini": lambda body: {"key": "1", "response": body},
+    "Bedrock": lambda body: {"recordId": "1", "modelInput": {}, "modelOutput": body},
+}
+
+
+@pytest.mark.parametrize("of", ENVELOPES)
+def test_the_line_of_a_batch_says_where_its_answer_is(of):
+    """Each recorded answer: the error names the keys, and what they lead to is the answer."""
+    told = 0
+    for exchange in unstreamed():
+        body, provider = json.loads(exchange["response"]), provider_of(exchange)
+        if of == "Anthropic" and provider is not anthropic:
+            continue
+        line = ENVELOPES[of](body)
+        with pytest.raises(ResponseError, match="has the answer inside, as a line of a batch has") as caught:
+            provider.answers(line, [])
+        path = caught.value.message.partition("give response")[2].partition(": ")[0]
+        for key in path.strip('[]"').split('"]["'):
+            line = line[key]
+        assert line == body
+        told += 1
+    assert told
+
+
+@pytest.mark.parametrize("of", ENVELOPES)
+@pytest.mark.parametrize(
+    "provider", [anthropic, bedrock, cohere, gemini, mistral, openai_chat, openai_responses]
+)
+def test_the_line_of_a_batch_that_failed_is_an_error(provider, of):
+    with pytest.raises(ResponseError, match='the response is an error: "overloaded"'):
+        provider.answer(ENVELOPES[of]({"error": {"type": "overloaded", "message": "overloaded"}}), [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"object": "batch", "id": "b"},
+        {"type": "message_batch", "id": "b"},
+        {"name": "batches/1", "metadata": {}},
+    ],
+)
+@pytest.mark.parametrize("provider", [anthropic, gemini, openai_chat, openai_responses])
+def test_a_batch_is_no_answer(provider, body):
+    with pytest.raises(ResponseError, match="the response is a batch"):
+        provider.answer(body, [])
+
+
+@pytest.mark.parametrize("status", openai_responses.wire.STOPS)
+@pytest.mark.parametrize("output", [[], [{"type": "message", "content": "Hi."}]])
+def test_a_response_in_the_background_is_no_empty_answer(status, output):
+    body = {"id": "r", "status": status, "background": True, "output": output}
+    if status in {"queued", "in_progress"}:
+        with pytest.raises(ResponseError, match=f"it isn't finished: its status is '{status}'"):
+            openai_responses.answer(body, [])
+    elif status != "failed":
+        assert openai_responses.answer(body, []).message == output
+
+
+def test_a_steered_answer_says_so():
+    item = {"type": "function_call", "call_id": "1", "name": "wipe", "arguments": "{}"}
+    body = {"status": "incomplete", "incomplete_details": {"reason": "steered"}, "output": [item]}
+    answer = openai_responses.answer(body, [])
+    assert (answer.stop, answer.raw_stop, answer.is_cut_off) == ("other", "steered", False)
+    assert not answer.calls[0].is_cut_off
+    assert "new input came meanwhile" in answer.stop_message
+
+
+DROPPED = [
+    {"type": "thinking_dropped", "path": "messages.1.content.0", "reason": "prefix_binding_mismatch"},
+    {"type": "thinking_mismatch_allowed", "path": "messages.3.content.0"},
+    {"type": "no_such_change", "path": "messages.5.content.0"},
+]
+NOTES = (
+    "the model didn't see the thinking at messages.1.content.0 (prefix_binding_mismatch)",
+    "the model saw thinking that belongs to another conversation, at messages.3.content.0",
+)
+
+
+def test_thinking_that_the_model_did_not_see_is_told():
+    block = {"type": "text", "text": "Hi."}
+    body = {"content": [block], "stop_reason": "end_turn", "input_transformations": DROPPED}
+    assert anthropic.answer(body, []).notes == NOTES
+    for first, last in ((DROPPED, []), ([], DROPPED), (DROPPED, DROPPED)):
+        stream = anthropic.stream([])
+        for event in (
+            {"type": "message_start", "message": {"content": [], "input_transformations": first}},
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "input_transformations": last},
+        ):
+            stream.feed(event)
+        assert stream.close().notes == NOTES
+    change = {"id": "rs_1", "action": "removed", "reason": "prefix_mismatch", "type": "reasoning"}
+    body = {"status": "completed", "output": [], "input_transformations": [change]}
+    assert openai_responses.answer(body, []).notes == (
+        "the model didn't see the reasoning rs_1 (prefix_mismatch)",
+    )
+    for nothing in ([], None):
+        for provider in (anthropic, openai_responses):
+            whole = {"content": [], "output": [], "input_transformations": nothing}
+            assert provider.answer(whole, []).notes == ()
+
+
+def test_a_compaction_goes_back_where_it_was():
+    block = {"type": "compaction", "content": "They greeted.", "signature": "s", "encrypted_content": "e"}
+    answer = anthropic.answer({"content": [block], "stop_reason": "compaction"}, [])
+    assert (answer.stop, answer.message) == ("paused", [{"role": "assistant", "content": [block]}])
+    sent = anthropic.request([], [answer, "Go on."])["messages"]
+    assert sent == [*answer.message, {"role": "user", "content": [{"type": "text", "text": "Go on."}]}]
+    failed = {"type": "compaction", "content": None}  # the API takes it for nothing
+    answer = anthropic.answer({"content": [failed], "stop_reason": "end_turn"}, [])
+    assert answer.message == [{"role": "assistant", "content": [failed]}]
+    # An empty text is refused.
+    answer = anthropic.answer({"content": [{"type": "compaction", "content": ""}], "stop_reason": None}, [])
+    assert answer.message == []
+
+
+def test_a_compacted_conversation_goes_on_with_its_items():
+    items = [
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello."}]},
+        {"type": "compaction", "id": "cmp_1", "encrypted_content": "e"},
+    ]
+    answer = openai_responses.answer({"id": "r", "object": "response.compaction", "output": items}, [])
+    assert (answer.stop, answer.raw_stop, answer.text, answer.message) == ("paused", "compaction", "", items)
+    assert openai_responses.request([], [answer, "Go on."])["input"][:-1] == items
+    # Beside a text, it stays where it was.
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hi."}]}
+    answer = openai_responses.answer({"status": "completed", "output": [items[1], said]}, [])
+    assert (answer.stop, answer.message) == ("end", [items[1], said])

@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,7 @@ GIVEN = {
     "allowed_callers": (TOOLS, {"allowed_callers": {pay: ["direct"]}}),
     "search": (DEFERRED, {"search": "bm25"}),
     "namespaces": (TOOLS, {"namespaces": [Namespace("bank", "Money.", [pay])]}),
+    "late": (TOOLS, {"late": [pay]}),
 }
 
 
@@ -127,6 +129,7 @@ def test_a_request_takes_what_the_features_say_and_refuses_the_rest(provider):
         "allowed_callers": bool(features.callers),
         "search": "bm25" in dict(features.searches),
         "namespaces": features.namespaces,
+        "late": features.late,
     }
 
 
@@ -213,6 +216,8 @@ def test_what_is_given_is_checked(option, value, error, said):
         ("custom", [weather], SchemaError, "takes one parameter, which is any text"),
         ("custom", [pay], SchemaError, "takes one parameter, which is any text"),
         ("custom", ["sql"], ToolNotFoundError, 'did you mean "run_sql"'),
+        ("late", pay, TypeError, r"late must be a list of names or tools, not Tool: for one, write \[tool\]"),
+        ("late", ["payy"], ToolNotFoundError, 'did you mean "pay"'),
         ("namespaces", [pay], TypeError, r"a list of Namespace\(name, description, tools\)"),
         ("namespaces", "bank", TypeError, "namespaces must be a list of Namespace, not"),
         ("namespaces", [Namespace("a", "b", [pay]), Namespace("c", "d", ["pay"])], ValueError, '"pay" twice'),
@@ -920,6 +925,106 @@ def test_a_paused_turn_goes_on_in_its_sandbox():
         assert (body["container"], body["messages"][1]) == ("container_1", answer.message[0])
     # Others read its text, as of any answer.
     assert "container" not in json.dumps(openai_chat.request(offer, turns))
+
+
+TOKEN = "Y29udGludWU="  # noqa: S105  # it opens nothing
+
+
+def part_of_gemini(text, **candidate):
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {"candidates": [{"content": content, **candidate}]}
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_an_answer_of_gemini_goes_on_with_its_token(is_streamed):
+    """The request is the same again, with the token in place of the answer so far."""
+    paused = part_of_gemini("Once upon", finishReason="CONTINUATION", continuationToken=TOKEN)
+    offer, turns, stream = TOOLS.offer(), Transcript(["Tell."]), gemini.stream(TOOLS)
+    pieces = [
+        part_of_gemini("Once "),
+        {
+            **paused,
+            **part_of_gemini(
+                "upon",
+                **paused["candidates"][0] | {"content": {"role": "model", "parts": [{"text": "upon"}]}},
+            ),
+        },
+    ]
+    for piece in pieces:
+        stream.feed(piece)
+    answer = stream.close() if is_streamed else gemini.answer(paused, offer)
+    assert (answer.text, answer.stop, answer.container, TOKEN in json.dumps(answer.message)) == (
+        "Once upon",
+        "paused",
+        TOKEN,
+        False,
+    )
+    first = gemini.request(offer, ["Tell."])
+    offer.round(answer).commit(turns)
+    for history in (["Tell.", answer], turns, ["Tell.", *answer.assistant]):
+        assert gemini.request(offer, history) == {**first, "continuationToken": TOKEN}
+    # Once it has gone on, or the user says something else, all of it is sent, and no token.
+    rest = gemini.answer(part_of_gemini(" a time.", finishReason="STOP"), offer)
+    for last, role in ((rest, "model"), ("Stop.", "user")):
+        body = gemini.request(offer, ["Tell.", answer, last])
+        assert TOKEN not in json.dumps(body)
+        assert "Once upon" in json.dumps(body["contents"][1])
+        assert body["contents"][-1]["role"] == role
+    # Nobody else is told of it, and Gemini isn't told of the sandbox of another.
+    for provider in ALL:
+        if provider is not gemini:
+            assert TOKEN not in json.dumps(provider.request(offer, turns))
+    other = anthropic.answer(
+        {"content": [{"type": "text", "text": "Hm."}], "stop_reason": "pause_turn", **CONTAINER}, offer
+    )
+    assert "container_1" not in json.dumps(gemini.request(offer, ["Tell.", other]))
+
+
+def test_an_answer_of_gemini_with_calls_waits_for_their_results():
+    call = {"functionCall": {"name": "weather", "args": {"city": "Oslo"}}}
+    paused = part_of_gemini("", finishReason="CONTINUATION", continuationToken=TOKEN)
+    paused["candidates"][0]["content"]["parts"] = [call]
+    assert gemini.answer(paused, TOOLS).container is None
+
+
+def outputs_in(body):
+    return [item["call_id"] for item in body["input"] if item.get("type", "").endswith("_call_output")]
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize("late", [some for n in range(4) for some in combinations("abc", n)], ids="".join)
+@pytest.mark.parametrize("is_streamed", [False, True])
+def test_late_calls_are_answered_when_their_results_are_there(late, is_streamed):
+    """Whichever calls are late: each of the others has its output at once, and these have theirs later."""
+    items = [
+        {"type": "function_call", "call_id": "a", "name": "weather", "arguments": '{"city": "Oslo"}'},
+        {"type": "custom_tool_call", "call_id": "b", "name": "run_sql", "input": "SELECT 1"},
+        {"type": "function_call", "call_id": "c", "name": "pay", "arguments": '{"cents": 5}'},
+    ]
+    items = [item | ({"async": True} if item["call_id"] in late else {}) for item in items]
+    offer, body = TOOLS.offer(), {"status": "completed", "output": items}
+    stream = openai_responses.stream(offer)
+    stream.feed({"type": "response.created", "response": {"status": "in_progress", "output": []}})
+    for place, item in enumerate(items):
+        stream.feed({"type": "response.output_item.done", "output_index": place, "item": item})
+    stream.feed({"type": "response.completed", "response": body | {"output": []}})
+    answer = stream.close() if is_streamed else openai_responses.answer(body, offer)
+    assert "".join([call.id[-1] for call in answer.late_calls]) == "".join(late)
+    history, executor = Transcript(["Do it."]), Executor(TOOLS)
+    now = executor.run_sync(offer.round(answer.without_late_calls()))
+    later = TOOLS.restore_round(json.loads(json.dumps(offer.round(answer.late_calls).as_dict())))
+    now.commit(history)
+    sent = openai_responses.request(offer, [*history, "And then?"], late=[pay])
+    assert sent["input"][1:4] == items
+    assert outputs_in(sent) == [one for one in "abc" if one not in late]
+    turn = executor.run_sync(later).commit([])
+    for item in openai_responses.results(turn.results, offer, turn.calls):
+        history.append(item)
+    sent = openai_responses.request(offer, history)
+    assert sorted(outputs_in(sent)) == ["a", "b", "c"]
+    assert outputs_in(sent)[3 - len(late) :] == [*late]
+    # Nobody else has late calls, and the rest goes along.
+    assert json.dumps(openai_chat.request(offer, [*history][:2])).count('"tool_call_id"') == 3 - len(late)
 
 
 @pytest.mark.parametrize("container", [None, {}, {"id": 5}, {"id": ""}, "container_1", []])

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode
+
 import pytest
 from anthropic.types import Message
 from anthropic.types.message_create_params_container_param import MessageCreateParamsContainerParam
+from google import genai
+from google.genai import types as google
+from local_server import serving
+from openai.types.responses import Response as OpenAIResponse
 from pydantic import TypeAdapter
 from sdk_judges import JUDGES
 
@@ -60,6 +66,8 @@ REQUESTS = [
         TOOLS.offer(required=run_sql),
         {"custom": {run_sql: Grammar("lark", "start: WORD")}},
     ),
+    ("openai_responses", TOOLS, {"late": [pay, run_sql], "custom": [run_sql]}),
+    ("openai_responses", DEFERRED, {"late": [pay], "namespaces": [Namespace("bank", "Money.", [pay])]}),
     ("openai_responses", DEFERRED, {"namespaces": [Namespace("bank", "Money.", [pay])], "custom": [run_sql]}),
     ("openai_responses", TOOLS, {"allowed_callers": {pay: ["programmatic"], "run_sql": ["direct"]}}),
     ("xai", TOOLS, {"parallel": False}),
@@ -152,3 +160,50 @@ def test_a_result_names_the_program_that_made_the_call():
     sent = providers.openai_responses.turn(turn, offer)
     assert sent[-1]["caller"] == program
     JUDGES["openai_responses"].messages(sent)
+
+
+@pytest.mark.parametrize("token", ["Y29udGludWU=", "-_-_"])
+def test_gemini_goes_on_as_its_own_sdk_does(token):
+    """The SDK goes on by itself: what it sends for that is what we send."""
+    parts = [{"text": "Once upon"}, {"text": " a time."}]
+    ends = [{"finishReason": "CONTINUATION", "continuationToken": token}, {"finishReason": "STOP"}]
+    hops = [
+        {"candidates": [{"content": {"role": "model", "parts": [part]}, **end}]}
+        for part, end in zip(parts, ends, strict=True)
+    ]
+    with serving(*hops) as (address, requests):
+        client = genai.Client(api_key="none", http_options={"base_url": address})
+        whole = client.models.generate_content(model="m", contents="Tell.")
+    answer, rest = [providers.gemini.answer(hop, TOOLS) for hop in hops]
+    sent = providers.gemini.request(TOOLS, ["Tell.", answer])
+    assert sent["contents"] == requests[1]["contents"]
+    assert urlsafe_b64decode(sent["continuationToken"]) == urlsafe_b64decode(requests[1]["continuationToken"])
+    assert answer.text + rest.text == whole.text
+    # An answer that the SDK didn't continue is read in the same way.
+    config = google.GenerateContentConfig(automatic_continuation=False)
+    with serving(hops[0]) as (address, _):
+        client = genai.Client(api_key="none", http_options={"base_url": address})
+        first = client.models.generate_content(model="m", contents="Tell.", config=config)
+    found = providers.gemini.answer(first, TOOLS)
+    assert urlsafe_b64decode(found.container) == urlsafe_b64decode(token)
+
+
+def test_a_late_call_of_openai_is_read_from_the_object_of_its_sdk():
+    """The types say how a tool is offered, how its call comes, and that an output names only the call."""
+    item = {
+        "type": "function_call",
+        "call_id": "c",
+        "name": "pay",
+        "arguments": '{"cents": 1}',
+        "async": True,
+    }
+    parts = {"created_at": 1, "model": "m", "object": "response", "parallel_tool_calls": True}
+    body = {"id": "r", "status": "completed", "output": [item], "tool_choice": "auto", "tools": [], **parts}
+    answer = providers.openai_responses.answer(OpenAIResponse.model_validate(body), TOOLS)
+    assert answer.late_calls == answer.calls
+    judge = JUDGES["openai_responses"]
+    turn = Executor(TOOLS).run_sync(TOOLS.offer().round(answer.late_calls)).commit([])
+    late = providers.openai_responses.results(turn.results, TOOLS, turn.calls)
+    waiting = providers.openai_responses.request(TOOLS, ["Pay.", answer, "And the weather?"])["input"]
+    assert [one.get("call_id") for one in late] == ["c"]
+    judge.messages(waiting[1:2] + late)
