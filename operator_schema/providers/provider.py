@@ -232,8 +232,10 @@ class Provider(Value):
 
         Raises:
             TypeError: it has `content` where the provider takes `parts`, or `parts` where it takes `content`;
-                or a string where it takes a list; or the provider doesn't know its role.
+                or a string where it takes a list; or calls in another form; or the provider doesn't know its
+                role.
         """
+        self._check_calls(message)
         own = self.wire.text_message("user", "…")
         wanted, foreign = ("parts", "content") if "parts" in own else ("content", "parts")
         if foreign in message and wanted not in message:
@@ -248,6 +250,25 @@ class Provider(Value):
             f"for {self.name}, write {to_json_text(own)}, or a string for a message of the user"
         )
         raise TypeError(error)
+
+    def _check_calls(self, message: Mapping[str, Any]) -> None:
+        """Check that a message has no calls or results as Chat Completions or Responses write them.
+
+        Raises:
+            TypeError: it has, and the provider takes neither form.
+        """
+        if message.get("tool_calls"):
+            (sent, *_) = self.wire.calls_message([tools.RawCall("call_1", "x", {})])
+            found = None if "tool_calls" in sent else '"tool_calls"'
+        else:
+            is_item = "type" in message and "role" not in message and "item" not in self.wire.FORMS
+            found = f"the type {to_json_text(message['type'])} and no role" if is_item else None
+        if found is not None:
+            error = (
+                f"a message of a history has {found}, which is another provider's form: "
+                f"put the answer or the committed turn there, which is written anew for {self.name}"
+            )
+            raise TypeError(error)
 
     def _check_role(self, message: Mapping[str, Any]) -> None:
         fault = rounds.role_fault(message, self.wire.ROLES, others=self.wire.OTHER_ROLES)

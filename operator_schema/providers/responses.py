@@ -167,13 +167,13 @@ class ResponsesWire(Wire):
             raise ValueError(message)
         found = tuple([_call(item) for item in items if self.is_call(item)])
         parts = [part for item in items if item.get("type") == "message" for part in _parts(item)]
-        text = _text_in(parts)
+        text = "".join([part["text"] for part in parts if part.get("type") in _TEXT_PARTS])
         refusal = "".join([part["refusal"] for part in parts if part.get("type") == "refusal"]) or None
         stop, raw = _stop(response, bool(found), refusal)
         waiting = next((item["type"] for item in items if _waits(item)), None)
         sent_back = [found for item in items for found in self._sent_back(item)]
         if not _is_stored(response):
-            sent_back = [_without_id(item) for item in sent_back if not _is_only_stored(item)]
+            sent_back = [found for item in sent_back for found in self._unstored(item)]
         if stop == "end" and waiting is not None:
             stop, raw = "other", waiting
         return [
@@ -202,8 +202,30 @@ class ResponsesWire(Wire):
             return [item]
         if self.is_call(item):
             return [{**item, "status": "completed"}]
-        text = _text_in(_parts(item)) if item.get("type") == "message" else ""
-        return [self.text_message("assistant", text)] if text.strip() else []
+        return self._written_anew(item) if item.get("type") == "message" else []
+
+    def _unstored(self, item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return an item that the server didn't store, in a list: it would look up each id.
+
+        A server that asks for an approval gets the id of the question with the answer.
+
+        Source: https://developers.openai.com/api/docs/guides/reasoning, and
+        https://github.com/langchain-ai/langchain/pull/38372
+        """
+        kind = item.get("type")
+        if kind == "mcp_approval_request":
+            return [item]
+        if kind == "message" and item.get("id"):
+            return self._written_anew(item)
+        if kind == "reasoning" and not (item.get("encrypted_content") or item.get("content")):
+            return []
+        return [{key: value for key, value in item.items() if key != "id"}]
+
+    def _written_anew(self, message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return a message as one that your program writes, in a list: these have no id and no status."""
+        text = "".join([part.get("text") or part.get("refusal") or "" for part in _parts(message)])
+        kept = {"phase": message["phase"]} if message.get("phase") else {}
+        return [{**self.text_message("assistant", text), **kept}] if text.strip() else []
 
     def merger(self, calls: StreamedCalls) -> ResponsesMerger:
         """Return the object that rebuilds the response from the events of a stream."""
@@ -303,10 +325,6 @@ def _parts(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [object_of(part) for part in content]
 
 
-def _text_in(parts: Sequence[Mapping[str, Any]]) -> str:
-    return "".join([part["text"] for part in parts if part.get("type") in _TEXT_PARTS])
-
-
 def _thoughts(item: Mapping[str, Any]) -> list[str]:
     """List the parts of the model's reasoning: summaries, and texts if the provider shows them."""
     if item.get("type") != "reasoning":
@@ -318,22 +336,6 @@ def _thoughts(item: Mapping[str, Any]) -> list[str]:
 def _is_stored(response: Mapping[str, Any]) -> bool:
     """Return whether the server knows the items of a response; it never got to store one that broke off."""
     return response.get("store") is not False and response.get("status") != "in_progress"
-
-
-def _is_only_stored(item: Mapping[str, Any]) -> bool:
-    """Return whether an item has no content of its own: reasoning that is neither encrypted nor readable."""
-    return item.get("type") == "reasoning" and not (item.get("encrypted_content") or item.get("content"))
-
-
-def _without_id(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an item without the id by which the server would look it up; an approval answers by the id.
-
-    Source: https://developers.openai.com/api/docs/guides/reasoning, and
-    https://github.com/langchain-ai/langchain/pull/38372
-    """
-    if item.get("type") == "mcp_approval_request":
-        return item
-    return {key: value for key, value in item.items() if key != "id"}
 
 
 def _waits(item: Mapping[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from annotated_types import Ge, Len, Lt, MultipleOf
 
-from operator_schema import SchemaError, ToolResult, Toolset, tool, tool_input
+from operator_schema import SchemaError, ToolResult, Toolset, Transcript, tool, tool_input
 from operator_schema.tools.content import Audio, File, Image, Resource, Text
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -210,6 +210,26 @@ def turns(provider):
             # What a program says that has no message of the model.
             found.append([*provider.wire.calls_message(answer.calls), *provider.results(given)])
     return found
+
+
+@cache
+def said():
+    """List the recorded answers with calls, each as a committed turn."""
+    read = [provider_of(exchange).answer(exchange["response"], []) for exchange in unstreamed()]
+    offer = Toolset(tools()[0]).offer()
+    return [
+        offer.round(answer).confirmed().reject_open("no").commit(Transcript())
+        for answer in read
+        if answer.calls and not any(call.caller for call in answer.calls)
+    ]
+
+
+def moves(provider):
+    """Yield a conversation for each turn of another provider: it goes on with this one."""
+    offer = Toolset(tools()[0]).offer()
+    for turn in said():
+        if turn.provider != provider.name:
+            yield provider.request(offer, ["Find x.", turn, "Go on."])[provider.wire.HISTORY]
 
 
 def answers(provider):

@@ -44,6 +44,8 @@ OWN_KEYS = frozenset({"annotations", "padding", "reasoning", "reasoning_content"
 
 def without_own_keys(message):
     """Return a model's message without what OpenAI's types don't know of, and without what is null."""
+    if message.get("type") == "reasoning":
+        return {"id": "", **message}  # OpenAI's types want an id, and the API none that it didn't store
     if message.get("role") != "assistant":
         return message
     known = {key: value for key, value in message.items() if key not in OWN_KEYS and value is not None}

@@ -81,6 +81,17 @@ def test_a_history_becomes_messages(provider):
     assert said == "How is Oslo?" or [part["text"] for part in said] == ["How is Oslo?"]
 
 
+@pytest.mark.parametrize("giver", ALL)
+@pytest.mark.parametrize("taker", ALL)
+def test_a_call_in_another_providers_form_is_refused(giver, taker):
+    (*_, sent) = giver.wire.calls_message([CALL])
+    (*_, own) = taker.wire.calls_message([CALL])
+    if sent.keys() & {"tool_calls", "call_id"} - own.keys():
+        with pytest.raises(TypeError, match="put the answer or the committed turn there"):
+            messages(taker, ["How is Oslo?", sent])
+    assert messages(giver, [sent]) == [sent]
+
+
 @pytest.mark.parametrize("provider", ALL)
 def test_a_history_stands_beside_the_tools(provider):
     body = provider.request(TOOLS, iter(["Hi"]))

@@ -43,6 +43,8 @@ def counted(cases, name, what):
         return len(list(cases.results()))
     if what == "turns":
         return len(list(cases.turns(provider)))
+    if what == "moves":
+        return len([turn for turn in cases.said() if turn.provider != provider.name])
     return len(list(filter(None, cases.requests(provider, strict=what == "strict requests"))))
 
 

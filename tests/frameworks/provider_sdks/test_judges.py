@@ -10,7 +10,7 @@ import pytest
 from anthropic import Anthropic
 from google import genai
 from google.genai import types as google
-from judge_cases import FOLDERS, answers, recorded, requests, results, streams, tools, turns
+from judge_cases import FOLDERS, answers, moves, recorded, requests, results, streams, tools, turns
 from local_server import serving
 from openai import OpenAI
 from pydantic import ValidationError
@@ -59,6 +59,7 @@ CASES = {
         judge.messages, [provider.results([found]) for found in results()]
     ),
     "turns": lambda judge, provider: judged(judge.messages, turns(provider)),
+    "moves": lambda judge, provider: judged(judge.messages, moves(provider)),
 }
 
 
