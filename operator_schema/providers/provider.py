@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import rounds, tools
 from ..immutable import Value
-from ..json_values import is_array, is_object, to_json_text, writable_json
+from ..json_values import Original, is_array, is_object, to_json_text, writable_json
 from ..message_text import quote, received
 from .answer import (
     CONTAINER,
@@ -135,9 +135,9 @@ class Provider(Value):
             body = self._tools(offered)
         if history is not None:
             items = _checked_history(history)
-            body[self.wire.HISTORY] = _sendable(
-                [message for item in items for message in self._messages_of(item, offered)]
-            )
+            body[self.wire.HISTORY] = [
+                message for item in items for message in self._messages_of(item, offered)
+            ]
             if self.wire.CONTAINER and (container := _container_of(items)) is not None:
                 body[self.wire.CONTAINER] = container
             self.wire.complete(body)
@@ -152,7 +152,12 @@ class Provider(Value):
         return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
 
     def _messages_of(self, item: Any, offered: Offered) -> list[Any]:
-        """Return the messages of one item of a history."""
+        """Return the messages of one item of a history, as they can be sent."""
+        if isinstance(item, rounds.Turn):
+            return self._turn(item, offered)
+        return _sendable(self._messages_said(item, offered))
+
+    def _messages_said(self, item: Any, offered: Offered) -> list[Any]:
         if isinstance(item, str):
             return [self.wire.text_message("user", item)]
         if is_object(item):  # of `Turn.assistant`, maybe
@@ -160,8 +165,6 @@ class Provider(Value):
             return without_container([item]) if CONTAINER in item else [item]
         if isinstance(item, Answer):
             return self._said(item.message, item.calls, offered, item.provider)
-        if isinstance(item, rounds.Turn):
-            return self._turn(item, offered)
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
         way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
@@ -238,7 +241,7 @@ class Provider(Value):
 
     def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
         found = self._read(response)
-        own, keys = self._own_names(offered), own_keys(self, offered.tools)
+        own, keys = self._own_names(offered), self._own_keys(offered)
         if self.calls_in_text and any(not answer.calls and answer.text for answer in found):
             from .text_calls import with_calls_in_text
 
@@ -310,7 +313,7 @@ class Provider(Value):
 
         offered = offered_now(offer)
         codecs = {tool.name: tool.codec for tool in offered.tools}
-        own_names = self._own_names(offered)
+        own_names = {**self._own_names(offered)}
         if offered.deferred and SEARCH not in codecs:
             from .special_calls import own_search
 
@@ -320,7 +323,7 @@ class Provider(Value):
             from .text_calls import may_become_calls
 
             held = HeldText(lambda text: may_become_calls(text, names))
-        calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools), held)
+        calls = StreamedCalls(own_names, codecs, self._own_keys(offered), held)
         ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
 
         def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
@@ -384,9 +387,21 @@ class Provider(Value):
         if not isinstance(turn, rounds.Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
-        return _sendable(self._turn(turn, offered_now(offer)))
+        return self._turn(turn, offered_now(offer))
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
+        """Return the messages of a turn, the caller's own; the turn keeps what it becomes for a provider."""
+        if offered.deferred and self.features.loads_found:  # what was found depends on the request
+            return _sendable(self._made_turn(turn, offered))
+        renames = self._own_names(offered), self._own_keys(offered)
+        kept = turn.kept(self.name)
+        if kept is None or not (_is_same(kept[0], self) and kept[1] == renames):
+            original = Original(_sendable(self._made_turn(turn, offered)))
+            kept = turn.keep(self.name, (self, renames, original))
+        copied: list[dict[str, Any]] = kept[2].copy()
+        return copied
+
+    def _made_turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said, calls = turn.assistant, turn.calls
         if self._says(said, len(calls), turn.provider):
             results = self._results(turn.results, offered, calls)
@@ -420,7 +435,7 @@ class Provider(Value):
         text = text if text.strip() else ""  # most providers refuse blank text
         if not calls:
             return [self.wire.text_message("assistant", text)] if text else []
-        to_wire = {own: wire for wire, own in own_keys(self, offered.tools).items()}
+        to_wire = {own: wire for wire, own in self._own_keys(offered).items()}
         wire_names = self._wire_names(offered)
         sent = [renamed_call(call, wire_names, to_wire) for call in calls]
         return self.wire.with_stand_ins(self.wire.calls_message(sent, text))
@@ -442,14 +457,33 @@ class Provider(Value):
         except (TypeError, AttributeError):
             return False
 
-    def _wire_names(self, offered: Offered) -> dict[str, str]:
-        return self.names.wire_names([tool.name for tool in offered.tools], self.name)
+    def _wire_names(self, offered: Offered) -> Mapping[str, str]:
+        return self._renames(offered)[0]
 
-    def _own_names(self, offered: Offered) -> dict[str, str]:
-        return {wire: own for own, wire in self._wire_names(offered).items() if wire != own}
+    def _own_names(self, offered: Offered) -> Mapping[str, str]:
+        """Return the tools' own names by those on the wire, where these differ."""
+        return self._renames(offered)[1]
+
+    def _own_keys(self, offered: Offered) -> Mapping[str, str]:
+        """Return the own names of properties by those on the wire, where these differ."""
+        return self._renames(offered)[2]
+
+    def _renames(self, offered: Offered) -> tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]:
+        """Return names on the wire, own names, and own keys; what is offered keeps them."""
+        kept = offered.kept(self.name)
+        if kept is None or not _is_same(kept[0], self):
+            names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
+            own = {wire: own for own, wire in names.items() if wire != own}
+            kept = offered.keep(self.name, (self, (names, own, own_keys(self, offered.tools))))
+        found: tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]] = kept[1]
+        return found
 
     def __repr__(self) -> str:
         return f"<Provider {self.name}>"
+
+
+def _is_same(one: Provider, other: Provider) -> bool:
+    return one is other or one == other
 
 
 def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
@@ -486,8 +520,13 @@ def offered_now(offer: Any) -> Offered:
 
 
 def _offered(offer: Any) -> Offered:
-    wanted = Wanted(offer.choice.mode, offer.choice.name)
-    return Offered(offer.tools, wanted, offer.descriptions, offer.strict, offer.deferred)
+    kept = offer.kept("offered")
+    if kept is None:
+        wanted = Wanted(offer.choice.mode, offer.choice.name)
+        made = Offered(offer.tools, wanted, offer.descriptions, offer.strict, offer.deferred)
+        kept = offer.keep("offered", made)
+    found: Offered = kept
+    return found
 
 
 def _tools_of(given: Any) -> list[tools.Tool[..., Any]]:
