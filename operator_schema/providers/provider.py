@@ -241,7 +241,7 @@ class Provider(Value):
 
     def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
         found = self._read(response)
-        own, keys = self._own_names(offered), self._own_keys(offered)
+        _, own, keys = self._renames(offered)
         if self.calls_in_text and any(not answer.calls and answer.text for answer in found):
             from .text_calls import with_calls_in_text
 
@@ -268,19 +268,28 @@ class Provider(Value):
             message = f"a response must be a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
-            check_response_depth(body)
+            if not isinstance(response, (str, bytes, bytearray)):
+                check_response_depth(body)  # of a text, it is checked already
             return [self._settled(answer) for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
 
     def _settled(self, answer: Answer) -> Answer:
-        found = answer.checked().with_calls_awaited().with_cut_marked().replace(provider=self.name)
+        found = answer.checked().settled(self.name)
         if not any(call.is_cut_off for call in found.calls):
             return found
         return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
 
     def _with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
         """Return the tools, by name, for which the model has to send null where it leaves something out."""
+        key = (self.name, "nulls")
+        kept = offered.kept(key)
+        if kept is None or not _is_same(kept[0], self):
+            kept = offered.keep(key, (self, self._nullable(offered)))
+        found: dict[str, Tool[..., Any]] = kept[1]
+        return found
+
+    def _nullable(self, offered: Offered) -> dict[str, Tool[..., Any]]:
         strict = checked_strict(offered.strict)
         possible = (self.dialect, self.always) if strict == "auto" else (dialect_in(self, strict=strict),)
         if all(dialect is None or dialect.required == "any" for dialect in possible):
