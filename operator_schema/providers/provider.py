@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .tool_names import NameRule
     from .wire_format import Wire
 
+    Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
     Tools: TypeAlias = (
         "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"
     )
@@ -402,9 +403,9 @@ class Provider(Value):
         """Return the messages of a turn, the caller's own; the turn keeps what it becomes for a provider."""
         if offered.deferred and self.features.loads_found:  # what was found depends on the request
             return _sendable(self._made_turn(turn, offered))
-        renames = self._own_names(offered), self._own_keys(offered)
+        renames = self._renames(offered)
         kept = turn.kept(self.name)
-        if kept is None or not (_is_same(kept[0], self) and kept[1] == renames):
+        if kept is None or not (_is_same(kept[0], self) and _renames_alike(kept[1], renames)):
             original = Original(_sendable(self._made_turn(turn, offered)))
             kept = turn.keep(self.name, (self, renames, original))
         copied: list[dict[str, Any]] = kept[2].copy()
@@ -477,14 +478,14 @@ class Provider(Value):
         """Return the own names of properties by those on the wire, where these differ."""
         return self._renames(offered)[2]
 
-    def _renames(self, offered: Offered) -> tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]:
+    def _renames(self, offered: Offered) -> Renames:
         """Return names on the wire, own names, and own keys; what is offered keeps them."""
         kept = offered.kept(self.name)
         if kept is None or not _is_same(kept[0], self):
             names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
             own = {wire: own for own, wire in names.items() if wire != own}
             kept = offered.keep(self.name, (self, (names, own, own_keys(self, offered.tools))))
-        found: tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]] = kept[1]
+        found: Renames = kept[1]
         return found
 
     def __repr__(self) -> str:
@@ -493,6 +494,11 @@ class Provider(Value):
 
 def _is_same(one: Provider, other: Provider) -> bool:
     return one is other or one == other
+
+
+def _renames_alike(one: Renames, other: Renames) -> bool:
+    """Return whether the tools and properties that have other names on the wire are the same."""
+    return one is other or one[1:] == other[1:]
 
 
 def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
