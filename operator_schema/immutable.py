@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, dataclass_transform
 from .json_values import is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import ClassVar, Self
+    from collections.abc import Callable, Hashable, Mapping
+    from typing import ClassVar, Self, TypeVar
+
+    Made = TypeVar("Made")
 
 __all__ = [
     "Generic",
+    "Keeper",
     "T",
     "Value",
     "ValueType",
@@ -186,6 +189,32 @@ class Value(metaclass=ValueType):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), content_of(self)
+
+
+class Keeper:
+    """Lets a value keep what was made of it, beside its content: a copy or a pickle has none of it."""
+
+    __slots__ = ("_kept",)
+    _kept: dict[Any, Any]
+
+    def kept(self, key: Hashable) -> Any:
+        """Return what `keep` stored under a key, or None."""
+        try:
+            return self._kept.get(key)
+        except AttributeError:
+            return None
+
+    def keep(self, key: Hashable, made: Made) -> Made:
+        """Store something that was made of this value. If two threads make it, one of the two is kept.
+
+        Returns:
+            The same.
+        """
+        try:
+            self._kept[key] = made
+        except AttributeError:
+            set_once(self, "_kept", {key: made})
+        return made
 
 
 def content_of(value: Value) -> tuple[Any, ...]:

@@ -293,12 +293,17 @@ def copy_at_most(value: Any, most: int) -> Any:
 
 def is_finite(value: Any) -> bool:
     """Return whether all numbers in a JSON value are finite, so that JSON has them (RFC 8259, section 6)."""
-    level = [value]
-    while level:
-        for found in level:
-            if isinstance(found, float) and found - found != 0:
-                return False
-        level = _inside(level)
+    pending: list[Any] = [[value]]
+    for holder in pending:  # it grows meanwhile: no stack is needed
+        items: Any = holder.values() if isinstance(holder, dict) else holder  # pyright: ignore[reportUnknownVariableType]  # of whatever items
+        for found in items:
+            if found.__class__ in _PLAIN:
+                continue
+            if isinstance(found, float):
+                if found - found != 0:
+                    return False
+            elif isinstance(found, (dict, list)):
+                pending.append(found)  # on purpose
     return True
 
 

@@ -309,25 +309,33 @@ class Answer(Value, Generic[T]):
         message = "expected text"
         raise TypeError(message)
 
-    def with_calls_awaited(self) -> Answer:
-        """Return the answer with the `stop` of its calls, where the server says that it is done."""
-        return self.replace(stop="calls") if self.calls and self.stop == "end" else self
+    def settled(self, provider: str) -> Answer:
+        """Return the answer of a provider, with the `stop` of its calls, and calls that are cut off marked.
+
+        The server may say that it is done where it waits for calls.
+        """
+        stop = "calls" if self.calls and self.stop == "end" else self.stop
+        return self.replace(stop=stop, calls=self._calls_marked(), provider=provider)
 
     def with_cut_marked(self) -> Answer:
-        """Return the answer in which a call is marked whose arguments may lack their end.
+        """Return the answer in which calls are marked whose arguments may lack their end."""
+        return self.replace(calls=self._calls_marked())
+
+    def _calls_marked(self) -> tuple[RawCall, ...]:
+        """Return the calls, in which those are marked whose arguments may lack their end.
 
         That is the last one, unless its arguments are the text of a whole JSON object. What a provider gives
         as an object may be all that had come of it. Of the calls before, only text that isn't whole counts:
         the model had ended them.
         """
         if self.stop in _ENDED or not self.calls:
-            return self
+            return self.calls
         *before, last = self.calls
         marked = [call.replace(is_cut_off=True) if _is_cut(call) else call for call in before]
         marked.append(marked_if_cut(last))
         if self.raw_stop in _MALFORMED:
             marked = [call.replace(is_malformed=True) if call.is_cut_off else call for call in marked]
-        return self.replace(calls=tuple(marked))
+        return tuple(marked)
 
 
 def container_in(said: Any) -> str | None:

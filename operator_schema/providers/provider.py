@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import rounds, tools
 from ..immutable import Value
-from ..json_values import is_array, is_object, to_json_text, writable_json
+from ..json_values import Original, is_array, is_object, to_json_text, writable_json
 from ..message_text import quote, received
 from .answer import (
     CONTAINER,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .tool_names import NameRule
     from .wire_format import Wire
 
+    Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
     Tools: TypeAlias = (
         "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"
     )
@@ -160,9 +161,9 @@ class Provider(Value):
             if container is not None:
                 body[self.wire.CONTAINER] = container
                 items = items[:-1] if self.wire.REPEATS else items
-            body[self.wire.HISTORY] = _sendable(
-                [message for item in items for message in self._messages_of(item, offered)]
-            )
+            body[self.wire.HISTORY] = [
+                message for item in items for message in self._messages_of(item, offered)
+            ]
             self.wire.complete(body)
         return body
 
@@ -199,7 +200,12 @@ class Provider(Value):
         return None
 
     def _messages_of(self, item: Any, offered: Offered) -> list[Any]:
-        """Return the messages of one item of a history."""
+        """Return the messages of one item of a history, as they can be sent."""
+        if isinstance(item, rounds.Turn):
+            return self._turn(item, offered)
+        return _sendable(self._messages_said(item, offered))
+
+    def _messages_said(self, item: Any, offered: Offered) -> list[Any]:
         if isinstance(item, str):
             return [self.wire.text_message("user", item)]
         if is_object(item):  # of `Turn.assistant`, maybe
@@ -211,8 +217,6 @@ class Provider(Value):
                 calls, results = tuple([call for _, call, _ in unfit]), tuple([one for _, _, one in unfit])
                 return self._turn(rounds.Turn("", calls, results, item.assistant, item.provider), offered)
             return self._said(item.message, item.calls, offered, item.provider)
-        if isinstance(item, rounds.Turn):
-            return self._turn(item, offered)
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
         way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
@@ -337,7 +341,7 @@ class Provider(Value):
 
     def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
         found = self._read(response)
-        own, keys = self._own_names(offered), own_keys(self, offered.tools)
+        _, own, keys = self._renames(offered)
         if self.calls_in_text and any(not answer.calls and answer.text for answer in found):
             from .text_calls import with_calls_in_text
 
@@ -364,19 +368,28 @@ class Provider(Value):
             message = f"a response must be a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
-            check_response_depth(body)
+            if not isinstance(response, (str, bytes, bytearray)):
+                check_response_depth(body)  # of a text, it is checked already
             return [self._settled(answer) for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
 
     def _settled(self, answer: Answer) -> Answer:
-        found = answer.checked().with_calls_awaited().with_cut_marked().replace(provider=self.name)
+        found = answer.checked().settled(self.name)
         if not any(call.is_cut_off for call in found.calls):
             return found
         return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
 
     def with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
         """Return the tools, by name, for which the model has to send null where it leaves something out."""
+        key = (self.name, "nulls")
+        kept = offered.kept(key)
+        if kept is None or not _is_same(kept[0], self):
+            kept = offered.keep(key, (self, self._nullable(offered)))
+        found: dict[str, Tool[..., Any]] = kept[1]
+        return found
+
+    def _nullable(self, offered: Offered) -> dict[str, Tool[..., Any]]:
         strict = checked_strict(offered.strict)
         possible = (self.dialect, self.always) if strict == "auto" else (dialect_in(self, strict=strict),)
         if all(dialect is None or dialect.required == "any" for dialect in possible):
@@ -423,7 +436,7 @@ class Provider(Value):
         own = offered_now(offer)
         asked, offered = self._asked(output, own)
         codecs = {tool.name: tool.codec for tool in offered.tools}
-        own_names = self._own_names(offered)
+        own_names = {**self._own_names(offered)}
         if offered.deferred and SEARCH not in codecs:
             from .special_calls import own_search
 
@@ -433,7 +446,7 @@ class Provider(Value):
             from .text_calls import may_become_calls
 
             held = HeldText(lambda text: may_become_calls(text, names))
-        calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools), held)
+        calls = StreamedCalls(own_names, codecs, self._own_keys(offered), held)
         ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
 
         if asked is None:
@@ -514,9 +527,21 @@ class Provider(Value):
         if not isinstance(turn, rounds.Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
-        return _sendable(self._turn(turn, offered_now(offer)))
+        return self._turn(turn, offered_now(offer))
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
+        """Return the messages of a turn, the caller's own; the turn keeps what it becomes for a provider."""
+        if offered.deferred and self.features.loads_found:  # what was found depends on the request
+            return _sendable(self._made_turn(turn, offered))
+        renames = self._renames(offered)
+        kept = turn.kept(self.name)
+        if kept is None or not (_is_same(kept[0], self) and _renames_alike(kept[1], renames)):
+            original = Original(_sendable(self._made_turn(turn, offered)))
+            kept = turn.keep(self.name, (self, renames, original))
+        copied: list[dict[str, Any]] = kept[2].copy()
+        return copied
+
+    def _made_turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         told = self._told(turn.results)
         if not told:
             return self._turn_of_calls(turn, offered)
@@ -560,7 +585,7 @@ class Provider(Value):
         text = text if text.strip() else ""  # most providers refuse blank text
         if not calls:
             return [self.wire.text_message("assistant", text)] if text else []
-        to_wire = {own: wire for wire, own in own_keys(self, offered.tools).items()}
+        to_wire = {own: wire for wire, own in self._own_keys(offered).items()}
         wire_names = self._wire_names(offered)
         sent = [renamed_call(call, wire_names, to_wire) for call in calls]
         return self.wire.with_stand_ins(self.wire.calls_message(sent, text))
@@ -582,14 +607,38 @@ class Provider(Value):
         except (TypeError, AttributeError):
             return False
 
-    def _wire_names(self, offered: Offered) -> dict[str, str]:
-        return self.names.wire_names([tool.name for tool in offered.tools], self.name)
+    def _wire_names(self, offered: Offered) -> Mapping[str, str]:
+        return self._renames(offered)[0]
 
-    def _own_names(self, offered: Offered) -> dict[str, str]:
-        return {wire: own for own, wire in self._wire_names(offered).items() if wire != own}
+    def _own_names(self, offered: Offered) -> Mapping[str, str]:
+        """Return the tools' own names by those on the wire, where these differ."""
+        return self._renames(offered)[1]
+
+    def _own_keys(self, offered: Offered) -> Mapping[str, str]:
+        """Return the own names of properties by those on the wire, where these differ."""
+        return self._renames(offered)[2]
+
+    def _renames(self, offered: Offered) -> Renames:
+        """Return names on the wire, own names, and own keys; what is offered keeps them."""
+        kept = offered.kept(self.name)
+        if kept is None or not _is_same(kept[0], self):
+            names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
+            own = {wire: own for own, wire in names.items() if wire != own}
+            kept = offered.keep(self.name, (self, (names, own, own_keys(self, offered.tools))))
+        found: Renames = kept[1]
+        return found
 
     def __repr__(self) -> str:
         return f"<Provider {self.name}>"
+
+
+def _is_same(one: Provider, other: Provider) -> bool:
+    return one is other or one == other
+
+
+def _renames_alike(one: Renames, other: Renames) -> bool:
+    """Return whether the tools and properties that have other names on the wire are the same."""
+    return one is other or one[1:] == other[1:]
 
 
 def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
@@ -626,8 +675,13 @@ def offered_now(offer: Any) -> Offered:
 
 
 def _offered(offer: Any) -> Offered:
-    wanted = Wanted(offer.choice.mode, offer.choice.name)
-    return Offered(offer.tools, wanted, offer.descriptions, offer.strict, offer.deferred)
+    kept = offer.kept("offered")
+    if kept is None:
+        wanted = Wanted(offer.choice.mode, offer.choice.name)
+        made = Offered(offer.tools, wanted, offer.descriptions, offer.strict, offer.deferred)
+        kept = offer.keep("offered", made)
+    found: Offered = kept
+    return found
 
 
 def _tools_of(given: Any) -> list[tools.Tool[..., Any]]:

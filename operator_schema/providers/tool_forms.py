@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from ..errors import SchemaError
 from ..findings import Finding, about_type
-from ..immutable import Value
+from ..immutable import Keeper, Value
 from ..json_values import Original
 from ..message_text import quote, received
 from ..schema.keywords import COMPOSING
@@ -102,7 +102,7 @@ class TakesTools(Protocol):
         ...
 
 
-class Offered(Value):
+class Offered(Value, Keeper):
     """The tools that one request offers, in whatever form they were given.
 
     Attributes:

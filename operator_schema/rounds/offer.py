@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 
 from ..errors import DecodeError
-from ..immutable import Value, set_once
+from ..immutable import Keeper, Value, set_once
 from ..json_values import to_json_text
 from ..message_text import as_written, listed, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
@@ -65,7 +65,7 @@ class ToolChoice(Value):
     name: str | None = None
 
 
-class Offer(Value, Generic[Input]):
+class Offer(Value, Keeper, Generic[Input]):
     """What one request offers to the model; made by `toolset.offer`.
 
     Attributes:

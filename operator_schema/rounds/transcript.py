@@ -6,7 +6,7 @@ from _thread import RLock  # `threading` itself is not needed
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ..immutable import Value
+from ..immutable import Keeper, Value
 from ..json_values import copy_json, is_array, is_object, writable_json
 from ..message_text import as_written, listed, nearest, one_line, quote, received
 from ..tools.calls import RawCall, ToolResult
@@ -30,7 +30,7 @@ _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "functio
 _OF_THE_MODEL = frozenset({"assistant", "model"})
 
 
-class Turn(Value):
+class Turn(Value, Keeper):
     """One turn of the model with calls of tools, and a result for each call.
 
     It is independent of providers: each provider turns it into its own messages.
