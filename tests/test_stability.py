@@ -58,6 +58,7 @@ BELOW = {
     "files",
     "findings",
     "immutable",
+    "json_copies",
     "json_values",
     "lazy",
     "message_text",
