@@ -67,6 +67,7 @@ BELOW = {
     "schema",
     "introspect",
     "recordings",
+    "report_pages",
     "workbench",
     "cli",
     "tool_definitions",
