@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import rounds, tools
 from ..immutable import Value
-from ..json_values import Original, is_array, is_object, to_json_text, writable_json
+from ..json_copies import Original
+from ..json_values import is_array, is_object, to_json_text, writable_json
 from ..message_text import quote, received
 from .answer import (
     CONTAINER,

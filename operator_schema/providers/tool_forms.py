@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 from ..errors import SchemaError
 from ..findings import Finding, about_type
 from ..immutable import Keeper, Value
-from ..json_values import Original
+from ..json_copies import Original
 from ..message_text import quote, received
 from ..schema.keywords import COMPOSING
 from ..schema.style import SchemaStyle

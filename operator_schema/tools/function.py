@@ -29,7 +29,7 @@ from .injection import framework_fields, is_union, schema_of_raw
 from .metadata import pascal_case, snake_case
 from .options import check_option_names, check_options, codec_options, doc_of, make_metadata, register_input
 from .output import NO_OUTPUT, OutputType
-from .parameters import class_of, description_in, evaluate_signature, read_parameters, with_unmarked
+from .parameters import class_of, description_in, evaluate_signature, read_parameters
 from .signature import (
     caller_module,
     gives_context_manager,
@@ -447,6 +447,8 @@ def _typed_input(
         () if codec is None else framework_fields(codec.graph, is_made=parameters.input_annotation is None)
     )
     if codec is None or accepted:
+        from .unmarked_parameters import with_unmarked  # only a wrong function pays for it
+
         complaints[before:] = with_unmarked(complaints[before:], parameters, owner, accepted)
         raise SchemaError(owner, complaints, "function")
     return codec, doc

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
-import re
-import sys
 from dataclasses import MISSING
-from functools import partial
-from types import FunctionType, GenericAlias, MethodType, NoneType, UnionType
+from types import GenericAlias, NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -22,26 +18,22 @@ from ..findings import Finding, about_type
 from ..introspect.annotations import is_unpacked
 from ..introspect.classes import Declared, declared_fields, form_of
 from ..introspect.hints import (
-    BUILTINS,
     Scope,
     Unresolved,
     evaluate_forward,
-    is_annotation,
     is_type,
     name_of,
     show_error,
 )
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.shipped_leaves import shipped_leaf
-from ..message_text import clip, escape, listed, nearest, quote, received
+from ..message_text import listed, nearest, quote, received
 from .binding import copy_of_default
 from .injection import (
     AnnotatedAlias,
     RawArguments,
     alternatives_of,
-    framework_of,
     has_registered,
-    host_class_in,
     is_registered,
     members_of,
     takes_none,
@@ -49,7 +41,7 @@ from .injection import (
 from .injection import skip as skip_mark
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from types import FrameType
 
     from .binding import Injected
@@ -58,14 +50,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Parameters",
     "Signature",
-    "class_names",
     "class_of",
     "description_in",
-    "enclosing_names",
     "evaluate_signature",
-    "mentioned_names",
     "read_parameters",
-    "with_unmarked",
 ]
 
 
@@ -128,7 +116,11 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
         frame: the frame in which it is decorated.
     """
     source = callee.source
-    around = enclosing_names(source, frame) or names_beside(class_names(callee.function, source), source)
+    around: Mapping[str, Any] = {}
+    if "." in source.__qualname__:
+        from .names_around import names_around  # a function of a module has none
+
+        around = names_around(callee, frame)
     scope = Scope(callee.source, {**around, **namespace} if around else namespace)
     written = [p.annotation for p in callee.parameters]
     receiver = callee.receiver
@@ -136,6 +128,8 @@ def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: Fram
         del written[0]
     hints = _evaluate([*written, callee.returns], scope)
     if around:
+        from .names_around import mentioned_names
+
         rest = [callee.returns if isinstance(hint, Unresolved) else hint for hint in hints[-1:]]
         kept = mentioned_names([*hints[:-1], *rest], around)
         scope = Scope(callee.source, {**kept, **namespace})
@@ -413,195 +407,3 @@ def _has_leaf(hint: Any, cls: type) -> bool:
     if any(isinstance(item, SchemaLeaf) for item in metadata):
         return True
     return own_leaf(cls) is not None or registered_leaf(cls) is not None or shipped_leaf(cls) is not None
-
-
-_NAME = r"[^\W\d]\w*"  # compiled when it is needed: only for functions inside others
-
-
-def enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
-    """Return the local variables of the functions and classes around a function.
-
-    Args:
-        function: the function to decorate.
-        frame: in which it is decorated.
-
-    Returns:
-        Name to value; nothing for a function at module level, and for one that was written elsewhere.
-    """
-    outside = function.__qualname__.rpartition(".")[0]
-    if not outside:
-        return {}
-    around = [part for part in outside.split(".") if part != "<locals>"]
-    frames: list[FrameType] = []
-    while frame is not None and len(frames) < len(around):
-        frames.append(frame)
-        frame = frame.f_back
-    # Away from the place where it was written, the names around it mean something else.
-    if [inner.f_code.co_name for inner in reversed(frames)] != around:
-        return {}
-    names: dict[str, Any] = {}
-    for inner in reversed(frames):
-        is_class = not inner.f_code.co_flags & inspect.CO_OPTIMIZED
-        names |= names_beside(inner.f_locals, function, is_class=is_class)
-    return names
-
-
-def names_beside(names: Mapping[str, Any], function: Any, *, is_class: bool = True) -> dict[str, Any]:
-    """Return the names of a class or a function that an annotation written in it can mean.
-
-    A toolkit often has a method `list` or `date`, and another of its methods takes `list[str]` or a `date`.
-    So the names of the module and the builtins come before those of a class, and before the functions
-    in a function.
-
-    Args:
-        names: of the class, or the local variables.
-        function: the function with the annotation.
-        is_class: whether they are names of a class.
-    """
-    module: Mapping[str, Any] = getattr(function, "__globals__", {})
-    return {
-        name: value
-        for name, value in names.items()
-        if (name not in module and name not in BUILTINS) or not (is_class or _is_called(value))
-    }
-
-
-def _is_called(value: Any) -> bool:
-    return callable(value) and not is_annotation(value)
-
-
-def class_names(function: Any, source: Any) -> Mapping[str, Any]:
-    """Return the names in the class of a bound method or an object with `__call__`, nothing for a function.
-
-    Args:
-        function: what is called.
-        source: the function with its annotations.
-    """
-    if type(function) is FunctionType:
-        return {}
-    of: Any = function
-    while issubclass(type(of), partial):
-        of = of.func
-    if type(of) is MethodType:
-        of = of.__self__
-    home = source.__qualname__.rpartition(".")[0]
-    classes: tuple[type, ...] = (of if isinstance(of, type) else type(of)).__mro__
-    found = [vars(cls) for cls in classes if cls.__qualname__ == home]
-    return found[0] if found else {}
-
-
-def mentioned_names(annotations: Iterable[Any], names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names that the text in annotations mentions.
-
-    Text may mean text again, as a quoted alias does; those names count too.
-    """
-    found: dict[str, Any] = {}
-    pending = list(annotations)
-    while pending:
-        for text in _texts_in(pending.pop()):
-            new = [name for name in re.findall(_NAME, text) if name in names and name not in found]
-            found.update({name: names[name] for name in new})
-            pending += [names[name] for name in new]
-    return found
-
-
-def _texts_in(annotation: Any) -> Iterator[str]:
-    """Find the forward references in an annotation."""
-    waiting = [annotation]  # it may nest deeper than the stack of Python
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, ForwardRef):
-            yield one.__forward_arg__
-        elif _has_arguments(one):
-            waiting += reversed(one.__args__)
-
-
-def _has_arguments(annotation: Any) -> bool:
-    # Any other object may answer to any name.
-    is_generic = isinstance(annotation, (GenericAlias, UnionType)) or type(annotation).__module__ == "typing"
-    return is_generic and hasattr(annotation, "__args__") and get_origin(annotation) is not Literal
-
-
-_SHOWN = 3
-_MANY = 3
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
-
-
-def with_unmarked(
-    complaints: Sequence[Finding], parameters: Parameters, owner: str, accepted: Collection[str] = ()
-) -> list[Finding]:
-    """Return the complaints about a function's input; those about an unmarked parameter become one.
-
-    A class of a framework has many fields that aren't JSON, but the complaints about them don't show the
-    mistake. A class of your own keeps its complaints; the first of them also says how to mark it.
-
-    Args:
-        complaints: of the walk.
-        parameters: of the function.
-        owner: name of the tool.
-        accepted: fields whose class has a schema, but belongs to a framework; empty for the input itself.
-    """
-    found = list(complaints)
-    for parameter, declared in zip(parameters.visible, parameters.declared, strict=True):
-        is_input = parameters.input_annotation is not None
-        own = [
-            one for one in found if one.code != "bad_option" and (is_input or _is_about(one, parameter.name))
-        ]
-        cls = host_class_in(declared.hint)
-        is_accepted = ("" if is_input else parameter.name) in accepted
-        if cls is None or not (own or is_accepted):
-            continue
-        place = found.index(own[0]) if own else len(found)
-        one = _one_complaint(own, parameter.name, declared.hint, cls, owner)
-        if one is not None:
-            found = [each for each in found if each not in own]
-            found.insert(place, one)
-        elif own and any(len(each.path) > 1 - is_input and each.code == "unsupported" for each in own):
-            mark = f"mark it: {_marked(parameter.name, declared.hint)}"
-            remedy = f"{own[0].remedy}. If your program gives {parameter.name}, {mark}"
-            found[place] = own[0].replace(remedy=remedy)
-    return found
-
-
-def _is_about(complaint: Finding, name: str) -> bool:
-    return complaint.path[:1] == (name,)
-
-
-def _one_complaint(own: Sequence[Finding], name: str, hint: Any, cls: type, owner: str) -> Finding | None:
-    """Return one complaint in place of all complaints about a parameter; None to keep them all."""
-    shown, package = name_of(cls), framework_of(cls)
-    register = f"or call register_injected({shown}) once"
-    if package is not None:
-        message = f"{shown} of {package} is given by the framework, not by the model"
-        remedy = f"Mark it: {_marked(name, hint)}, {register} before the tools are made"
-        return about_type((name,), "unsupported", owner, message, remedy)
-    if len(own) < _MANY or not _is_installed(cls):
-        return None
-    first = "; ".join([_in_short(each) for each in own[:_SHOWN]])
-    more = f"; and {len(own) - _SHOWN} more" if len(own) > _SHOWN else ""
-    message = (
-        f"{shown} isn't a type that a model can give, with {len(own)} complaints about it: {first}{more}"
-    )
-    mark = f"mark it: {_marked(name, hint)}, {register}"
-    remedy = f"If your program gives it, {mark}; if the model gives it, Codec({shown}) lists them all"
-    return about_type((name,), "unsupported", owner, message, remedy)
-
-
-def _marked(name: str, hint: Any) -> str:
-    return f"{name}: Annotated[{clip(name_of(hint), 100)}, skip]"
-
-
-def _in_short(complaint: Finding) -> str:
-    path = escape(".".join(map(str, complaint.path)))
-    return clip(f"{path}: {complaint.message}" if path else complaint.message, 120)
-
-
-def _is_installed(cls: type) -> bool:
-    """Return whether a class belongs to an installed library, not to the program."""
-    file: object = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    return isinstance(file, str) and not _INSTALLED.isdisjoint(re.split(r"[\\/]", file))
-
-
-# --- the signature without what your program injects ----------------------------------------------

@@ -11,7 +11,6 @@ from ..errors import DecodeError, SchemaError, ToolError
 from ..immutable import is_same_state
 from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode, UnionNode
-from ..json_values import Original
 from ..message_text import received
 from .binding import bound, call_arguments, check_first_parameter, class_of_inputs, is_unbound, keeps_not_all
 from .injection import RawArguments
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..codec.codec import Codec, ResultCodec
     from ..findings import DecodeReport, Finding
+    from ..json_copies import Original
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
     from .metadata import Metadata
@@ -272,6 +272,8 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         key = None if style is None else (style.inline, style.boolean_schemas, style.empty_schemas)
         original: Original | None = self._forms.get(key)
         if original is None:
+            from ..json_copies import Original  # a program that only runs calls doesn't pay for it
+
             original = self.keep_form(key, Original(self.new_definition(style)))
         copied: ToolDefinition = original.copy()
         return copied

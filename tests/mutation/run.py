@@ -104,7 +104,7 @@ ROOMS = {
         ("test_errors.py", "test_error_laws.py", "test_message_text.py"),
     ),
     "values": Room(
-        ("immutable.py", "json_values.py", "lazy.py"),
+        ("immutable.py", "json_copies.py", "json_values.py", "lazy.py"),
         (
             *("test_value.py", "test_json_copies.py", "test_same_state.py", "test_import.py"),
             "test_misnamed_imports.py",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
 from ...message_text import clip, count_of, escape, one_line, show_path
-from ..compare.reports import code, page, section, shown, table
+from ..report_pages import code, page, section, shown, table
 from .checks import CHECKS
 from .subject import VERSION
 
