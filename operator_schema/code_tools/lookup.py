@@ -595,7 +595,7 @@ class _OnDisk(Modules):
         if self.files(name):
             yield name
 
-    def imported(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
-        del path
+    def imported(self, name: str, path: str, *, is_bare: bool = False) -> Iterator[tuple[str, bool]]:
+        del path, is_bare
         if self.files(name):
             yield name, True

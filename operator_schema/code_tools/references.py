@@ -13,7 +13,7 @@ from .results import Implementation, ImplementationsFound, PlaceShown, Reference
 from .source_text import IMPORT, FunctionText, Places, location, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .index import Index, SourceFile
     from .language import Declaration, Import, Span
@@ -40,6 +40,8 @@ _BEFORE_KEY = re.compile(rb"[{,\n]\s*\Z")
 _FIELDS_BEFORE = re.compile(rb"[ \t]*(?:\w+[ \t]*,[ \t]*)*\Z")
 _FIELD_AFTER = re.compile(rb"(?:[ \t]*,[ \t]*\w+)*[ \t]+[\w*\[(<]")
 _LONGEST_CHAIN = 200
+_LOADED = re.compile(rb"\b(?:require|import|import_module|__import__)[ \t]*\([^()\n]*\)\)?\s*\.\s*\Z")
+"""A module that the code itself loads, with a dot behind it."""
 
 
 class Reference(NamedTuple):
@@ -151,14 +153,14 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
         ChangedError: a file has changed since the index read it.
     """
     name = target.declaration.name
-    language = target.file.language.name
+    family = target.file.language.family
     at = None if not path else {file.path for file in index.at(path)}
     known: dict[str, bool] = {}
     files: list[SourceFile] = []
     for file in index.with_word(name):
         ending = file.path[file.path.rfind(".") :]
         if ending not in known:
-            known[ending] = file.language.name == language
+            known[ending] = file.language.family == family
         if known[ending] and (at is None or file.path in at):
             files.append(file)
     near = _near(index, target, files)
@@ -252,8 +254,8 @@ class _Seeker:
         function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
         if _DOTTED.search(before):
             sure = self._of_member(file, source, before, function)
-            is_import = sure is None and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
-            return self._of_import(file, around) if is_import else sure
+            is_import = sure != "certain" and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
+            return (self._of_import(file, around) or sure) if is_import else sure
         if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
             return "likely" if self._owner and self._target.declaration.kind == "var" else None
         if not file.path.endswith((".py", ".pyi")):
@@ -291,16 +293,33 @@ class _Seeker:
             if function is not None
             else self._resolver.meant(file, self._name)
         )
-        if way is None:
-            return self._of_import(file, around)
-        return self._said(way)
+        if way is not None:
+            return self._said(way)
+        may_be_inherited = self._owner is not None and file.language.has_plain_members
+        sure = self._of_import(file, around)
+        return sure or ("likely" if may_be_inherited or self._may_be(file, self._name, inside) else None)
+
+    def _may_be(self, file: SourceFile, first: str, inside: Iterable[Import] = ()) -> bool:
+        """Return whether a name whose meaning isn't known may lead to the target.
+
+        An import may bring it that leads nowhere below the root, and that may be of a package there under
+        another name; or what it means is an object that holds the target.
+        """
+        if self._resolver.may_import(file, first, inside):
+            return True
+        way = self._resolver.meant(file, first)
+        if way is None or way.found.declaration.kind not in {"const", "var"}:
+            return False
+        value = way.found.declaration.value
+        text = source_of(self._index, way.found.file)[value.start : value.end]
+        return next(places_of(self._name.encode(), text), None) is not None
 
     def _of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
         """Return how sure a name is that stands in an import at the top of a file."""
         if around:
             return None
         for one in file.parsed.imports:
-            if one.target.endswith(self._name) and re.split(r"[./:]", one.target)[-1] == self._name:
+            if one.target.endswith(self._name) and re.split(r"[./:#]", one.target)[-1] == self._name:
                 way = self._resolver.meant(file, one.name)
                 if way is not None and self._is_target(way.found):
                     return "certain" if way.is_certain else "likely"
@@ -317,7 +336,7 @@ class _Seeker:
             way = self._resolver.called(found, f"super().{self._name}")
             return self._said(way) if way is not None else unsure
         if chain is None:
-            return unsure
+            return unsure or ("likely" if _LOADED.search(before) else None)
         head = re.sub(
             r"\s+|::", lambda part: "." if ":" in part[0] else "", chain[1].decode(errors="replace")
         )
@@ -335,18 +354,23 @@ class _Seeker:
             )
             return self._said(way) if way is not None else unsure
         full = f"{head}.{self._name}"
+        inside = [] if text is None else text.imports(first)
         way = (
-            self._resolver.meant(file, full)
-            if found is None or text is None
-            else self._resolver.called(found, full, text.imports(first))
+            self._resolver.meant(file, full) if found is None else self._resolver.called(found, full, inside)
         )
-        return self._said(way) if way is not None else unsure
+        if way is not None:
+            return self._said(way)
+        # A path of Rust begins with a crate or a module, which a macro may make.
+        is_path = chain[0].endswith(b"::") and not (
+            first[:1].isupper() or file.language.is_own_library(first)
+        )
+        return unsure or ("likely" if is_path or self._may_be(file, first, inside) else None)
 
     def _said(self, way: Way) -> Certainty | None:
         """Return how sure a place is that means a known declaration."""
         if self._is_target(way.found):
             return "certain" if way.is_certain else "likely"
-        return "likely" if self._is_related(way.found) else None
+        return "likely" if self._is_related(way.found) or not way.is_certain else None
 
     def _is_target(self, found: Found) -> bool:
         one, other = found.declaration, self._target.declaration

@@ -142,6 +142,10 @@ class RustLanguage(Language):
             target = f"{here}/{target.removeprefix('self::')}".strip("/")
         return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".").replace("/", ".")
 
+    def is_own_library(self, target: str) -> bool:
+        """Return whether a path is in the standard library."""
+        return target.partition("::")[0] in {"alloc", "core", "std"}
+
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
         return wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], self.tokens, context)

@@ -200,6 +200,7 @@ def location(found: Found) -> str:
 IMPORT = re.compile(
     rb"(?:^|[;:{])[ \t]*(?:pub(?:\([^()\n]*\))?[ \t]+)?(?:export|from|import|use)\b", re.MULTILINE
 )
+_REQUIRED = re.compile(rb"=\s*(?:require|await[ \t]+import)[ \t]*\(")
 _TYPE_TEXT = re.compile(rb"['\"][\w.\[\], |]+['\"]")
 _BEFORE_TYPE = re.compile(rb"(?::|->|\w\[|\|)[ \t]*\Z")
 _EXPORTED = re.compile(rb"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
@@ -306,7 +307,7 @@ class FunctionText:
         """Return a text that contains all imported names; empty without imports."""
         text = self._text
         if self._language.name != "python":
-            return text if IMPORT.search(text) else b""
+            return text if IMPORT.search(text) or _REQUIRED.search(text) else b""
         found: list[bytes] = []
         at = text.find(b"import")
         while at >= 0:
