@@ -16,8 +16,8 @@ from ..message_text import checked_path, checked_text, one_line, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
-from .lookup import Environment, Miss, look_up
-from .references import implementations_shown, references_shown
+from .lookup import Environment, Miss, look_up, read_name
+from .references import implementations_of_outer, implementations_shown, references_shown
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
@@ -240,9 +240,20 @@ class CodeBase:
             name: see `inspect`.
         """
         name = self._asked("the name", name)
-        return self._looked_up(
-            name, lambda found: implementations_shown(found, Budget(self.budget)), outside=False
-        )
+
+        def answer(index: Index) -> ImplementationsFound:
+            found = look_up(index, self._environment, name, outside=False)
+            if not isinstance(found, Miss):
+                return implementations_shown(found, Budget(self.budget))
+            written = read_name(name)
+            known = (
+                implementations_of_outer(index, written.name, Budget(self.budget))
+                if found.reason in {"not declared", "outside of the root"} and not written.path
+                else None
+            )
+            return known or cast("ImplementationsFound", _missing(name, found))
+
+        return self._answered(answer)
 
     def overview(self, path: str = "", tokens: int = 1000) -> Overview:
         """Return a map of a folder: the types and functions that other files use most.

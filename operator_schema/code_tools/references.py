@@ -10,10 +10,10 @@ from .index import Found, is_at
 from .language import FUNCTIONS, TYPES, places_of
 from .resolution import Resolver
 from .results import Implementation, ImplementationsFound, PlaceShown, ReferencesFound
-from .source_text import IMPORT, FunctionText, Places, location, source_of
+from .source_text import IMPORT, FunctionText, Places, head_of, location, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from .index import Index, SourceFile
     from .language import Declaration, Import, Span
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from .resolution import Way
     from .results import Budget, Certainty
 
-__all__ = ["Reference", "Uses", "implementations_shown", "references_shown", "uses_of"]
+__all__ = [
+    "Reference",
+    "Uses",
+    "implementations_of_outer",
+    "implementations_shown",
+    "references_shown",
+    "uses_of",
+]
 
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
@@ -409,6 +416,9 @@ def _has(types: list[Found | None], wanted: Found) -> bool:
 
 
 _MOST_HEIRS = 2000
+_MOST_TARGETS = 10
+_IMPLEMENTED = frozenset({"class", "interface"})
+"""Kinds of what is mostly implemented."""
 
 
 class _Heir(NamedTuple):
@@ -435,26 +445,66 @@ def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFoun
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    index, target = sought.where, sought.ways[0].found
+    index = sought.where
+    each = [way.found for way in sought.ways[:_MOST_TARGETS]]
+    # What can be implemented comes first: a struct of Go may have the name of an interface.
+    each.sort(key=lambda one: one.declaration.kind not in _IMPLEMENTED)
+    target, heirs = each[0], list[_Heir]()
+    for one in each:
+        if heirs := _heirs_of(index, one):
+            target = one
+            break
     result = ImplementationsFound(
         found=True, name=budget.line(target.declaration.qualified), location=budget.line(location(target))
     )
+    _add_heirs(result, heirs, budget)
     kind = target.declaration.kind
     notes = [sought.note]
-    heirs = _heirs_of(index, target)
-    each = (_shown(one) for one in heirs)
-    result["implementations"] = budget.items(each, 1, "implementations", of=len(heirs))
     if kind not in TYPES and not target.declaration.owner:
         result["reason"] = "of another kind"
         notes.append(f"This is a {kind}: for its uses, call references.")
     elif not heirs:
         result["reason"] = "not declared"
         notes.append("Nothing that is read extends, implements or replaces it.")
+    others = [location(one) for one in each if one is not target]
+    if others:
+        notes.append(f"Other declarations of this name: {', '.join(others[:3])}.")
+    _add_note(result, index, notes, budget)
+    return result
+
+
+def implementations_of_outer(index: Index, name: str, budget: Budget) -> ImplementationsFound | None:
+    """Describe what extends or implements a type that isn't below the root; None if nothing does.
+
+    Args:
+        index: to look in.
+        name: with dots, of the type or of a method of it.
+        budget: of the result.
+
+    Raises:
+        ChangedError: a file has changed since the index read it.
+    """
+    heirs = _heirs_of_outer(index, name)
+    owner, _, member = name.rpartition(".")
+    if not heirs and owner:
+        heirs = _replacing(index, _heirs_of_outer(index, owner), member)
+    if not heirs:
+        return None
+    result = ImplementationsFound(found=True, name=budget.line(name), reason="outside of the root")
+    _add_heirs(result, heirs, budget)
+    _add_note(result, index, ["It isn't declared below the root: these name it as a base."], budget)
+    return result
+
+
+def _add_heirs(result: ImplementationsFound, heirs: list[_Heir], budget: Budget) -> None:
+    result["implementations"] = budget.items(map(_shown, heirs), 1, "implementations", of=len(heirs))
+
+
+def _add_note(result: ImplementationsFound, index: Index, notes: list[str], budget: Budget) -> None:
     if languages := index.tree.unread():
         notes.append(f"Not read: files of {', '.join(list(languages)[:4])}.")
     if note := " ".join(filter(None, [*notes, budget.note])):
         result["note"] = note
-    return result
 
 
 def _shown(heir: _Heir) -> Implementation:
@@ -482,11 +532,53 @@ def _heirs_of(index: Index, target: Found) -> list[_Heir]:
     owners = (
         [one for file in index.beside(target.file) for one in index.declared(file, owner)] if owner else []
     )
+    return _replacing(index, _types_below(index, owners[0]) if owners else [], name)
+
+
+def _replacing(index: Index, heirs: list[_Heir], name: str) -> list[_Heir]:
+    """List the methods of a name that some types have."""
     found: list[_Heir] = []
-    for heir in _types_below(index, owners[0]) if owners else ():
+    for heir in heirs:
         own = [one for one in index.members(heir.found) if one.declaration.name == name]
         found += [_Heir(one, heir.certainty, heir.by) for one in own[:1]]
     return found
+
+
+def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
+    """List the types that name a type from outside of the root as a base, and those below them."""
+    resolver = Resolver(index, with_steps=False)
+    found: dict[tuple[str, Span], _Heir] = {}
+    for owner, file, full in _written_bases(index, resolver, name):
+        if f".{full}".endswith(f".{name}"):
+            sure: Certainty = "certain"
+        elif full == name.rpartition(".")[2] and not file.language.is_own_library(full):
+            sure = "likely"  # nothing says where it is from
+        else:
+            continue
+        found.setdefault(_key(owner), _Heir(owner, sure))
+    for heir in list(found.values()):
+        for below in _types_below(index, heir.found):
+            by = below.by or heir.found.declaration.qualified
+            found.setdefault(_key(below.found), below._replace(by=by))
+    return list(found.values())
+
+
+def _written_bases(index: Index, resolver: Resolver, name: str) -> Iterator[tuple[Found, SourceFile, str]]:
+    """Yield the types with a base from outside of the root, whose last part is that of a name.
+
+    Yields:
+        The type, the file that names the base, and the full name of the base by the imports of that file.
+    """
+    last = name.rpartition(".")[2]
+    for file in index.files():
+        for base in file.parsed.bases:
+            head, dot, rest = base.name.partition(".")
+            known = next((one for one in file.parsed.imports if one.name == head), None)
+            target = head if known is None else file.language.import_target(known.target, file.path)
+            full = f"{target}{dot}{rest}"
+            is_named = last in {base.name.rpartition(".")[2], full.rpartition(".")[2]}
+            if is_named and resolver.meant(file, base.name) is None:
+                yield from ((owner, file, full) for owner in _owners(index, file, base.owner)[:1])
 
 
 def _types_below(index: Index, target: Found) -> list[_Heir]:
@@ -505,7 +597,7 @@ def _types_below(index: Index, target: Found) -> list[_Heir]:
                 found.append(_Heir(heir, sure, by))
                 waiting.append(found[-1])
     if target.declaration.kind == "interface" and target.file.path.endswith(".go"):
-        found += _with_methods(index, resolver, target, seen)
+        found += _with_methods(index, resolver, target, below, seen)
     return found
 
 
@@ -518,11 +610,17 @@ def _by_base(index: Index) -> dict[str, list[Found]]:
     below: dict[str, list[Found]] = {}
     for file in index.files():
         for base in file.parsed.bases:
-            owners = index.declared(file, base.owner)
-            if not owners and file.path.endswith(".rs"):  # an `impl` may be in another file than its type
-                owners = [one for one in index.named(base.owner) if one.file.path.endswith(".rs")]
+            owners = _owners(index, file, base.owner)
             below.setdefault(base.name.rpartition(".")[2], []).extend(owners[:1])
     return below
+
+
+def _owners(index: Index, file: SourceFile, owner: str) -> list[Found]:
+    """List the declarations that a base in a file may be of."""
+    owners = index.declared(file, owner)
+    if not owners and file.path.endswith(".rs"):  # an `impl` may be in another file than its type
+        owners = [one for one in index.named(owner) if one.file.path.endswith(".rs")]
+    return owners
 
 
 def _other_names(index: Index, found: Found) -> set[str]:
@@ -545,35 +643,76 @@ def _certainty(resolver: Resolver, heir: Found, above: _Heir) -> Certainty | Non
 
 
 def _with_methods(
-    index: Index, resolver: Resolver, target: Found, seen: set[tuple[str, Span]]
+    index: Index,
+    resolver: Resolver,
+    target: Found,
+    below: dict[str, list[Found]],
+    seen: set[tuple[str, Span]],
 ) -> list[_Heir]:
-    """List the types of Go that have all methods of an interface, by their names."""
-    above = resolver.mro(target)
-    wanted = {
-        member.declaration.name
-        for one in above
-        if one is not None
-        for member in index.members(one)
-        if member.declaration.kind == "method"
-    }
-    if not wanted or None in above:
+    """List the types of Go that have all methods of an interface, with as many parameters and results."""
+    wanted = _method_set(index, resolver, target)
+    if not wanted:
         return []
     found: list[_Heir] = []
-    for method in [one for name in sorted(wanted) for one in index.named(name)[:_MOST_HEIRS]]:
-        owners = [
-            one
-            for file in index.beside(method.file)
-            for one in index.declared(file, method.declaration.owner)
-        ]
-        for owner in owners[:1]:
-            if (
-                _key(owner) in seen
-                or owner.declaration.kind == "interface"
-                or not owner.file.path.endswith(".go")
-            ):
-                continue
-            types = [one for one in resolver.mro(owner) if one is not None]
-            if wanted <= {member.declaration.name for one in types for member in index.members(one)}:
-                seen.add(_key(owner))
-                found.append(_Heir(owner, "likely"))
+    waiting = [
+        owner
+        for name in sorted(wanted)
+        for method in index.named(name)[:_MOST_HEIRS]
+        if method.file.path.endswith(".go") and method.declaration.owner
+        for file in index.beside(method.file)
+        for owner in index.declared(file, method.declaration.owner)[:1]
+    ]
+    looked_at: set[tuple[str, Span]] = set()
+    for owner in waiting:  # it grows by what embeds these
+        if _key(owner) in looked_at or len(looked_at) > _MOST_HEIRS:
+            continue
+        looked_at.add(_key(owner))
+        waiting += [one for one in below.get(owner.declaration.name, ()) if one.file.path.endswith(".go")]
+        if _key(owner) in seen or owner.declaration.kind == "interface":
+            continue
+        own = _method_set(index, resolver, owner, wanted)
+        if all(own.get(name) == shape for name, shape in wanted.items()):
+            seen.add(_key(owner))
+            found.append(_Heir(owner, "likely"))
     return found
+
+
+def _method_set(
+    index: Index, resolver: Resolver, found: Found, names: Collection[str] | None = None
+) -> dict[str, tuple[int, int]]:
+    """Return the methods of a type of Go and of what it embeds: how many parameters and results they have.
+
+    Args:
+        index: to look in.
+        resolver: that finds what it embeds.
+        found: the type.
+        names: of the methods that are wanted; None for all.
+    """
+    each = [member for one in resolver.mro(found) if one is not None for member in index.members(one)]
+    methods: dict[str, tuple[int, int]] = {}
+    for member in each:
+        name = member.declaration.name
+        if member.declaration.kind == "method" and name not in methods and (names is None or name in names):
+            methods[name] = _shape_of(head_of(index, member), name)
+    return methods
+
+
+def _shape_of(head: str, name: str) -> tuple[int, int]:
+    """Return how many parameters and results the signature of a method of Go has."""
+    behind = head.partition(f"{name}(")[2]
+    parameters, rest = _counted(behind)
+    rest = rest.strip()
+    return parameters, _counted(rest[1:])[0] if rest.startswith("(") else int(bool(rest))
+
+
+def _counted(text: str) -> tuple[int, str]:
+    """Return how many parts a list has whose bracket is open, and what stands behind its end."""
+    level, commas = 1, 0
+    for place, sign in enumerate(text):
+        level += (sign in "([{") - (sign in ")]}")
+        commas += sign == "," and level == 1
+        if level == 0:
+            inner = text[:place].strip().removesuffix(",")
+            commas -= text[:place].rstrip().endswith(",")
+            return commas + 1 if inner else 0, text[place + 1 :]
+    return commas, ""

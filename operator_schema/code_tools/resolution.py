@@ -513,8 +513,11 @@ class Resolver:
         parts, index, is_bare = [*target, *rest], self._index, file.language.is_bare(one.target)
         if len(parts) > _LONGEST:
             return None
+        if file.path.endswith(".rs") and self._alike(file, target[0]):
+            return self._meant(file, parts, level + 1)
         # `*` means a module as a whole: one that isn't there would be looked for inside of itself, and so on.
-        last = len(target) - 1 if one.name == "*" else -1
+        is_type = file.path.endswith(".rs") and target[-1][:1].isupper()
+        last = len(target) - 1 if one.name == "*" and not is_type else -1
         for place in range(len(parts) - 1, last, -1):
             name = ".".join(parts[:place])
             for module, is_certain in index.modules.imported(name, file.path, is_bare=is_bare):

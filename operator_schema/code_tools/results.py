@@ -255,11 +255,11 @@ class ImplementationsFound(TypedDict):
     """What `implements` says about a class, interface, trait or method.
 
     Attributes:
-        found: whether there is a declaration of this name.
+        found: whether there is a declaration of this name, or a type that names it as its base.
         name: with its class in front; what was asked for if nothing was found.
-        location: file and line.
+        location: file and line; missing if it is outside of the root.
         implementations: the direct ones first.
-        reason: why nothing was found.
+        reason: why nothing was found, or why there is no location.
         nearest: names that are like the one that wasn't found.
         note: what was left out or not read.
     """
