@@ -283,9 +283,9 @@ def path_problem(index: Index, path: str) -> tuple[Reason, str]:
         return "outside of the root", f"{_shown(path)} is outside of the root."
     language = UNREAD.get(path[path.rfind(".") :])
     if language is not None and language_of(path) is None and os.path.lexists(where):
-        return "language not read", f"{path} is {language}, which isn't read: search it as text."
+        return "language not read", f"{path} is {language}, which isn't read: call search_text."
     if os.path.lexists(where):
-        return "file not read", f"{path} has no declarations that are read here: search it as text."
+        return "file not read", f"{path} has no declarations that are read here: call search_text."
     return "no such file", f"There is no file {_shown(path)} below the root."
 
 
@@ -294,7 +294,7 @@ def unread_note(index: Index) -> str:
     notes: list[str] = []
     if languages := index.tree.unread():
         named = ", ".join([f"{number:,} of {name}" for name, number in languages.most_common(4)])
-        notes.append(f"Files in other languages aren't read ({named}): search them as text.")
+        notes.append(f"Files in other languages aren't read ({named}): call search_text.")
     if index.skipped:
         first = next(iter(index.skipped))
         notes.append(f"{len(index.skipped)} files under the root aren't read, such as {first}.")

@@ -19,6 +19,7 @@ __all__ = [
     "Implementation",
     "ImplementationsFound",
     "Inspection",
+    "LineFound",
     "Match",
     "MethodShown",
     "Overview",
@@ -31,6 +32,7 @@ __all__ = [
     "SearchResult",
     "SyntaxCheck",
     "SyntaxErrorShown",
+    "TextFound",
     "Vanished",
 ]
 
@@ -136,6 +138,34 @@ class SearchResult(TypedDict):
     results: list[Match]
     more: NotRequired[int]
     reason: NotRequired[Reason]
+    note: NotRequired[str]
+
+
+class LineFound(TypedDict):
+    """A line of a file, and the declaration that it is in.
+
+    Attributes:
+        location: file and line.
+        line: its text; of a long one the beginning.
+        inside: qualified name of the declaration around it.
+    """
+
+    location: str
+    line: str
+    inside: NotRequired[str]
+
+
+class TextFound(TypedDict):
+    """What `search_text` found.
+
+    Attributes:
+        lines: by the paths of their files.
+        more: how many others match; left out if there are none.
+        note: how the pattern was understood, and what was left out.
+    """
+
+    lines: list[LineFound]
+    more: NotRequired[int]
     note: NotRequired[str]
 
 

@@ -133,7 +133,7 @@ def wrapped_problems(
     brackets = _best_placed(brackets, code, grammar, wrapper)
     repaired = "".join(_repaired(code, brackets))
     rest = _places_that_break(_tree(repaired, grammar, wrapper), repaired, wrapper)
-    lines = {one.problem.line for one in brackets}
+    lines = {line for one in brackets for line in (one.problem.line, one.opened)}
     told = [one.problem._replace(suggestion=_remedy(one, code, grammar, wrapper, tokens)) for one in brackets]
     told += [one for one in rest if one.line not in lines and one.line <= code.count("\n") + 1]
     return sorted(told, key=lambda one: (one.line, one.column))[:_MOST_PROBLEMS]
@@ -233,11 +233,13 @@ class _Bracket(NamedTuple):
         problem: what is said about it.
         place: of the character before which something is put, or that is taken away.
         added: closing brackets to be put there; empty to take the character away.
+        opened: line of the bracket that should be closed first; 0 if there is none.
     """
 
     problem: SyntaxProblem
     place: int
     added: str = ""
+    opened: int = 0
 
 
 def bracket_problem(code: str, tokens: re.Pattern[str]) -> SyntaxProblem | None:
@@ -287,7 +289,8 @@ def _closed_by_another(code: str, match: re.Match[str], opened: list[tuple[str, 
         added += _CLOSING[inner]
     line, column = position_in(code, place)
     message = f"'{token}' does not close '{before}' of line {line}, column {column}"
-    yield _bracket(code, match.start(), message, f"Write '{_CLOSING[before]}' first", added)
+    found = _bracket(code, match.start(), message, f"Write '{_CLOSING[before]}' first", added)
+    yield found._replace(opened=line)
 
 
 def _bracket(code: str, place: int, message: str, hint: str, added: str = "") -> _Bracket:

@@ -389,6 +389,17 @@ class Tree:
         for folder in self._folders.values():
             yield from folder.files
 
+    def all_files(self) -> Iterator[str]:
+        """Yield the paths of all plain files that no rule ignores, also those that aren't source files."""
+        for path, folder in self._folders.items():
+            try:
+                with os.scandir(_joined(self._root, path)) as listing:
+                    names = [each.name for each in listing if each.is_file(follow_symlinks=False)]
+            except OSError:
+                continue
+            inner = (_joined(path, name) for name in names)
+            yield from (each for each in inner if not _is_ignored(each, folder.rules, is_folder=False))
+
     def manifests(self) -> dict[str, FileKey | None]:
         """Return the paths of the files that name packages, each with its key; None where it has none now."""
         paths = [path for folder in self._folders.values() for path in folder.manifests]
