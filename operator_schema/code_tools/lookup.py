@@ -468,7 +468,7 @@ class Environment:
                 return f"{full} may be of Python's standard library; there is no source of it here."
             if full != name or any(head in _heads(file) for file in index.importers(head)[:5]):
                 return f"{full} is imported from outside of the root, and its source isn't here."
-        return ""
+        return next(_imported_from_outside(index, name), "")
 
     def _full_names(self, index: Index, name: str) -> Iterator[str]:
         """Yield the full names that a name may stand for: a file may import its first part."""
@@ -497,6 +497,31 @@ class Environment:
         for library in self._libraries:
             library.look_again()
         return self._libraries
+
+
+def _imported_from_outside(index: Index, name: str) -> Iterator[str]:
+    """Yield what imports say about a name whose first parts are imported, but aren't below the root."""
+    head, dot, rest = name.partition(".")
+    for file in index.files():
+        language = file.language
+        for one in file.parsed.imports:
+            target = language.import_target(one.target, file.path)
+            is_named = head in {one.name, target.rpartition(".")[2]}
+            if not is_named and not f"{name}.".startswith(f"{target}."):
+                continue
+            full = f"{target}{dot}{rest}" if is_named else name
+            modules = (target, target.rpartition(".")[0])
+            is_bare = language.is_bare(one.target)
+            if any(
+                next(index.modules.imported(each, file.path, is_bare=is_bare), None)
+                for each in modules
+                if each
+            ):
+                continue
+            if language.is_own_library(one.target):
+                yield f"{full} may be of {language.name}'s own library; there is no source of it here."
+            else:
+                yield f"{full} is imported from outside of the root, and its source isn't here."
 
 
 def _heads(file: SourceFile) -> set[str]:

@@ -245,3 +245,37 @@ def test_libraries_of_the_languages_are_something_else(tmp_path):
         found = base.references(name)
         assert found["places"] == []
         assert f"{others} more places of this name certainly mean something else." in found["note"]
+
+
+OUTSIDE = {
+    "a.go": 'package a\nimport (\n\t"time"\n\tother "net/url"\n\t"example.org/x/yaml"\n)\n',
+    "src/a.rs": "use std::collections::HashMap;\nuse serde::Serialize as S;\n",
+    "a.ts": "import { readFile } from 'node:fs';\nimport * as r from 'react';\n",
+    "A.java": "import java.util.List;\nimport org.x.Tool;\nclass A {}\n",
+    "a.py": "import numpy as np\n",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "time.Time",
+            "other.Values",
+            "url.Values",
+            "net/url.Values",
+            "yaml.Node",
+            "example.org/x/yaml.Node",
+        ),
+        *("HashMap", "std::collections::HashMap", "HashMap::new", "serde::Serialize", "S"),
+        *("readFile", "r.useState", "react.useState"),
+        *("List", "java.util.List", "List.of", "Tool", "org.x.Tool"),
+        *("np.array", "numpy.array"),
+    ],
+)
+def test_what_is_imported_from_outside_is_outside_of_the_root(tmp_path, name):
+    found = written(tmp_path, OUTSIDE).inspect(name)
+    if found["found"]:  # where its language is installed with its sources
+        assert "Outside of the root" in found["note"]
+    else:
+        assert found["reason"] == "outside of the root", found
