@@ -262,7 +262,7 @@ class _Seeker:
         if _DOTTED.search(before):
             sure = self._of_member(file, source, before, function)
             is_import = sure != "certain" and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
-            return (self._of_import(file, around) or sure) if is_import else sure
+            return (self._of_import(file, []) or sure or self._unread_import(file)) if is_import else sure
         if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
             return "likely" if self._owner and self._target.declaration.kind == "var" else None
         if not file.path.endswith((".py", ".pyi")):
@@ -286,7 +286,7 @@ class _Seeker:
         kind = next((one for one in reversed(around) if one.kind not in {"const", "var"}), None)
         if kind is not None and kind.kind in TYPES:
             own = self._index.declared(file, f"{kind.qualified}.{self._name}")
-            if own:
+            if own and self._name != kind.name:  # a constructor has the name of its type
                 return "certain" if self._is_target(own[0]) else None
         inside: list[Import] = []
         if function is not None:
@@ -331,6 +331,11 @@ class _Seeker:
                 if way is not None and self._is_target(way.found):
                     return "certain" if way.is_certain else "likely"
         return None
+
+    def _unread_import(self, file: SourceFile) -> Certainty | None:
+        """Return how sure a name is in an import that leads nowhere: a file may be partly unreadable."""
+        alike = [one.target for one in file.parsed.imports if one.target.endswith(self._name)]
+        return None if any(map(file.language.is_own_library, alike)) else "likely"
 
     def _of_member(
         self, file: SourceFile, source: bytes, before: bytes, function: Declaration | None

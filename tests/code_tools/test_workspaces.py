@@ -279,3 +279,14 @@ def test_what_is_imported_from_outside_is_outside_of_the_root(tmp_path, name):
         assert "Outside of the root" in found["note"]
     else:
         assert found["reason"] == "outside of the root", found
+
+
+def test_a_type_is_used_by_its_own_members_beside_its_constructor(tmp_path):
+    text = "package a;\nclass A {\n  static final A ONE = new A();\n  A() { A.ONE.hashCode(); }\n}\n"
+    broken = "package b;\nimport a.A;\nclass B { record R(int x) { R { } } ] A a; }\n"
+    base = written(tmp_path, {"src/main/java/a/A.java": text, "src/main/java/b/B.java": broken})
+    found = base.references("src/main/java/a/A.java:2")
+    assert found["note"].startswith("1 more place"), found  # the constructor itself
+    assert {"src/main/java/a/A.java:3", "src/main/java/b/B.java:2"} <= {
+        one["location"] for one in found["places"]
+    }
