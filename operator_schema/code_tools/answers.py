@@ -274,12 +274,22 @@ _WITH_SIGNATURE = 10
 """Those of them that are shown with a signature."""
 
 
+_NO_MORE_THAN_A_NAME = frozenset(
+    {"class", "enum", "interface", "namespace", "struct", "trait", "type", "union"}
+)
+"""Words of a signature that say no more of a type than its kind."""
+
+
 def match(index: Index, found: Found, budget: Budget, *, is_short: bool = False) -> Match:
     """Return what a list of declarations says of one, without its signature if it `is_short`."""
     declaration = found.declaration
     shown = Match(name=budget.line(declaration.qualified), kind=declaration.kind, location=location(found))
     if declaration.head.end and not is_short:
-        shown["signature"] = budget.line(head_of(index, found))
+        head = head_of(index, found)
+        if not _NO_MORE_THAN_A_NAME.issuperset(
+            re.findall(r"\w+|[^\w\s:]", head.replace(declaration.name, "", 1))
+        ):
+            shown["signature"] = budget.line(head)
     return shown
 
 

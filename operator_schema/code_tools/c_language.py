@@ -54,6 +54,16 @@ class CLanguage(BraceLanguage):
         "expression": Wrapper("int x = (\n", "\n);\n", one_item("declaration")),
     }
 
+    @property
+    def family(self) -> str:
+        """C and C++ share their headers."""
+        return "c"
+
+    @property
+    def has_plain_members(self) -> bool:
+        """A method of C++ names a member of its own object as it is."""
+        return True
+
     def grammar_of(self, source: bytes) -> str:
         """Return the grammar of a text."""
         return "tree_sitter_cpp" if _looks_like_cpp(source) else self.grammar

@@ -16,8 +16,8 @@ from ..message_text import checked_path, checked_text, one_line, quote, received
 from .answers import found_by_pattern, inspected, overview_of, read_function
 from .index import Index
 from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
-from .lookup import Environment, Miss, look_up
-from .references import implementations_shown, references_shown
+from .lookup import Environment, Miss, look_up, read_name
+from .references import implementations_of_outer, implementations_shown, references_shown
 from .results import (  # the tools read them
     SMALLEST,
     Budget,
@@ -29,6 +29,7 @@ from .results import (  # the tools read them
     ReferencesFound,
     SearchResult,
     SyntaxCheck,
+    TextFound,
 )
 from .source_text import ChangedError, implementation_first, source_of
 from .undecodable_paths import REPLACED, path_meant
@@ -202,6 +203,35 @@ class CodeBase:
 
         return self._answered(answer)
 
+    def search_text(self, pattern: str, path: str = "", limit: int = 50) -> TextFound:
+        """Find lines of files in any language, comments and texts included.
+
+        Files that git would ignore aren't read. It takes a few seconds at most: a note says how many files
+        were left out.
+
+        Args:
+            pattern: a regular expression (ECMA 262, without references to groups), which is looked for in
+                each line; what is none is looked for as a text.
+            path: of a file, a folder or a pattern of them; empty for all.
+            limit: how many lines are returned, from 1 to 200.
+
+        Raises:
+            ValueError: the pattern is empty or longer than 1,000 characters, or the limit is out of bounds.
+        """
+        from .text_search import text_found
+
+        pattern = checked_text("the pattern", pattern)
+        path = self._asked("the path", path).strip().removeprefix("./")
+        if not 0 < len(pattern) <= LONGEST_NAME:
+            message = f"a pattern has 1 to {LONGEST_NAME:,} characters"
+            raise ValueError(message)
+        if not 1 <= limit <= _MOST_RESULTS:
+            message = f"the limit is from 1 to {_MOST_RESULTS}, not {limit}"
+            raise ValueError(message)
+
+        found = self._answered(lambda index: text_found(index, pattern, path, limit, Budget(self.budget)))
+        return cast("TextFound", writable_json(found))  # a line may hold what no text can
+
     def read_func(
         self, name: str, *, line_numbers: bool = False, first_line: int | None = None
     ) -> ReadFunction:
@@ -240,9 +270,20 @@ class CodeBase:
             name: see `inspect`.
         """
         name = self._asked("the name", name)
-        return self._looked_up(
-            name, lambda found: implementations_shown(found, Budget(self.budget)), outside=False
-        )
+
+        def answer(index: Index) -> ImplementationsFound:
+            found = look_up(index, self._environment, name, outside=False)
+            if not isinstance(found, Miss):
+                return implementations_shown(found, Budget(self.budget))
+            written = read_name(name)
+            known = (
+                implementations_of_outer(index, written.name, Budget(self.budget))
+                if found.reason in {"not declared", "outside of the root"} and not written.path
+                else None
+            )
+            return known or cast("ImplementationsFound", _missing(name, found))
+
+        return self._answered(answer)
 
     def overview(self, path: str = "", tokens: int = 1000) -> Overview:
         """Return a map of a folder: the types and functions that other files use most.
@@ -416,11 +457,16 @@ def _missing(name: str, miss: Miss) -> dict[str, object]:
 
 
 try:
-    from annotated_types import Ge, Le, MaxLen
+    from annotated_types import Ge, Le, MaxLen, MinLen
 except ModuleNotFoundError as error:
     raise missing_package(error, "annotated-types") from None
 
 
+_FEW, _LINES, _TOKENS = 10, 50, 1000
+"""What a model gets that doesn't say how much it wants."""
+_LanguageName: TypeAlias = Literal[
+    "python", "go", "rust", "typescript", "tsx", "javascript", "java", "c", "cpp"
+]
 _TIME_FOR_AN_ANSWER = 10.0
 """Seconds that a call may take besides the type checker."""
 
@@ -437,7 +483,7 @@ class CodeTools:
 
     @tool(read_only=True)
     def inspect(
-        self, name: Annotated[str, MaxLen(LONGEST_NAME)], detail: Literal["full", "outline"] = "full"
+        self, name: Annotated[str, MaxLen(LONGEST_NAME)], detail: Literal["full", "outline"] | None = None
     ) -> Inspection:
         """Get the definition of a class, interface, function, method, constant, variable or type.
 
@@ -446,14 +492,14 @@ class CodeTools:
                 put the path of the file in front: services/user.go:UserService. A location is a name too.
             detail: Signatures alone if outline.
         """
-        return self.code_base.inspect(name, detail)
+        return self.code_base.inspect(name, detail or "full")
 
     @tool(read_only=True)
     def search(
         self,
         pattern: Annotated[str, MaxLen(MOST_PATTERN)],
         kind: Kind | None = None,
-        limit: Annotated[int, Ge(1), Le(200)] = 10,
+        limit: Annotated[int, Ge(1), Le(200)] | None = None,
     ) -> SearchResult:
         """Find declarations whose names fit a pattern.
 
@@ -461,16 +507,32 @@ class CodeTools:
             pattern: The name; * stands for any characters and ? for one, as in *Repository. With the path of
                 a file in front, only what it declares: services/user.go:*.
             kind: Only declarations of this kind.
-            limit: Most results to return.
+            limit: Most results to return; 10 unless given.
         """
-        return self.code_base.search(pattern, kind, limit)
+        return self.code_base.search(pattern, kind, _FEW if limit is None else limit)
+
+    @tool(read_only=True)
+    def search_text(
+        self,
+        pattern: Annotated[str, MinLen(1), MaxLen(LONGEST_NAME)],
+        path: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
+        limit: Annotated[int, Ge(1), Le(200)] | None = None,
+    ) -> TextFound:
+        r"""Find lines of files in any language, also of those that the other tools don't read.
+
+        Args:
+            pattern: A text or a regular expression that each line is searched for, such as TODO|FIXME.
+            path: Only in this file or folder.
+            limit: Most lines to return; 50 unless given.
+        """
+        return self.code_base.search_text(pattern, path or "", _LINES if limit is None else limit)
 
     @tool(read_only=True)
     def read_func(
         self,
         name: Annotated[str, MaxLen(LONGEST_NAME)],
         *,
-        line_numbers: bool = False,
+        line_numbers: bool | None = None,
         first_line: int | None = None,
     ) -> ReadFunction:
         """Read the implementation of a function or method, with the imports it uses and what it calls.
@@ -480,13 +542,13 @@ class CodeTools:
             line_numbers: Put the number of each line in front of it.
             first_line: Begin at this line of the file, to read on where a long function was cut.
         """
-        return self.code_base.read_func(name, line_numbers=line_numbers, first_line=first_line)
+        return self.code_base.read_func(name, line_numbers=bool(line_numbers), first_line=first_line)
 
     @tool(read_only=True)
     def references(
         self,
         name: Annotated[str, MaxLen(LONGEST_NAME)],
-        path: Annotated[str, MaxLen(LONGEST_NAME)] = "",
+        path: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
     ) -> ReferencesFound:
         """Find who uses or calls a declaration; each place is certain, likely (same name) or text.
 
@@ -494,7 +556,7 @@ class CodeTools:
             name: Its name.
             path: Only in this file or folder.
         """
-        return self.code_base.references(name, path)
+        return self.code_base.references(name, path or "")
 
     @tool(read_only=True)
     def implements(self, name: Annotated[str, MaxLen(LONGEST_NAME)]) -> ImplementationsFound:
@@ -508,41 +570,36 @@ class CodeTools:
     @tool(read_only=True)
     def overview(
         self,
-        path: Annotated[str, MaxLen(LONGEST_NAME)] = "",
-        tokens: Annotated[int, Ge(_LEAST_TOKENS), Le(_MOST_TOKENS)] = 1000,
+        path: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
+        tokens: Annotated[int, Ge(_LEAST_TOKENS), Le(_MOST_TOKENS)] | None = None,
     ) -> Overview:
         """Get a map of a folder: the types and functions that are used most.
 
         Args:
             path: The folder; all unless given.
-            tokens: Length of the map.
+            tokens: Length of the map; 1,000 unless given.
         """
-        return self.code_base.overview(path, tokens)
+        return self.code_base.overview(path or "", _TOKENS if tokens is None else tokens)
 
     @tool(read_only=True)
     def check_syntax(
         self,
         code: Annotated[str, MaxLen(LONGEST_SNIPPET)],
-        context: Literal["file", "function_body", "expression", "statements"] = "file",
+        context: Context | None = None,
         *,
         inside: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
-        type_check: bool = False,
-        language: Literal["python", "go", "rust", "typescript", "tsx", "javascript", "java", "c", "cpp"]
-        | None = None,
+        language: _LanguageName | None = None,
     ) -> SyntaxCheck:
         """Check the syntax of code that you wrote, before you use it. The code isn't run.
 
         Args:
             code: The code.
-            context: What the code is a part of, or all of.
+            context: What the code is a part of, or all of; a file unless given.
             inside: The function that gets the code as its body, such as UserService.CreateUser, or the file
                 that gets it as its text.
-            type_check: Check types too, if that is allowed here.
             language: Guessed unless given.
         """
-        return self.code_base.check_syntax(
-            code, context, inside=inside, type_check=type_check, language=language
-        )
+        return self.code_base.check_syntax(code, context or "file", inside=inside, language=language)
 
     @tool(read_only=True)
     def check_patch(self, diff: Annotated[str, MaxLen(LONGEST_PATCH)]) -> PatchCheck:
@@ -552,6 +609,34 @@ class CodeTools:
             diff: A unified diff, with paths below the root.
         """
         return self.code_base.check_patch(diff)
+
+
+class CodeToolsWithTypes(CodeTools):
+    """The tools of a code base for which type checkers may run."""
+
+    @tool(read_only=True)
+    def check_syntax(
+        self,
+        code: Annotated[str, MaxLen(LONGEST_SNIPPET)],
+        context: Context | None = None,
+        *,
+        inside: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
+        type_check: bool | None = None,
+        language: _LanguageName | None = None,
+    ) -> SyntaxCheck:
+        """Check the syntax of code that you wrote, before you use it. The code isn't run.
+
+        Args:
+            code: The code.
+            context: What the code is a part of, or all of; a file unless given.
+            inside: The function that gets the code as its body, such as UserService.CreateUser, or the file
+                that gets it as its text.
+            type_check: Check types too.
+            language: Guessed unless given.
+        """
+        return self.code_base.check_syntax(
+            code, context or "file", inside=inside, type_check=bool(type_check), language=language
+        )
 
 
 def code_tools(
@@ -584,7 +669,7 @@ def code_tools(
     code_base = CodeBase(
         root, cache=cache, budget=budget, type_check_seconds=type_check_seconds, type_checks=type_checks
     )
-    made = Toolset.from_object(CodeTools(code_base))
+    made = Toolset.from_object((CodeToolsWithTypes if type_checks else CodeTools)(code_base))
     # Longer than the checker may take, so that the model reads the tool's own answer.
     checking = made["check_syntax"].with_(timeout=type_check_seconds + _TIME_FOR_AN_ANSWER)
     return Registry([checking if each.name == checking.name else each for each in made])

@@ -159,6 +159,10 @@ class GoLanguage(Language):
         """Return the dotted path of an imported package."""
         return target.replace("/", ".")
 
+    def is_own_library(self, target: str) -> bool:
+        """Return whether a package comes with Go: only the others begin with a domain."""
+        return "." not in target.partition("/")[0]
+
     def value(self, source: bytes, declaration: Declaration) -> str:
         """Return the value of a constant or variable; of a group with `iota` what it comes to."""
         said = super().value(source, declaration)
@@ -335,7 +339,8 @@ def _imports(node: Node) -> Iterator[Import]:
         # gopkg.in/yaml.v3 is known as yaml, and go-chi as chi only by its package clause.
         last = re.sub(r"\.v\d+$", "", parts[-1] if parts else target)
         known = last if alias is None else text_of(alias)
-        yield Import(known, target, f'"{target}"' if alias is None else f'{known} "{target}"')
+        text = f'"{target}"' if alias is None else f'{known} "{target}"'
+        yield Import("*" if known == "." else known, target, text)
 
 
 def _all(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:

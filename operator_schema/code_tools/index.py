@@ -161,6 +161,8 @@ class Index:
         self._is_searched = False
         """Whether somebody has searched for a word yet."""
         self._modules: Modules | None = None
+        self._manifests: dict[str, FileKey | None] = {}
+        """What the names of packages were read from."""
         self._folders: dict[str, list[str]] = {}
         self._imported: Counter[str] | None = None
 
@@ -179,6 +181,8 @@ class Index:
         """
         if self.tree.refresh() or not self._order:
             self._follow(list(self.tree.files()))
+        elif self._modules is not None and self._manifests != self.tree.manifests():
+            self._modules = None
         parsed = 0
         fresh: list[SourceFile] = []
         changed = self._changed()
@@ -213,7 +217,8 @@ class Index:
     def modules(self) -> Modules:
         """The modules of all files."""
         if self._modules is None:
-            self._modules = Modules(self.root, self._order)
+            self._manifests = self.tree.manifests()
+            self._modules = Modules(self.root, self._order, self._manifests)
         return self._modules
 
     def of_module(self, module: str) -> list[SourceFile]:
@@ -239,9 +244,10 @@ class Index:
             return [file]
         if not self._folders:
             for path in self._order:
-                self._folders.setdefault(path.rpartition("/")[0], []).append(path)
-        paths = self._folders.get(file.path.rpartition("/")[0], [])
+                self._folders.setdefault(known_language(path).package_of(path), []).append(path)
+        paths = self._folders.get(file.language.package_of(file.path), [])
         others = [self._files[path] for path in paths if path != file.path and path in self._files]
+        others.sort(key=lambda one: not one.path.startswith(f"{file.path.rpartition('/')[0]}/"))
         return [file, *others]
 
     def declared(self, file: SourceFile, name: str) -> list[Found]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IndexCache", "check_cache"]
 
-_FORMAT = 5
+_FORMAT = 6
 _GRAMMARS = (
     "tree-sitter",
     "tree-sitter-c",

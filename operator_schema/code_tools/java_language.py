@@ -132,6 +132,19 @@ class JavaLanguage(BraceLanguage):
         """Return the dotted name that an import means."""
         return target
 
+    def is_own_library(self, target: str) -> bool:
+        """Return whether a name is in the packages of the platform."""
+        return target.startswith("java.")
+
+    @property
+    def has_plain_members(self) -> bool:
+        """A method names a member of its own object as it is."""
+        return True
+
+    def package_of(self, path: str) -> str:
+        """Return the package of a file: `src/main/java` and `src/test/java` hold the same ones."""
+        return f"/{path.rpartition('/')[0]}/".rpartition("/java/")[2]
+
 
 LANGUAGE = JavaLanguage()
 

@@ -318,6 +318,30 @@ class Language(Protocol):
         """Return the dotted module that an import in a file means, without what leads to the root."""
         ...
 
+    @property
+    def family(self) -> str:
+        """The languages whose files use each other, by the name of one of them."""
+        return self.name
+
+    @property
+    def has_plain_members(self) -> bool:
+        """Whether a method names a member of its own object without anything in front of it."""
+        return False
+
+    def is_bare(self, target: str) -> bool:
+        """Return whether the target of an import is the name of a package, and not a path."""
+        del target
+        return False
+
+    def is_own_library(self, target: str) -> bool:
+        """Return whether the target of an import is in the library that comes with the language."""
+        del target
+        return False
+
+    def package_of(self, path: str) -> str:
+        """Return what is the same for files that share their declarations, if those of a folder do."""
+        return path.rpartition("/")[0]
+
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
         ...

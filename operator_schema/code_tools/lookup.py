@@ -283,9 +283,9 @@ def path_problem(index: Index, path: str) -> tuple[Reason, str]:
         return "outside of the root", f"{_shown(path)} is outside of the root."
     language = UNREAD.get(path[path.rfind(".") :])
     if language is not None and language_of(path) is None and os.path.lexists(where):
-        return "language not read", f"{path} is {language}, which isn't read: search it as text."
+        return "language not read", f"{path} is {language}, which isn't read: call search_text."
     if os.path.lexists(where):
-        return "file not read", f"{path} has no declarations that are read here: search it as text."
+        return "file not read", f"{path} has no declarations that are read here: call search_text."
     return "no such file", f"There is no file {_shown(path)} below the root."
 
 
@@ -294,7 +294,7 @@ def unread_note(index: Index) -> str:
     notes: list[str] = []
     if languages := index.tree.unread():
         named = ", ".join([f"{number:,} of {name}" for name, number in languages.most_common(4)])
-        notes.append(f"Files in other languages aren't read ({named}): search them as text.")
+        notes.append(f"Files in other languages aren't read ({named}): call search_text.")
     if index.skipped:
         first = next(iter(index.skipped))
         notes.append(f"{len(index.skipped)} files under the root aren't read, such as {first}.")
@@ -468,7 +468,7 @@ class Environment:
                 return f"{full} may be of Python's standard library; there is no source of it here."
             if full != name or any(head in _heads(file) for file in index.importers(head)[:5]):
                 return f"{full} is imported from outside of the root, and its source isn't here."
-        return ""
+        return next(_imported_from_outside(index, name), "")
 
     def _full_names(self, index: Index, name: str) -> Iterator[str]:
         """Yield the full names that a name may stand for: a file may import its first part."""
@@ -497,6 +497,31 @@ class Environment:
         for library in self._libraries:
             library.look_again()
         return self._libraries
+
+
+def _imported_from_outside(index: Index, name: str) -> Iterator[str]:
+    """Yield what imports say about a name whose first parts are imported, but aren't below the root."""
+    head, dot, rest = name.partition(".")
+    for file in index.files():
+        language = file.language
+        for one in file.parsed.imports:
+            target = language.import_target(one.target, file.path)
+            is_named = head in {one.name, target.rpartition(".")[2]}
+            if not is_named and not f"{name}.".startswith(f"{target}."):
+                continue
+            full = f"{target}{dot}{rest}" if is_named else name
+            modules = (target, target.rpartition(".")[0])
+            is_bare = language.is_bare(one.target)
+            if any(
+                next(index.modules.imported(each, file.path, is_bare=is_bare), None)
+                for each in modules
+                if each
+            ):
+                continue
+            if language.is_own_library(one.target):
+                yield f"{full} may be of {language.name}'s own library; there is no source of it here."
+            else:
+                yield f"{full} is imported from outside of the root, and its source isn't here."
 
 
 def _heads(file: SourceFile) -> set[str]:
@@ -595,7 +620,7 @@ class _OnDisk(Modules):
         if self.files(name):
             yield name
 
-    def imported(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
-        del path
+    def imported(self, name: str, path: str, *, is_bare: bool = False) -> Iterator[tuple[str, bool]]:
+        del path, is_bare
         if self.files(name):
             yield name, True

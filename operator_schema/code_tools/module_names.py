@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
 from .language import known_language
-from .source_files import Content, read_source
+from .workspaces import Workspaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = ["Modules"]
-
-_CRATE = re.compile(r"(?P<folder>(?:.*?/)??)(?:src/)?lib\.rs")
-_NAME_OF_CRATE = re.compile(rb'^\[package\][^\[]*?^name\s*=\s*"([^"\n]+)"', re.MULTILINE | re.DOTALL)
-_GO_MODULE = re.compile(rb"^module\s+(\S+)", re.MULTILINE)
 
 
 class Modules:
@@ -25,13 +20,13 @@ class Modules:
     Args:
         root: absolute path.
         paths: of all files, the likeliest first.
+        manifests: paths of the files that name packages.
     """
 
-    def __init__(self, root: str, paths: Iterable[str]) -> None:
+    def __init__(self, root: str, paths: Iterable[str], manifests: Iterable[str] = ()) -> None:
         self._root = root
         self._files: dict[str, list[str]] = {}
         self._by_last: dict[str, list[str]] = {}
-        self._crates: dict[str, str] = {}
         self._tail = root.replace("\\", "/").strip("/").replace("/", ".")
         self._packages: set[str] = set()
         for path in paths:
@@ -42,19 +37,11 @@ class Modules:
             files.append(path)
             if path.endswith("/__init__.py") or path == "__init__.py":
                 self._packages.add(name)
-            elif crate := _CRATE.fullmatch(path):
-                self._add_crate(crate["folder"], name)
-        self._go_module: str | None = None
-
-    def _add_crate(self, folder: str, module: str) -> None:
-        content = read_source(self._root, f"{folder}Cargo.toml")
-        said = _NAME_OF_CRATE.search(content.source) if isinstance(content, Content) else None
-        if said is not None:
-            self._crates[said[1].decode(errors="replace").replace("-", "_")] = module
+        self._workspaces = Workspaces(root, manifests, self._files.__contains__)
 
     def is_crate(self, name: str) -> bool:
         """Return whether a crate of Rust has this name."""
-        return name in self._crates
+        return name in self._workspaces.crates
 
     def files(self, module: str) -> list[str]:
         """Return the paths of the files of a module; nothing if there is no such module."""
@@ -62,41 +49,56 @@ class Modules:
 
     def ending(self, name: str) -> Iterator[str]:
         """Yield the modules whose names end so, as somebody writes who knows which one is meant."""
-        if name in self._crates:
-            yield self._crates[name]
+        crates = self._workspaces.crates
+        if name in crates:
+            yield crates[name]
+        yield from self._workspaces.of_npm_written(name)
         for module in self._by_last.get(name.rpartition(".")[2], ()):
             if module == name or module.endswith(f".{name}"):
                 yield module
         yield from self._without_root(name)
         head, _, rest = name.partition(".")
-        if head in self._crates and rest:
-            yield f"{self._crates[head]}.{rest}"
+        if head in crates and rest:
+            yield f"{crates[head]}.{rest}"
         yield from (module for module, _ in self._of_go(name) if name.count(".") > 1)
 
-    def imported(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
+    def imported(self, name: str, path: str, *, is_bare: bool = False) -> Iterator[tuple[str, bool]]:
         """Yield the modules that an import in a file may mean, the likeliest first.
 
         Args:
             name: dotted, as `Language.import_target` returns it.
             path: of the file that imports it.
+            is_bare: whether it is the name of a package, which only by chance is also that of a folder.
 
         Yields:
             The module, and whether it is certainly that one if it has what is imported.
         """
+        if is_bare:
+            yield from ((module, True) for module in self._workspaces.of_npm(name))
         if name in self._files:
-            yield name, True
+            yield name, not is_bare
         if path.endswith(".go"):
             yield from self._of_go(name)
         elif path.endswith((".py", ".pyi")):
             yield from self._of_python(name, path)
         else:
-            head, dot, rest = name.partition(".")
-            if head in self._crates:
-                yield f"{self._crates[head]}{dot}{rest}", True
+            if path.endswith(".rs"):
+                yield from self._of_rust(name, path)
             ending = f".{name}"
             alike = [one for one in self._by_last.get(name.rpartition(".")[2], ()) if one.endswith(ending)]
+            first = [self._files[one][0] for one in alike]
+            packages = {known_language(each).package_of(each) for each in first}
             for module in sorted(alike, key=lambda one: -_shared(one, path)):
-                yield module, len(alike) == 1
+                yield module, len(packages) == 1 and not is_bare
+
+    def _of_rust(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
+        """Yield what a path of Rust means: a module in that of the file, or in another crate."""
+        here = known_language(path).module_of(path)
+        if f"{here}.{name}" in self._files:
+            yield f"{here}.{name}", True
+        head, dot, rest = name.partition(".")
+        if head in self._workspaces.crates:
+            yield f"{self._workspaces.crates[head]}{dot}{rest}", True
 
     def _without_root(self, name: str) -> Iterator[str]:
         """Yield the module that a name means if the root is a package, or a folder in one."""
@@ -127,14 +129,11 @@ class Modules:
             head = f"{head}.{step}"
 
     def _of_go(self, name: str) -> Iterator[tuple[str, bool]]:
-        if self._go_module is None:
-            content = read_source(self._root, "go.mod")
-            said = _GO_MODULE.search(content.source) if isinstance(content, Content) else None
-            self._go_module = "" if said is None else said[1].decode(errors="replace").replace("/", ".")
-        module = self._go_module
-        if module and module != "std":
-            if name == module or name.startswith(f"{module}."):
-                yield name[len(module) + 1 :], True
+        package = self._workspaces.of_go(name)
+        if package is not None:
+            yield package, True
+            return
+        if self._workspaces.is_module_of_go:
             return
         parts = name.split(".")
         for place in range(2, len(parts)):  # a domain has two parts

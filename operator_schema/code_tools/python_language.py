@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import textwrap
 import warnings
 from typing import TYPE_CHECKING, cast
@@ -219,6 +220,10 @@ class PythonLanguage(Language):
             return target
         folder = path.split("/")[:-1]
         return ".".join([*folder[: len(folder) - up + 1], *filter(None, [rest])])
+
+    def is_own_library(self, target: str) -> bool:
+        """Return whether a module is in the standard library."""
+        return target.partition(".")[0] in sys.stdlib_module_names
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""

@@ -10,10 +10,10 @@ from .index import Found, is_at
 from .language import FUNCTIONS, TYPES, places_of
 from .resolution import Resolver
 from .results import Implementation, ImplementationsFound, PlaceShown, ReferencesFound
-from .source_text import IMPORT, FunctionText, Places, location, source_of
+from .source_text import IMPORT, FunctionText, Places, head_of, location, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from .index import Index, SourceFile
     from .language import Declaration, Import, Span
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from .resolution import Way
     from .results import Budget, Certainty
 
-__all__ = ["Reference", "Uses", "implementations_shown", "references_shown", "uses_of"]
+__all__ = [
+    "Reference",
+    "Uses",
+    "implementations_of_outer",
+    "implementations_shown",
+    "references_shown",
+    "uses_of",
+]
 
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
@@ -40,6 +47,8 @@ _BEFORE_KEY = re.compile(rb"[{,\n]\s*\Z")
 _FIELDS_BEFORE = re.compile(rb"[ \t]*(?:\w+[ \t]*,[ \t]*)*\Z")
 _FIELD_AFTER = re.compile(rb"(?:[ \t]*,[ \t]*\w+)*[ \t]+[\w*\[(<]")
 _LONGEST_CHAIN = 200
+_LOADED = re.compile(rb"\b(?:require|import|import_module|__import__)[ \t]*\([^()\n]*\)\)?\s*\.\s*\Z")
+"""A module that the code itself loads, with a dot behind it."""
 
 
 class Reference(NamedTuple):
@@ -151,14 +160,14 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
         ChangedError: a file has changed since the index read it.
     """
     name = target.declaration.name
-    language = target.file.language.name
+    family = target.file.language.family
     at = None if not path else {file.path for file in index.at(path)}
     known: dict[str, bool] = {}
     files: list[SourceFile] = []
     for file in index.with_word(name):
         ending = file.path[file.path.rfind(".") :]
         if ending not in known:
-            known[ending] = file.language.name == language
+            known[ending] = file.language.family == family
         if known[ending] and (at is None or file.path in at):
             files.append(file)
     near = _near(index, target, files)
@@ -252,8 +261,8 @@ class _Seeker:
         function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
         if _DOTTED.search(before):
             sure = self._of_member(file, source, before, function)
-            is_import = sure is None and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
-            return self._of_import(file, around) if is_import else sure
+            is_import = sure != "certain" and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
+            return (self._of_import(file, []) or sure or self._unread_import(file)) if is_import else sure
         if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
             return "likely" if self._owner and self._target.declaration.kind == "var" else None
         if not file.path.endswith((".py", ".pyi")):
@@ -277,7 +286,7 @@ class _Seeker:
         kind = next((one for one in reversed(around) if one.kind not in {"const", "var"}), None)
         if kind is not None and kind.kind in TYPES:
             own = self._index.declared(file, f"{kind.qualified}.{self._name}")
-            if own:
+            if own and self._name != kind.name:  # a constructor has the name of its type
                 return "certain" if self._is_target(own[0]) else None
         inside: list[Import] = []
         if function is not None:
@@ -291,20 +300,42 @@ class _Seeker:
             if function is not None
             else self._resolver.meant(file, self._name)
         )
-        if way is None:
-            return self._of_import(file, around)
-        return self._said(way)
+        if way is not None:
+            return self._said(way)
+        may_be_inherited = self._owner is not None and file.language.has_plain_members
+        sure = self._of_import(file, around)
+        return sure or ("likely" if may_be_inherited or self._may_be(file, self._name, inside) else None)
+
+    def _may_be(self, file: SourceFile, first: str, inside: Iterable[Import] = ()) -> bool:
+        """Return whether a name whose meaning isn't known may lead to the target.
+
+        An import may bring it that leads nowhere below the root, and that may be of a package there under
+        another name; or what it means is an object that holds the target.
+        """
+        if self._resolver.may_import(file, first, inside):
+            return True
+        way = self._resolver.meant(file, first)
+        if way is None or way.found.declaration.kind not in {"const", "var"}:
+            return False
+        value = way.found.declaration.value
+        text = source_of(self._index, way.found.file)[value.start : value.end]
+        return next(places_of(self._name.encode(), text), None) is not None
 
     def _of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
         """Return how sure a name is that stands in an import at the top of a file."""
         if around:
             return None
         for one in file.parsed.imports:
-            if one.target.endswith(self._name) and re.split(r"[./:]", one.target)[-1] == self._name:
+            if one.target.endswith(self._name) and re.split(r"[./:#]", one.target)[-1] == self._name:
                 way = self._resolver.meant(file, one.name)
                 if way is not None and self._is_target(way.found):
                     return "certain" if way.is_certain else "likely"
         return None
+
+    def _unread_import(self, file: SourceFile) -> Certainty | None:
+        """Return how sure a name is in an import that leads nowhere: a file may be partly unreadable."""
+        alike = [one.target for one in file.parsed.imports if one.target.endswith(self._name)]
+        return None if any(map(file.language.is_own_library, alike)) else "likely"
 
     def _of_member(
         self, file: SourceFile, source: bytes, before: bytes, function: Declaration | None
@@ -317,7 +348,7 @@ class _Seeker:
             way = self._resolver.called(found, f"super().{self._name}")
             return self._said(way) if way is not None else unsure
         if chain is None:
-            return unsure
+            return unsure or ("likely" if _LOADED.search(before) else None)
         head = re.sub(
             r"\s+|::", lambda part: "." if ":" in part[0] else "", chain[1].decode(errors="replace")
         )
@@ -335,18 +366,23 @@ class _Seeker:
             )
             return self._said(way) if way is not None else unsure
         full = f"{head}.{self._name}"
+        inside = [] if text is None else text.imports(first)
         way = (
-            self._resolver.meant(file, full)
-            if found is None or text is None
-            else self._resolver.called(found, full, text.imports(first))
+            self._resolver.meant(file, full) if found is None else self._resolver.called(found, full, inside)
         )
-        return self._said(way) if way is not None else unsure
+        if way is not None:
+            return self._said(way)
+        # A path of Rust begins with a crate or a module, which a macro may make.
+        is_path = chain[0].endswith(b"::") and not (
+            first[:1].isupper() or file.language.is_own_library(first)
+        )
+        return unsure or ("likely" if is_path or self._may_be(file, first, inside) else None)
 
     def _said(self, way: Way) -> Certainty | None:
         """Return how sure a place is that means a known declaration."""
         if self._is_target(way.found):
             return "certain" if way.is_certain else "likely"
-        return "likely" if self._is_related(way.found) else None
+        return "likely" if self._is_related(way.found) or not way.is_certain else None
 
     def _is_target(self, found: Found) -> bool:
         one, other = found.declaration, self._target.declaration
@@ -385,6 +421,9 @@ def _has(types: list[Found | None], wanted: Found) -> bool:
 
 
 _MOST_HEIRS = 2000
+_MOST_TARGETS = 10
+_IMPLEMENTED = frozenset({"class", "interface"})
+"""Kinds of what is mostly implemented."""
 
 
 class _Heir(NamedTuple):
@@ -411,26 +450,66 @@ def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFoun
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    index, target = sought.where, sought.ways[0].found
+    index = sought.where
+    each = [way.found for way in sought.ways[:_MOST_TARGETS]]
+    # What can be implemented comes first: a struct of Go may have the name of an interface.
+    each.sort(key=lambda one: one.declaration.kind not in _IMPLEMENTED)
+    target, heirs = each[0], list[_Heir]()
+    for one in each:
+        if heirs := _heirs_of(index, one):
+            target = one
+            break
     result = ImplementationsFound(
         found=True, name=budget.line(target.declaration.qualified), location=budget.line(location(target))
     )
+    _add_heirs(result, heirs, budget)
     kind = target.declaration.kind
     notes = [sought.note]
-    heirs = _heirs_of(index, target)
-    each = (_shown(one) for one in heirs)
-    result["implementations"] = budget.items(each, 1, "implementations", of=len(heirs))
     if kind not in TYPES and not target.declaration.owner:
         result["reason"] = "of another kind"
         notes.append(f"This is a {kind}: for its uses, call references.")
     elif not heirs:
         result["reason"] = "not declared"
         notes.append("Nothing that is read extends, implements or replaces it.")
+    others = [location(one) for one in each if one is not target]
+    if others:
+        notes.append(f"Other declarations of this name: {', '.join(others[:3])}.")
+    _add_note(result, index, notes, budget)
+    return result
+
+
+def implementations_of_outer(index: Index, name: str, budget: Budget) -> ImplementationsFound | None:
+    """Describe what extends or implements a type that isn't below the root; None if nothing does.
+
+    Args:
+        index: to look in.
+        name: with dots, of the type or of a method of it.
+        budget: of the result.
+
+    Raises:
+        ChangedError: a file has changed since the index read it.
+    """
+    heirs = _heirs_of_outer(index, name)
+    owner, _, member = name.rpartition(".")
+    if not heirs and owner:
+        heirs = _replacing(index, _heirs_of_outer(index, owner), member)
+    if not heirs:
+        return None
+    result = ImplementationsFound(found=True, name=budget.line(name), reason="outside of the root")
+    _add_heirs(result, heirs, budget)
+    _add_note(result, index, ["It isn't declared below the root: these name it as a base."], budget)
+    return result
+
+
+def _add_heirs(result: ImplementationsFound, heirs: list[_Heir], budget: Budget) -> None:
+    result["implementations"] = budget.items(map(_shown, heirs), 1, "implementations", of=len(heirs))
+
+
+def _add_note(result: ImplementationsFound, index: Index, notes: list[str], budget: Budget) -> None:
     if languages := index.tree.unread():
         notes.append(f"Not read: files of {', '.join(list(languages)[:4])}.")
     if note := " ".join(filter(None, [*notes, budget.note])):
         result["note"] = note
-    return result
 
 
 def _shown(heir: _Heir) -> Implementation:
@@ -458,11 +537,53 @@ def _heirs_of(index: Index, target: Found) -> list[_Heir]:
     owners = (
         [one for file in index.beside(target.file) for one in index.declared(file, owner)] if owner else []
     )
+    return _replacing(index, _types_below(index, owners[0]) if owners else [], name)
+
+
+def _replacing(index: Index, heirs: list[_Heir], name: str) -> list[_Heir]:
+    """List the methods of a name that some types have."""
     found: list[_Heir] = []
-    for heir in _types_below(index, owners[0]) if owners else ():
+    for heir in heirs:
         own = [one for one in index.members(heir.found) if one.declaration.name == name]
         found += [_Heir(one, heir.certainty, heir.by) for one in own[:1]]
     return found
+
+
+def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
+    """List the types that name a type from outside of the root as a base, and those below them."""
+    resolver = Resolver(index, with_steps=False)
+    found: dict[tuple[str, Span], _Heir] = {}
+    for owner, file, full in _written_bases(index, resolver, name):
+        if f".{full}".endswith(f".{name}"):
+            sure: Certainty = "certain"
+        elif full == name.rpartition(".")[2] and not file.language.is_own_library(full):
+            sure = "likely"  # nothing says where it is from
+        else:
+            continue
+        found.setdefault(_key(owner), _Heir(owner, sure))
+    for heir in list(found.values()):
+        for below in _types_below(index, heir.found):
+            by = below.by or heir.found.declaration.qualified
+            found.setdefault(_key(below.found), below._replace(by=by))
+    return list(found.values())
+
+
+def _written_bases(index: Index, resolver: Resolver, name: str) -> Iterator[tuple[Found, SourceFile, str]]:
+    """Yield the types with a base from outside of the root, whose last part is that of a name.
+
+    Yields:
+        The type, the file that names the base, and the full name of the base by the imports of that file.
+    """
+    last = name.rpartition(".")[2]
+    for file in index.files():
+        for base in file.parsed.bases:
+            head, dot, rest = base.name.partition(".")
+            known = next((one for one in file.parsed.imports if one.name == head), None)
+            target = head if known is None else file.language.import_target(known.target, file.path)
+            full = f"{target}{dot}{rest}"
+            is_named = last in {base.name.rpartition(".")[2], full.rpartition(".")[2]}
+            if is_named and resolver.meant(file, base.name) is None:
+                yield from ((owner, file, full) for owner in _owners(index, file, base.owner)[:1])
 
 
 def _types_below(index: Index, target: Found) -> list[_Heir]:
@@ -481,7 +602,7 @@ def _types_below(index: Index, target: Found) -> list[_Heir]:
                 found.append(_Heir(heir, sure, by))
                 waiting.append(found[-1])
     if target.declaration.kind == "interface" and target.file.path.endswith(".go"):
-        found += _with_methods(index, resolver, target, seen)
+        found += _with_methods(index, resolver, target, below, seen)
     return found
 
 
@@ -494,11 +615,17 @@ def _by_base(index: Index) -> dict[str, list[Found]]:
     below: dict[str, list[Found]] = {}
     for file in index.files():
         for base in file.parsed.bases:
-            owners = index.declared(file, base.owner)
-            if not owners and file.path.endswith(".rs"):  # an `impl` may be in another file than its type
-                owners = [one for one in index.named(base.owner) if one.file.path.endswith(".rs")]
+            owners = _owners(index, file, base.owner)
             below.setdefault(base.name.rpartition(".")[2], []).extend(owners[:1])
     return below
+
+
+def _owners(index: Index, file: SourceFile, owner: str) -> list[Found]:
+    """List the declarations that a base in a file may be of."""
+    owners = index.declared(file, owner)
+    if not owners and file.path.endswith(".rs"):  # an `impl` may be in another file than its type
+        owners = [one for one in index.named(owner) if one.file.path.endswith(".rs")]
+    return owners
 
 
 def _other_names(index: Index, found: Found) -> set[str]:
@@ -521,35 +648,76 @@ def _certainty(resolver: Resolver, heir: Found, above: _Heir) -> Certainty | Non
 
 
 def _with_methods(
-    index: Index, resolver: Resolver, target: Found, seen: set[tuple[str, Span]]
+    index: Index,
+    resolver: Resolver,
+    target: Found,
+    below: dict[str, list[Found]],
+    seen: set[tuple[str, Span]],
 ) -> list[_Heir]:
-    """List the types of Go that have all methods of an interface, by their names."""
-    above = resolver.mro(target)
-    wanted = {
-        member.declaration.name
-        for one in above
-        if one is not None
-        for member in index.members(one)
-        if member.declaration.kind == "method"
-    }
-    if not wanted or None in above:
+    """List the types of Go that have all methods of an interface, with as many parameters and results."""
+    wanted = _method_set(index, resolver, target)
+    if not wanted:
         return []
     found: list[_Heir] = []
-    for method in [one for name in sorted(wanted) for one in index.named(name)[:_MOST_HEIRS]]:
-        owners = [
-            one
-            for file in index.beside(method.file)
-            for one in index.declared(file, method.declaration.owner)
-        ]
-        for owner in owners[:1]:
-            if (
-                _key(owner) in seen
-                or owner.declaration.kind == "interface"
-                or not owner.file.path.endswith(".go")
-            ):
-                continue
-            types = [one for one in resolver.mro(owner) if one is not None]
-            if wanted <= {member.declaration.name for one in types for member in index.members(one)}:
-                seen.add(_key(owner))
-                found.append(_Heir(owner, "likely"))
+    waiting = [
+        owner
+        for name in sorted(wanted)
+        for method in index.named(name)[:_MOST_HEIRS]
+        if method.file.path.endswith(".go") and method.declaration.owner
+        for file in index.beside(method.file)
+        for owner in index.declared(file, method.declaration.owner)[:1]
+    ]
+    looked_at: set[tuple[str, Span]] = set()
+    for owner in waiting:  # it grows by what embeds these
+        if _key(owner) in looked_at or len(looked_at) > _MOST_HEIRS:
+            continue
+        looked_at.add(_key(owner))
+        waiting += [one for one in below.get(owner.declaration.name, ()) if one.file.path.endswith(".go")]
+        if _key(owner) in seen or owner.declaration.kind == "interface":
+            continue
+        own = _method_set(index, resolver, owner, wanted)
+        if all(own.get(name) == shape for name, shape in wanted.items()):
+            seen.add(_key(owner))
+            found.append(_Heir(owner, "likely"))
     return found
+
+
+def _method_set(
+    index: Index, resolver: Resolver, found: Found, names: Collection[str] | None = None
+) -> dict[str, tuple[int, int]]:
+    """Return the methods of a type of Go and of what it embeds: how many parameters and results they have.
+
+    Args:
+        index: to look in.
+        resolver: that finds what it embeds.
+        found: the type.
+        names: of the methods that are wanted; None for all.
+    """
+    each = [member for one in resolver.mro(found) if one is not None for member in index.members(one)]
+    methods: dict[str, tuple[int, int]] = {}
+    for member in each:
+        name = member.declaration.name
+        if member.declaration.kind == "method" and name not in methods and (names is None or name in names):
+            methods[name] = _shape_of(head_of(index, member), name)
+    return methods
+
+
+def _shape_of(head: str, name: str) -> tuple[int, int]:
+    """Return how many parameters and results the signature of a method of Go has."""
+    behind = head.partition(f"{name}(")[2]
+    parameters, rest = _counted(behind)
+    rest = rest.strip()
+    return parameters, _counted(rest[1:])[0] if rest.startswith("(") else int(bool(rest))
+
+
+def _counted(text: str) -> tuple[int, str]:
+    """Return how many parts a list has whose bracket is open, and what stands behind its end."""
+    level, commas = 1, 0
+    for place, sign in enumerate(text):
+        level += (sign in "([{") - (sign in ")]}")
+        commas += sign == "," and level == 1
+        if level == 0:
+            inner = text[:place].strip().removesuffix(",")
+            commas -= text[:place].rstrip().endswith(",")
+            return commas + 1 if inner else 0, text[place + 1 :]
+    return commas, ""

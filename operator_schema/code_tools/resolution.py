@@ -7,14 +7,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .index import Found
-from .language import FUNCTIONS, TYPES, Declaration, Span, lines_with, places_of, qualified
+from .language import FUNCTIONS, TYPES, Declaration, Import, Span, lines_with, places_of, qualified
 from .source_text import implementation_first, location, source_of, span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .index import Index, SourceFile
-    from .language import Base, Field, Import
+    from .language import Base, Field
 
 __all__ = ["Resolver", "Way"]
 
@@ -29,6 +29,7 @@ _MOST_BASES = 60
 _ALIAS = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _MADE = re.compile(r"(?P<maker>[A-Za-z_]\w*(?:\.\w+)*)\(")
 _SUPER = "super()"
+_LAST_PART = re.compile(r"[./:#]")
 _OF_THIS_CRATE = ("crate::", "self::", "super")
 """How the target of an import of Rust begins that is below the root, even if a macro makes it."""
 
@@ -474,9 +475,29 @@ class Resolver:
                 way = self._imported(each, file, rest, level)
                 if way is not None:
                     return way
+            if len(parts) > 1 and parts[0] not in known and file.path.endswith(".rs"):
+                path = "::".join(parts)  # of a crate or a module, which needs no `use`
+                return (
+                    None
+                    if file.language.is_own_library(path)
+                    else self._imported(Import(parts[-1], path, path), file, (), level)
+                )
         finally:
             self._busy.discard(key)
         return None
+
+    def may_import(self, file: SourceFile, name: str, inside: Iterable[Import] = ()) -> bool:
+        """Return whether an import, which leads nowhere that is known, may bring a name.
+
+        Args:
+            file: that has the name.
+            name: the first part of it.
+            inside: imports of the function around it.
+        """
+        known = self._imported_by(file)
+        named = [one for one in file.parsed.imports if _LAST_PART.split(one.target)[-1] == name]
+        each = [*inside, *named, *known.get(name, ()), *known.get("*", ())]
+        return any(not file.language.is_own_library(one.target) for one in each)
 
     def _imported_by(self, file: SourceFile) -> dict[str, list[Import]]:
         """Return the imports of a file by the names that it knows them by."""
@@ -489,18 +510,34 @@ class Resolver:
     def _imported(self, one: Import, file: SourceFile, rest: Sequence[str], level: int) -> Way | None:
         """Return what an import of a file brings, with more names behind it."""
         target = file.language.import_target(one.target, file.path).split(".")
-        parts, index = [*target, *rest], self._index
+        parts, index, is_bare = [*target, *rest], self._index, file.language.is_bare(one.target)
         if len(parts) > _LONGEST:
             return None
+        if file.path.endswith(".rs") and self._alike(file, target[0]):
+            return self._meant(file, parts, level + 1)
         # `*` means a module as a whole: one that isn't there would be looked for inside of itself, and so on.
-        last = len(target) - 1 if one.name == "*" else -1
+        is_type = file.path.endswith(".rs") and target[-1][:1].isupper()
+        last = len(target) - 1 if one.name == "*" and not is_type else -1
         for place in range(len(parts) - 1, last, -1):
-            for module, is_certain in index.modules.imported(".".join(parts[:place]), file.path):
+            name = ".".join(parts[:place])
+            for module, is_certain in index.modules.imported(name, file.path, is_bare=is_bare):
                 way = self._of_module(index.of_module(module), parts[place:], level + 1)
                 if way is not None:
-                    way = way._replace(is_certain=way.is_certain and is_certain)
+                    is_only = is_certain and not self._has_twin(way.found)
+                    way = way._replace(is_certain=way.is_certain and is_only)
                     return way.after(f"{self._place_of(one, file)} {one.text}") if self._with_steps else way
         return None
+
+    def _has_twin(self, found: Found) -> bool:
+        """Return whether another folder has a package of the same name, with the same declaration."""
+        file, declaration = found
+        folder, package = file.path.rpartition("/")[0], file.language.package_of(file.path)
+        return package != folder and any(
+            one.file.path.rpartition("/")[0] != folder
+            and one.file.language.package_of(one.file.path) == package
+            for one in self._index.named(declaration.qualified)
+            if one.declaration.qualified == declaration.qualified
+        )
 
     def _of_module(self, files: Sequence[SourceFile], parts: Sequence[str], level: int) -> Way | None:
         """Return what a module has under a name."""

@@ -19,6 +19,7 @@ __all__ = [
     "Implementation",
     "ImplementationsFound",
     "Inspection",
+    "LineFound",
     "Match",
     "MethodShown",
     "Overview",
@@ -31,6 +32,7 @@ __all__ = [
     "SearchResult",
     "SyntaxCheck",
     "SyntaxErrorShown",
+    "TextFound",
     "Vanished",
 ]
 
@@ -136,6 +138,34 @@ class SearchResult(TypedDict):
     results: list[Match]
     more: NotRequired[int]
     reason: NotRequired[Reason]
+    note: NotRequired[str]
+
+
+class LineFound(TypedDict):
+    """A line of a file, and the declaration that it is in.
+
+    Attributes:
+        location: file and line.
+        line: its text; of a long one the beginning.
+        inside: qualified name of the declaration around it.
+    """
+
+    location: str
+    line: str
+    inside: NotRequired[str]
+
+
+class TextFound(TypedDict):
+    """What `search_text` found.
+
+    Attributes:
+        lines: by the paths of their files.
+        more: how many others match; left out if there are none.
+        note: how the pattern was understood, and what was left out.
+    """
+
+    lines: list[LineFound]
+    more: NotRequired[int]
     note: NotRequired[str]
 
 
@@ -255,11 +285,11 @@ class ImplementationsFound(TypedDict):
     """What `implements` says about a class, interface, trait or method.
 
     Attributes:
-        found: whether there is a declaration of this name.
+        found: whether there is a declaration of this name, or a type that names it as its base.
         name: with its class in front; what was asked for if nothing was found.
-        location: file and line.
+        location: file and line; missing if it is outside of the root.
         implementations: the direct ones first.
-        reason: why nothing was found.
+        reason: why nothing was found, or why there is no location.
         nearest: names that are like the one that wasn't found.
         note: what was left out or not read.
     """

@@ -106,6 +106,8 @@ class RustLanguage(Language):
                 if trait := _path_of(node.child_by_field_name("trait")):
                     bases.append(Base(inside, trait))
             body = node.child_by_field_name("body")
+            if body is not None and node.type == "enum_item":
+                declarations += _variants(body, declarations[-1].qualified)
             if body is not None and node.type in {"impl_item", "mod_item", "trait_item"}:
                 waiting += [(inner, inside, said, at) for inner, said, at in _with_docs(body)][::-1]
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
@@ -141,6 +143,10 @@ class RustLanguage(Language):
             here = re.sub(r"(^|/)(mod|lib|main)\.rs$|\.rs$", "", path)
             target = f"{here}/{target.removeprefix('self::')}".strip("/")
         return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".").replace("/", ".")
+
+    def is_own_library(self, target: str) -> bool:
+        """Return whether a path is in the standard library."""
+        return target.partition("::")[0] in {"alloc", "core", "std"}
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
@@ -190,6 +196,15 @@ def _made(node: Node, owner: str, doc: Span, start: int) -> Declaration:
     return Declaration(
         name, qualified(owner, name), kind, *lines, Span(start, node.end_byte), head, doc, value
     )
+
+
+def _variants(body: Node, owner: str) -> Iterator[Declaration]:
+    """Yield the variants of an enum, which are constants of it."""
+    for node, doc, start in _with_docs(body):
+        if node.type == "enum_variant":
+            name, lines = name_of(node), (node.start_point[0] + 1, node.end_point[0] + 1)
+            whole, value = Span(start, node.end_byte), span_of(node.child_by_field_name("value"))
+            yield Declaration(name, qualified(owner, name), "const", *lines, whole, Span(), doc, value)
 
 
 def _imports(node: Node) -> Iterator[Import]:

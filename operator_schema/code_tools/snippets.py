@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .language import SyntaxProblem, parse_tree
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -117,22 +119,79 @@ def wrapped_problems(
         tokens: as `bracket_problem` takes them.
         context: what the snippet is a part of.
     """
-    root = parse_tree(grammar, f"{wrapper.before}{code}{wrapper.after}".encode(errors="replace"))
+    root = _tree(code, grammar, wrapper)
+    found = _places_that_break(root, code, wrapper)
+    if not found and wrapper.holds(root):
+        return []
+    # Only of code that can't be read: the pattern of the tokens is simpler than the grammar.
+    brackets = _brackets(code, tokens)
+    if not brackets:
+        return found or [
+            SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
+        ]
+    # What a wrong bracket makes unreadable says nothing: the rest is read with the brackets put right.
+    brackets = _best_placed(brackets, code, grammar, wrapper)
+    repaired = "".join(_repaired(code, brackets))
+    rest = _places_that_break(_tree(repaired, grammar, wrapper), repaired, wrapper)
+    lines = {line for one in brackets for line in (one.problem.line, one.opened)}
+    told = [one.problem._replace(suggestion=_remedy(one, code, grammar, wrapper, tokens)) for one in brackets]
+    told += [one for one in rest if one.line not in lines and one.line <= code.count("\n") + 1]
+    return sorted(told, key=lambda one: (one.line, one.column))[:_MOST_PROBLEMS]
+
+
+def _tree(code: str, grammar: str, wrapper: Wrapper) -> Node:
+    return parse_tree(grammar, f"{wrapper.before}{code}{wrapper.after}".encode(errors="replace"))
+
+
+def _places_that_break(root: Node, code: str, wrapper: Wrapper) -> list[SyntaxProblem]:
+    """List what the grammar can't read, each place once."""
     found: dict[tuple[int, int], SyntaxProblem] = {}
     for node in broken_places(root):
         problem = _problem(node, code, wrapper)
         found.setdefault((problem.line, problem.column), problem)
         if len(found) == _MOST_PROBLEMS:
             break
-    if not found and wrapper.holds(root):
-        return []
-    # Only of code that can't be read: the pattern of the tokens is simpler than the grammar.
-    unbalanced = bracket_problem(code, tokens)
-    if unbalanced is not None:
-        return [unbalanced]
-    return list(found.values()) or [
-        SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
+    return list(found.values())
+
+
+def _best_placed(brackets: list[_Bracket], code: str, grammar: str, wrapper: Wrapper) -> list[_Bracket]:
+    """Return brackets, the one that is never closed with the place where closing it breaks the least.
+
+    That is the end of the snippet, or the end of what is indented deeper than its line.
+    """
+    *others, last = brackets
+    if last.place < len(code):
+        return brackets
+    lines = code.split("\n")
+    row = last.problem.line - 1
+    level = _indentation(lines[row])
+    ends = (place for place in range(row + 1, len(lines)) if _indentation(lines[place]) <= level)
+    places = [len(code), *[len("\n".join(lines[:end])) for end in islice(ends, 1)]]
+    tried = [
+        [*others, last._replace(place=place)] for place in places if all(one.place < place for one in others)
     ]
+    return min(
+        tried or [brackets],
+        key=lambda each: _broken_bytes(_tree("".join(_repaired(code, each)), grammar, wrapper)),
+    )
+
+
+def _indentation(line: str) -> float:
+    return len(line) - len(line.lstrip()) if line.strip() else math.inf
+
+
+def _remedy(one: _Bracket, code: str, grammar: str, wrapper: Wrapper, tokens: re.Pattern[str]) -> str | None:
+    """Return what to do about a bracket; None if less could be read of the code after that."""
+    after = "".join(_repaired(code, [one]))
+    tree = _tree(after, grammar, wrapper)
+    is_better = len(_brackets(after, tokens)) < len(_brackets(code, tokens))
+    is_read = all(each.line != one.problem.line for each in _places_that_break(tree, after, wrapper))
+    breaks_less = is_read or _broken_bytes(tree) <= _broken_bytes(_tree(code, grammar, wrapper))
+    return one.problem.suggestion if is_better and breaks_less else None
+
+
+def _broken_bytes(root: Node) -> int:
+    return sum(max(node.end_byte - node.start_byte, 1) for node in broken_places(root))
 
 
 def _problem(node: Node, code: str, wrapper: Wrapper) -> SyntaxProblem:
@@ -167,36 +226,85 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 _CLOSING = {opening: closing for closing, opening in _PAIRS.items()}
 
 
+class _Bracket(NamedTuple):
+    """A bracket that is wrong.
+
+    Attributes:
+        problem: what is said about it.
+        place: of the character before which something is put, or that is taken away.
+        added: closing brackets to be put there; empty to take the character away.
+        opened: line of the bracket that should be closed first; 0 if there is none.
+    """
+
+    problem: SyntaxProblem
+    place: int
+    added: str = ""
+    opened: int = 0
+
+
 def bracket_problem(code: str, tokens: re.Pattern[str]) -> SyntaxProblem | None:
-    """Return what is wrong with the brackets of a snippet; None if each is closed.
+    """Return the first thing that is wrong with the brackets of a snippet; None if each is closed.
 
     Args:
         code: the snippet.
         tokens: matches strings, characters and comments as a whole, and single brackets.
     """
+    return next((one.problem for one in _brackets(code, tokens)), None)
+
+
+def _brackets(code: str, tokens: re.Pattern[str]) -> list[_Bracket]:
+    """List the brackets that are wrong: those that are never opened, closed by another, or never closed."""
+    found: list[_Bracket] = []
     opened: list[tuple[str, int]] = []
     for match in tokens.finditer(code):
         token = match.group()
         if token in _CLOSING:
             opened.append((token, match.start()))
         elif token in _PAIRS:
-            if not opened:
+            if all(before != _PAIRS[token] for before, _ in opened):
                 message = f"'{token}' closes what was never opened"
-                return SyntaxProblem(
-                    *position_in(code, match.start()), message, f"Remove '{token}', or open it"
-                )
-            before, place = opened.pop()
-            if before != _PAIRS[token]:
-                line, column = position_in(code, place)
-                message = f"'{token}' does not close '{before}' of line {line}, column {column}"
-                hint = f"Write '{_CLOSING[before]}' first"
-                return SyntaxProblem(*position_in(code, match.start()), message, hint)
-    if not opened:
-        return None
-    before, place = opened[-1]
-    closing = _CLOSING[before]
-    message = f"missing closing {_WORDS[closing]}: '{before}' is never closed"
-    return SyntaxProblem(*position_in(code, place), message, f"Add '{closing}'")
+                found.append(_bracket(code, match.start(), message, f"Remove '{token}', or open it"))
+                continue
+            found += _closed_by_another(code, match, opened)
+        if len(found) >= _MOST_PROBLEMS:
+            return found
+    if opened:
+        before, place = opened[-1]
+        closing = _CLOSING[before]
+        message = f"missing closing {_WORDS[closing]}: '{before}' is never closed"
+        added = "".join(_CLOSING[each] for each, _ in reversed(opened))
+        problem = SyntaxProblem(*position_in(code, place), message, f"Add '{closing}'")
+        found.append(_Bracket(problem, len(code), added))
+    return found
+
+
+def _closed_by_another(code: str, match: re.Match[str], opened: list[tuple[str, int]]) -> Iterator[_Bracket]:
+    """Take what a closing bracket closes from the list of the opened; yield what should be closed first."""
+    token = match.group()
+    before, place = opened.pop()
+    if before == _PAIRS[token]:
+        return
+    added = _CLOSING[before]
+    while (inner := opened.pop()[0]) != _PAIRS[token]:
+        added += _CLOSING[inner]
+    line, column = position_in(code, place)
+    message = f"'{token}' does not close '{before}' of line {line}, column {column}"
+    found = _bracket(code, match.start(), message, f"Write '{_CLOSING[before]}' first", added)
+    yield found._replace(opened=line)
+
+
+def _bracket(code: str, place: int, message: str, hint: str, added: str = "") -> _Bracket:
+    return _Bracket(SyntaxProblem(*position_in(code, place), message, hint), place, added)
+
+
+def _repaired(code: str, brackets: Sequence[_Bracket]) -> Iterator[str]:
+    """Yield the parts of a snippet with its brackets put right; no line gets another number."""
+    start = 0
+    for one in brackets:
+        yield code[start : one.place]
+        yield one.added or " "
+        start = one.place + (not one.added)
+    yield code[start:]
 
 
 _WORDS = {")": "parenthesis", "]": "bracket", "}": "brace"}

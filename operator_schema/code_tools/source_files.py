@@ -74,6 +74,8 @@ UNREAD: Mapping[str, str] = {
 
 _UNREAD_SUFFIXES = tuple(UNREAD.keys() - set(_SUFFIXES))
 _NEVER = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
+_MANIFESTS = frozenset({"Cargo.toml", "go.mod", "go.work", "package.json"})
+"""Files that give a package the name by which others import it."""
 _BYTES_MORE = 1 << 16
 """Bytes that are read at once of a file that has grown since it was opened."""
 
@@ -149,6 +151,7 @@ class Folder(NamedTuple):
         rules_key: of its own file of rules; None if there is none.
         unread: names of languages of other files in it, one for each file.
         ignored: paths of folders and source files in it that rules ignore.
+        manifests: paths of the files in it that name packages.
     """
 
     key: FileKey
@@ -160,6 +163,7 @@ class Folder(NamedTuple):
     rules_key: FileKey | None
     unread: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    manifests: tuple[str, ...] = ()
 
 
 def key_of(status: os.stat_result) -> FileKey:
@@ -385,6 +389,22 @@ class Tree:
         for folder in self._folders.values():
             yield from folder.files
 
+    def all_files(self) -> Iterator[str]:
+        """Yield the paths of all plain files that no rule ignores, also those that aren't source files."""
+        for path, folder in self._folders.items():
+            try:
+                with os.scandir(_joined(self._root, path)) as listing:
+                    names = [each.name for each in listing if each.is_file(follow_symlinks=False)]
+            except OSError:
+                continue
+            inner = (_joined(path, name) for name in names)
+            yield from (each for each in inner if not _is_ignored(each, folder.rules, is_folder=False))
+
+    def manifests(self) -> dict[str, FileKey | None]:
+        """Return the paths of the files that name packages, each with its key; None where it has none now."""
+        paths = [path for folder in self._folders.values() for path in folder.manifests]
+        return {path: _key_if_there(f"{self._root}/{path}") for path in paths}
+
     def unread(self) -> Counter[str]:
         """Count the files in languages that aren't read, by the name of the language."""
         return Counter([language for folder in self._folders.values() for language in folder.unread])
@@ -485,7 +505,7 @@ class Tree:
                     rules = outer if own is None else (*outer, own)
         except OSError:
             return None
-        found = _Entries([], [], [], [])
+        found = _Entries([], [], [], [], [])
         for name, is_folder, is_source in entries:
             found.add(_joined(path, name), name, rules, is_folder=is_folder, is_source=is_source)
         return Folder(
@@ -498,6 +518,7 @@ class Tree:
             rules_key,
             tuple(map(sys.intern, found.unread)),
             tuple(found.ignored),
+            tuple(found.manifests),
         )
 
 
@@ -508,6 +529,7 @@ class _Entries(NamedTuple):
     files: list[str]
     unread: list[str]
     ignored: list[str]
+    manifests: list[str]
 
     def add(
         self, inner: str, name: str, rules: tuple[Rules, ...], *, is_folder: bool, is_source: bool
@@ -516,6 +538,8 @@ class _Entries(NamedTuple):
         if not (is_folder or is_source):
             if name.endswith(_UNREAD_SUFFIXES) and not _is_ignored(inner, rules, is_folder=False):
                 self.unread.append(UNREAD[name[name.rfind(".") :]])
+            elif name in _MANIFESTS and not _is_ignored(inner, rules, is_folder=False):
+                self.manifests.append(inner)
         elif name not in _NEVER and _is_ignored(inner, rules, is_folder=is_folder):
             self.ignored.append(f"{inner}/" if is_folder else inner)
         elif is_source:

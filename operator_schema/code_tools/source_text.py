@@ -66,7 +66,7 @@ def head_of(index: Index, found: Found) -> str:
         ChangedError: the file isn't the one that the index knows.
     """
     before, head = _parts_of_head(index, found)
-    return " ".join([*_decorators(before), one_line(head)])
+    return " ".join([*_decorators(before, found.file.language), one_line(head)])
 
 
 def implementation_first(index: Index, all_found: list[Found]) -> list[Found]:
@@ -83,7 +83,7 @@ def implementation_first(index: Index, all_found: list[Found]) -> list[Found]:
     ]
     if len(alike) == 1:
         return all_found
-    overloaded = [not _has_body(one) or _is_overload(_parts_of_head(index, one)[0]) for one in alike]
+    overloaded = [not _has_body(one) or _is_overload(one, _parts_of_head(index, one)[0]) for one in alike]
     if not any(overloaded) or all(overloaded):
         return all_found
     chosen = alike[overloaded.index(False)]
@@ -115,7 +115,7 @@ def likeliest_first(index: Index, all_found: list[Found]) -> list[Found]:
             if one.file.is_aside == first.file.is_aside
             and one.declaration.qualified.count(".") == first.declaration.qualified.count(".")
         ]
-        alike.sort(key=lambda one: not head_of(index, one).startswith("pub"))
+        alike.sort(key=lambda one: not _parts_of_head(index, one)[1].startswith("pub"))
         all_found = [*alike, *[one for one in all_found if one not in alike]]
     return implementation_first(index, all_found)
 
@@ -133,18 +133,47 @@ def _parts_of_head(index: Index, found: Found) -> tuple[str, str]:
     return part[:cut].decode(errors="replace"), part[cut:].decode(errors="replace")
 
 
-_DECORATOR = re.compile(r"^[^\S\n]*(#\[[^\n]*\]|@[\w.]+(?:\((?:[^()\n]|\([^()\n]*\))*\))?)", re.MULTILINE)
+_DECORATOR = re.compile(r"^[^\S\n]*(@[\w.]+(?:\((?:[^()\n]|\([^()\n]*\))*\))?)", re.MULTILINE)
+_ATTRIBUTE_NAME = re.compile(r"#\[\s*[\w:]+\s*")
 _LONGEST_DECORATOR = 60
 
 
-def _decorators(text: str) -> list[str]:
+def _decorators(text: str, language: Language) -> list[str]:
     """Return the decorators above a declaration, with their arguments where these are short."""
+    if language.name == "rust":
+        return list(dict.fromkeys(map(_short_attribute, _attributes(text, language.tokens))))
     found = dict.fromkeys(_DECORATOR.findall(text))
     return [one if len(one) <= _LONGEST_DECORATOR else one.partition("(")[0] for one in found]
 
 
-def _is_overload(decorators: str) -> bool:
-    names = [one.partition("(")[0].lstrip("@") for one in _decorators(decorators)]
+def _attributes(text: str, tokens: re.Pattern[str]) -> Iterator[str]:
+    """Yield the attributes of Rust in a text, from `#` to the bracket that closes each of them."""
+    start, level = -1, 0
+    for found in tokens.finditer(text):
+        if found[0] in {"(", "[", "{"}:
+            if level == 0 and text[: found.start()].endswith("#"):
+                start = found.start() - 1
+            level += 1
+        elif found[0] in {")", "]", "}"}:
+            level -= 1
+            if level == 0 and start >= 0:
+                yield text[start : found.end()]
+                start = -1
+
+
+def _short_attribute(text: str) -> str:
+    """Return an attribute on one line; of a long one the name, with its brackets."""
+    line = one_line(text)
+    name = _ATTRIBUTE_NAME.match(line)
+    if len(line) <= _LONGEST_DECORATOR or name is None:
+        return line
+    is_called = line[name.end() : name.end() + 1] == "("
+    return f"{name[0].rstrip()}{'(…)' if is_called else ' = …'}]"
+
+
+def _is_overload(found: Found, decorators: str) -> bool:
+    each = _decorators(decorators, found.file.language)
+    names = [one.partition("(")[0].lstrip("@") for one in each]
     return any(name.rpartition(".")[2] == "overload" for name in names)
 
 
@@ -200,6 +229,7 @@ def location(found: Found) -> str:
 IMPORT = re.compile(
     rb"(?:^|[;:{])[ \t]*(?:pub(?:\([^()\n]*\))?[ \t]+)?(?:export|from|import|use)\b", re.MULTILINE
 )
+_REQUIRED = re.compile(rb"=\s*(?:require|await[ \t]+import)[ \t]*\(")
 _TYPE_TEXT = re.compile(rb"['\"][\w.\[\], |]+['\"]")
 _BEFORE_TYPE = re.compile(rb"(?::|->|\w\[|\|)[ \t]*\Z")
 _EXPORTED = re.compile(rb"__all__\s*(?:\+?=|\.\w+\()\s*[\[(][^\])]*\Z")
@@ -306,7 +336,7 @@ class FunctionText:
         """Return a text that contains all imported names; empty without imports."""
         text = self._text
         if self._language.name != "python":
-            return text if IMPORT.search(text) else b""
+            return text if IMPORT.search(text) or _REQUIRED.search(text) else b""
         found: list[bytes] = []
         at = text.find(b"import")
         while at >= 0:

@@ -113,6 +113,20 @@ class TypeScriptLanguage(BraceLanguage):
         """Return the dotted name that an import means."""
         return _import_target(target, path)
 
+    @property
+    def family(self) -> str:
+        """TypeScript, its dialect with JSX, and JavaScript use each other."""
+        return "typescript"
+
+    def is_bare(self, target: str) -> bool:
+        """Return whether the target of an import is the name of a package, and not a path."""
+        return not target.startswith((".", "/"))
+
+    def is_own_library(self, target: str) -> bool:
+        """Return whether a module comes with Node."""
+        module = target.partition("#")[0]
+        return module.startswith("node:") or module.partition("/")[0] in _OF_NODE
+
 
 LANGUAGE = TypeScriptLanguage("typescript", "language_typescript")
 TSX = TypeScriptLanguage("tsx", "language_tsx")
@@ -229,6 +243,13 @@ def _is_constant(node: Node, place: Place) -> bool:
     return is_item or (kind is not None and text_of(kind) == "const")
 
 
+_OF_NODE = frozenset(
+    {
+        *("assert", "buffer", "child_process", "crypto", "events", "fs", "http", "https"),
+        *("net", "os", "path", "process", "stream", "url", "util", "zlib"),
+    }
+)
+"""Modules of Node that are often imported without `node:`. Source: https://nodejs.org/api/modules.html"""
 _SUFFIX = re.compile(r"(\.d)?\.[cm]?[jt]sx?$")
 
 
@@ -247,6 +268,8 @@ def _import_target(target: str, path: str) -> str:
 
 def _imports_in(node: Node) -> list[Import]:
     """Return what a node imports, or exports from another file; a target is `module#name`."""
+    if node.type in {"lexical_declaration", "variable_declaration"}:
+        return [one for part in node.named_children for one in _required(part)]
     if node.type not in {"export_statement", "import_statement"}:
         return []
     source = node.child_by_field_name("source")
@@ -255,6 +278,32 @@ def _imports_in(node: Node) -> list[Import]:
     if source is None or source.end_byte - source.start_byte > LONGEST_NAME:
         return []
     return list(_imports(node, text_of(source)[1:-1]))
+
+
+def _required(node: Node) -> Iterator[Import]:
+    """Yield what a variable is set to by `require("a")` or `await import("a")`."""
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    if value is not None and value.type == "await_expression":
+        value = value.named_children[0]
+    function = None if value is None else value.child_by_field_name("function")
+    arguments = None if value is None else value.child_by_field_name("arguments")
+    if name is None or function is None or function.type not in {"identifier", "import"} or arguments is None:
+        return
+    each = arguments.named_children
+    if text_of(function) not in {"import", "require"} or len(each) != 1 or each[0].type != "string":
+        return
+    source, shown = text_of(each[0])[1:-1], " ".join(text_of(node).split())
+    if name.type == "identifier":
+        yield Import(text_of(name), source, shown)
+    for part in name.named_children if name.type == "object_pattern" else ():
+        key = part.child_by_field_name("key") or part
+        bound = part.child_by_field_name("value") or part
+        if {key.type, bound.type} <= {
+            "identifier",
+            "property_identifier",
+            "shorthand_property_identifier_pattern",
+        }:
+            yield Import(text_of(bound), f"{source}#{text_of(key)}", shown)
 
 
 def _imports(node: Node, source: str) -> Iterator[Import]:

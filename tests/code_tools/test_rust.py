@@ -87,6 +87,8 @@ def test_every_declaration_has_its_kind(code):
         "NAMES": "var",
         "Store": "struct",
         "Fault": "type",
+        "Fault.Full": "const",
+        "Fault.Missing": "const",
         "Users": "type",
         "Counted": "interface",
         "Counted.count": "method",
@@ -207,3 +209,76 @@ def test_what_a_macro_declares_is_not_said_to_be_outside(crates):
         missed = crates.inspect(name)
         assert missed["reason"] == "not declared"
         assert "The text of one-1.2.0/src/made.rs:2 may declare it" in missed["note"]
+
+
+VARIANTS = """\
+mod a;
+/// Forms.
+pub enum Shape {
+    /// Round.
+    Circle,
+    #[serde(rename = "sq")]
+    Square(f64),
+    Rect { w: u8 },
+    Num = 5,
+}
+impl Shape {
+    fn all() -> Vec<Self> { vec![Self::Circle, Shape::Square(1.0), Self::Rect { w: 1 }, Shape::Num] }
+}
+"""
+VARIANTS_USED = """\
+use crate::Shape;
+use crate::Shape::*;
+fn all() -> Vec<Shape> { vec![Circle, Square(1.0), Rect { w: 1 }, Num] }
+fn named() -> Vec<Shape> { vec![Shape::Circle, crate::Shape::Square(1.0), Shape::Rect { w: 1 }, Shape::Num] }
+mod tests {
+    use super::*;
+    fn all() -> Vec<Shape> { vec![Circle, Square(1.0), Rect { w: 1 }, Num] }
+}
+"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("Circle", 5), ("Square", 7), ("Rect", 8), ("Num", 9)])
+def test_variants_of_an_enum_are_members(tmp_path, name, line):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "lib.rs").write_text(VARIANTS)
+    (tmp_path / "src" / "a.rs").write_text(VARIANTS_USED)
+    base = CodeBase(tmp_path)
+    for written in (f"Shape::{name}", f"crate::Shape::{name}", name):
+        assert base.inspect(written)["location"] == f"src/lib.rs:{line}"
+    assert f"Shape.{name}" in [one["name"] for one in base.search("Shape.*")["results"]]
+    found = base.references(f"Shape::{name}")
+    places = [("src/lib.rs", 12), ("src/a.rs", 3), ("src/a.rs", 4), ("src/a.rs", 7)]
+    assert {one["location"]: one["sure"] for one in found["places"]} == {
+        f"{path}:{at}": "certain" for path, at in places
+    }
+
+
+PARTS = ['"a text with ) and ] in it"', "x = [1, (2)]", "all(unix, not(windows))", "Debug", 'r#"}"#', "'('"]
+
+
+def test_an_attribute_is_shown_whole_or_left_out_whole(tmp_path):
+    """The brackets of each signature close, however long and nested the attributes are."""
+    texts = [
+        f"#[{name}({', '.join([part] * times)})]{between}#[b]{between}pub fn f{number}_{place}(a: u8) {{}}"
+        for number, part in enumerate(PARTS)
+        for place, (name, times, between) in enumerate(
+            (name, times, between)
+            for name in ("tool", "a::b")
+            for times in (1, 2, 9)
+            for between in (" ", "\n")
+        )
+    ]
+    texts.append('#[doc = "more than sixty characters of text, which is too long to be shown"]\nfn last() {}')
+    (tmp_path / "a.rs").write_text("\n".join(texts))
+    found = CodeBase(tmp_path, budget=200_000).search("*", limit=200)["results"]
+    signatures = {one["name"]: one["signature"] for one in found}
+    assert len(signatures) == len(texts)
+    assert signatures.pop("last") == "#[doc = …] fn last()"
+    for name, signature in signatures.items():
+        first, second, rest = signature.partition("#[b]")
+        assert second
+        assert first.startswith("#[")
+        assert first.endswith("] ")
+        assert rest == f" pub fn {name}(a: u8)"
+        assert "(…)]" in first or len(first) <= 61

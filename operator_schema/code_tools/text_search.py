@@ -1,0 +1,120 @@
+"""Which lines of the files below a root, in any language, have a text or match an expression."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..schema.linear_regex import linear_pattern
+from .index import is_at
+from .results import LineFound, TextFound
+from .source_files import Content, read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .index import Index
+    from .results import Budget
+
+__all__ = ["text_found"]
+
+_SECONDS = 5.0
+"""Processor time after which no further file is read."""
+_MOST_BYTES = 200_000_000
+_LONGEST_LINE = 10_000
+"""Characters of a line that are looked at: longer ones are of files that were made by programs."""
+_LONGEST_SHOWN = 200
+_SIGNS = re.compile(r"[\\^$.?*+()\[\]{}]")
+_WORD = re.compile(r"(?<![\\\w])\w{2,}(?![\w?*{])")
+
+
+class _Wanted(NamedTuple):
+    """What a line has to have.
+
+    Attributes:
+        fits: says whether a line has it.
+        part: a text that each line that fits has; empty if none is known.
+        note: how the pattern was understood; empty if there was no choice.
+    """
+
+    fits: Callable[[str], bool]
+    part: str
+    note: str = ""
+
+
+def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget) -> TextFound:
+    """Find the lines that match.
+
+    Args:
+        index: of the root: its rules say which files aren't read.
+        pattern: an expression, or a text that is none.
+        path: of a file, a folder or a pattern of them; empty for all.
+        limit: how many lines are returned.
+        budget: of the result.
+    """
+    wanted = _wanted(pattern)
+    until = time.process_time() + _SECONDS
+    found: list[tuple[str, int, str]] = []
+    left, unread, count = _MOST_BYTES, 0, 0
+    for each in sorted(index.tree.all_files()):
+        if path and not is_at(each, path):
+            continue
+        if left < 0 or time.process_time() > until:
+            unread += 1
+            continue
+        content = read_source(index.root, each)
+        if not isinstance(content, Content):
+            continue
+        left -= len(content.source)
+        for number, line in _lines(content.source, wanted, until):
+            count += 1
+            if len(found) < limit:
+                found.append((each, number, line))
+    lines = (_shown(index, *one) for one in found)
+    result = TextFound(lines=budget.items(lines, 0.9, "lines", "give a path", of=len(found)))
+    if count > len(found):
+        result["more"] = count - len(found)
+    notes = [wanted.note, budget.note]
+    if unread:
+        notes.append(f"{unread} more files weren't searched, as it took too long: give a path.")
+    if not found:
+        notes.append("No line of a file that git doesn't ignore has this.")
+    if note := " ".join(filter(None, notes)):
+        result["note"] = note
+    return result
+
+
+def _wanted(pattern: str) -> _Wanted:
+    texts = pattern.split("|")
+    if all(texts) and not any(map(_SIGNS.search, texts)):
+        return _Wanted(lambda line: any(text in line for text in texts), pattern if len(texts) == 1 else "")
+    expression = linear_pattern(pattern)
+    if expression is None:
+        note = "This isn't a regular expression that can be searched for, so the text itself was."
+        return _Wanted(lambda line: pattern in line, pattern, note)
+    # In a group or a choice, a word may be left out.
+    words = [] if set(pattern) & set("|()[") else _WORD.findall(pattern)
+    return _Wanted(expression.search, max(words, key=len, default=""))
+
+
+def _lines(source: bytes, wanted: _Wanted, until: float) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each line that fits."""
+    if wanted.part and wanted.part.encode(errors="replace") not in source:
+        return
+    for number, line in enumerate(source.decode(errors="replace").split("\n"), 1):
+        if wanted.part in line and wanted.fits(line[:_LONGEST_LINE].removesuffix("\r")):
+            yield number, line
+        if not number % 1000 and time.process_time() > until:
+            return
+
+
+def _shown(index: Index, path: str, number: int, line: str) -> LineFound:
+    text = line.strip()
+    shown = LineFound(
+        location=f"{path}:{number}",
+        line=text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…",
+    )
+    if index.file(path) is not None and (around := index.at_line(path, number)):
+        shown["inside"] = around[0].declaration.qualified
+    return shown
