@@ -15,6 +15,7 @@ from ..json_values import (
     repeated_key,
 )
 from ..message_text import excerpt, one_line, quote, received
+from .call_ids import given_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -266,7 +267,6 @@ class Answer(Value, Generic[T]):
         late = {item.get("call_id") for item in self._message if item.get("async") is True}
         if not late:
             return ()
-        from .wire_format import given_id
 
         return tuple([call for call in self.calls if given_id(call.id) in late])
 

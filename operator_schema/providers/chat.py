@@ -13,6 +13,7 @@ from ..message_text import checked_text, result_line
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, is_whole
+from .call_ids import CUSTOM, UNNAMED, given_id
 from .partial_response import (
     CustomInput,
     GrowingBlock,
@@ -26,7 +27,6 @@ from .tool_names import Features, IdRule, NameRule, Rules
 from .wire_format import (
     BOUNDS,
     COMMON_FORMATS,
-    CUSTOM,
     DATES,
     IMAGES,
     ITEMS,
@@ -34,7 +34,6 @@ from .wire_format import (
     NUMBERS,
     OPENAI_STRICT,
     PDF,
-    UNNAMED,
     ChoicesMerger,
     Merger,
     Wire,
@@ -46,7 +45,6 @@ from .wire_format import (
     described,
     failed_calls,
     file_name,
-    given_id,
     is_custom,
     object_of,
     parts_of,
@@ -63,7 +61,8 @@ if TYPE_CHECKING:
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
 
-__all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "text_of", "tools_alone"]
+if not TYPE_CHECKING:  # type checkers take the providers below from here: `from .chat import *`
+    __all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "text_of", "tools_alone"]
 
 
 _LEGACY = f"{UNNAMED}function_"

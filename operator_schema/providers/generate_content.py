@@ -13,6 +13,7 @@ from ..json_values import is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import CONTAINER, Answer, marked_if_cut
+from .call_ids import UNNAMED
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
 from .provider import Provider
 from .tool_names import Features, IdRule, NameRule, Rules
@@ -22,7 +23,6 @@ from .wire_format import (
     ITEMS,
     LENGTHS,
     PDF,
-    UNNAMED,
     BlockWire,
     ChoicesMerger,
     arguments_object,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import is_array, to_json_text
 from ..schema.style import Dialect
 from .answer import Answer
+from .call_ids import UNNAMED
 from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
 from .partial_response import GrowingList, GrowingObject
 from .provider import Provider
 from .tool_names import IdRule, NameRule, Rules
-from .wire_format import UNNAMED, Merger, arguments_object, described_schema, object_of, usage_of
+from .wire_format import Merger, arguments_object, described_schema, object_of, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

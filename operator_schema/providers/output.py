@@ -15,11 +15,12 @@ from ..introspect.nodes import ObjectNode
 from ..json_values import is_object
 from ..message_text import quote
 from .answer import is_whole
+from .call_ids import OUTPUT
 from .partial_response import THOUGHTS, StreamedCalls
 from .property_names import value_with_keys, without_nulls
 from .text_calls import THOUGHT
 from .tool_forms import Offered, TakesTools, fits_of, own_keys, sent_tools
-from .wire_format import OUTPUT, Wanted, Wire, arguments_text
+from .wire_format import Wanted, Wire, arguments_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

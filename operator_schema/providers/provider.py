@@ -23,6 +23,7 @@ from .answer import (
     what_is_wrong,
     without_container,
 )
+from .call_ids import OUTPUT, UNNAMED, given_id
 from .partial_response import HeldText, StreamedCalls
 from .tool_forms import (
     Offered,
@@ -33,7 +34,7 @@ from .tool_forms import (
     sent_tools,
 )
 from .tool_names import Features, Rules
-from .wire_format import OUTPUT, SEARCH, UNNAMED, Wanted, form_of, given_id, text_in
+from .wire_format import SEARCH, Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -479,9 +480,10 @@ class Provider(Value):
         Raises:
             TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
         """
+        offered, checked = offered_now(offer), _checked_calls(calls)
         given = _checked_results(results)
         rest = [result for result in given if not result.call_id.startswith(OUTPUT)]
-        found = self._results(rest, offered_now(offer), _checked_calls(calls))
+        found = self._results(rest, offered, checked)
         return _sendable([*found, *self._told(given)])
 
     def _told(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:

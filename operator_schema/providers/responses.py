@@ -12,11 +12,11 @@ from ..json_values import copy_json, is_array, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
+from .call_ids import CUSTOM, SEARCHED, given_id
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
 from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
 from .wire_format import (
-    CUSTOM,
     DATES,
     IMAGES,
     ITEMS,
@@ -25,7 +25,6 @@ from .wire_format import (
     OPENAI_STRICT,
     PDF,
     SEARCH,
-    SEARCHED,
     Merger,
     Wire,
     arguments_object,
@@ -35,7 +34,6 @@ from .wire_format import (
     data_url,
     described,
     file_name,
-    given_id,
     is_custom,
     is_search,
     object_of,

@@ -11,6 +11,7 @@ from ..json_values import is_array, is_object, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Usage, parsed_arguments
+from .call_ids import CUSTOM, SEARCHED, UNNAMED
 from .partial_response import GrowingObject
 from .tool_names import IdRule, NameRule, Rules
 
@@ -26,21 +27,17 @@ __all__ = [
     "ANTHROPIC_STRICT",
     "BOUNDS",
     "COMMON_FORMATS",
-    "CUSTOM",
     "DATES",
     "IMAGES",
     "ITEMS",
     "LENGTHS",
     "NUMBERS",
     "OPENAI_STRICT",
-    "OUTPUT",
     "PDF",
     "SEARCH",
-    "SEARCHED",
     "BlockWire",
     "ChoicesMerger",
     "Merger",
-    "UNNAMED",
     "Wanted",
     "Wire",
     "arguments_object",
@@ -54,7 +51,6 @@ __all__ = [
     "failed_calls",
     "file_name",
     "form_of",
-    "given_id",
     "is_custom",
     "is_search",
     "object_of",
@@ -67,26 +63,14 @@ __all__ = [
     "with_input_object",
 ]
 
-UNNAMED = "operator_schema_"
-"""The beginning of the ids of calls from a provider that gives none; they are never sent."""
-
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Media types of the images that OpenAI and Anthropic take."""
 
 PDF = "application/pdf"
 
 
-CUSTOM = f"{UNNAMED}custom_"
-"""The beginning of the ids of calls of OpenAI's custom tools: they and their results have another form."""
-
-OUTPUT = f"{UNNAMED}output_"
-"""The beginning of the ids of answers of a wrong type, which rounds keep like calls: no provider gets one."""
-
-SEARCHED = f"{UNNAMED}search_"
-"""The same for searches of tools that OpenAI leaves to your program."""
-
 SEARCH = "tool_search"
-"""The name of such a search, where no `ToolSearch` is offered."""
+"""The name of a search that OpenAI leaves to your program, where no `ToolSearch` is offered."""
 
 
 class Wanted(Value):
@@ -577,11 +561,6 @@ def is_custom(call: RawCall | ToolResult) -> bool:
 def is_search(call: RawCall | ToolResult) -> bool:
     """Return whether a call, or the call of a result, is a search that OpenAI leaves to your program."""
     return (call.id if isinstance(call, RawCall) else call.call_id).startswith(SEARCHED)
-
-
-def given_id(call_id: str) -> str:
-    """Return the provider's id of a call, without our prefix."""
-    return call_id.removeprefix(CUSTOM).removeprefix(SEARCHED)
 
 
 def custom_input(call: RawCall) -> Any:
