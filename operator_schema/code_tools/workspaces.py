@@ -193,9 +193,10 @@ def _exported(exports: object, part: str) -> Iterator[str]:
 
     Source: https://nodejs.org/api/packages.html#exports
     """
-    parts = cast("dict[str, object]", exports) if isinstance(exports, dict) else {}
+    given: object = exports
+    parts = cast("dict[str, object]", given) if isinstance(given, dict) else {}
     if not any(key.startswith(".") for key in parts):
-        yield from _leaves(parts or exports) if not part else ()
+        yield from _leaves(exports) if not part else ()
         return
     for key, target in parts.items():
         before, star, after = key.removeprefix(".").removeprefix("/").partition("*")
