@@ -615,7 +615,7 @@ class CodeToolsWithTypes(CodeTools):
     """The tools of a code base for which type checkers may run."""
 
     @tool(read_only=True)
-    def check_syntax(
+    def check_syntax(  # pyright: ignore[reportIncompatibleVariableOverride]  # it has one more parameter
         self,
         code: Annotated[str, MaxLen(LONGEST_SNIPPET)],
         context: Context | None = None,

@@ -499,6 +499,10 @@ class Environment:
         return self._libraries
 
 
+_FROM_HERE = (".", "crate::", "self::", "super::")
+"""How the target of an import begins that is below the root, even if nothing there declares it."""
+
+
 def _imported_from_outside(index: Index, name: str) -> Iterator[str]:
     """Yield what imports say about a name whose first parts are imported, but aren't below the root."""
     head, dot, rest = name.partition(".")
@@ -510,6 +514,8 @@ def _imported_from_outside(index: Index, name: str) -> Iterator[str]:
             if not is_named and not f"{name}.".startswith(f"{target}."):
                 continue
             full = f"{target}{dot}{rest}" if is_named else name
+            if one.target.startswith(_FROM_HERE) or index.modules.is_crate(full.partition(".")[0]):
+                continue
             modules = (target, target.rpartition(".")[0])
             is_bare = language.is_bare(one.target)
             if any(

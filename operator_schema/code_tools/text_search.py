@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..schema.linear_regex import linear_pattern
@@ -12,7 +13,7 @@ from .results import LineFound, TextFound
 from .source_files import Content, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from .index import Index
     from .results import Budget
@@ -88,14 +89,18 @@ def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget
 def _wanted(pattern: str) -> _Wanted:
     texts = pattern.split("|")
     if all(texts) and not any(map(_SIGNS.search, texts)):
-        return _Wanted(lambda line: any(text in line for text in texts), pattern if len(texts) == 1 else "")
+        return _Wanted(partial(_has_any, texts), pattern if len(texts) == 1 else "")
     expression = linear_pattern(pattern)
     if expression is None:
         note = "This isn't a regular expression that can be searched for, so the text itself was."
-        return _Wanted(lambda line: pattern in line, pattern, note)
+        return _Wanted(partial(_has_any, [pattern]), pattern, note)
     # In a group or a choice, a word may be left out.
     words = [] if set(pattern) & set("|()[") else _WORD.findall(pattern)
     return _Wanted(expression.search, max(words, key=len, default=""))
+
+
+def _has_any(texts: Sequence[str], line: str) -> bool:
+    return any(text in line for text in texts)
 
 
 def _lines(source: bytes, wanted: _Wanted, until: float) -> Iterator[tuple[int, str]]:

@@ -193,10 +193,12 @@ def _exported(exports: object, part: str) -> Iterator[str]:
 
     Source: https://nodejs.org/api/packages.html#exports
     """
-    if not isinstance(exports, dict) or not any(str(key).startswith(".") for key in exports):
+    given: object = exports
+    parts = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+    if not any(key.startswith(".") for key in parts):
         yield from _leaves(exports) if not part else ()
         return
-    for key, target in cast("dict[str, object]", exports).items():
+    for key, target in parts.items():
         before, star, after = key.removeprefix(".").removeprefix("/").partition("*")
         start, end = _module(before) if star else "", _module(after) if star else ""
         if not star and _module(before) == part:
