@@ -41,11 +41,9 @@ def _enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
         frame: in which it is decorated.
 
     Returns:
-        Name to value; nothing for a function at module level, and for one that was written elsewhere.
+        Name to value; nothing for a function that was written elsewhere.
     """
     outside = function.__qualname__.rpartition(".")[0]
-    if not outside:
-        return {}
     around = [part for part in outside.split(".") if part != "<locals>"]
     frames: list[FrameType] = []
     while frame is not None and len(frames) < len(around):
