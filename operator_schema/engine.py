@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .introspect.constraints import bounds_of as bounds_of
     from .introspect.constraints import is_decimal as is_decimal
     from .introspect.constraints import limits_of as limits_of
-    from .introspect.graph_traversal import Place as Place
+    from .introspect.graph_traversal import ParameterPart as ParameterPart
     from .introspect.graph_traversal import places_of as places_of
     from .introspect.leaves import SchemaLeaf as SchemaLeaf
     from .introspect.local_times import LOCAL_DATETIME as LOCAL_DATETIME
@@ -90,7 +90,7 @@ else:
             "..codec.shortcuts": "decode_json",
             "..introspect.ambiguity_checks": "ADD_TAG",
             "..introspect.constraints": "Bound bounds_of is_decimal limits_of",
-            "..introspect.graph_traversal": "Place places_of",
+            "..introspect.graph_traversal": "ParameterPart places_of",
             "..introspect.leaves": "SchemaLeaf",
             "..introspect.local_times": "LOCAL_DATETIME LOCAL_TIME",
             "..introspect.node_kinds": "Tag choices_of flat_members json_types_of tag_of",

@@ -13,13 +13,13 @@ pytest.importorskip("mcp.types", reason="no wheels for WebAssembly")
 from mcp.types import PARSE_ERROR
 
 from operator_schema import RawCall, Toolset, tool
-from operator_schema.adapters.mcp.http import Guard
-from operator_schema.adapters.mcp.stdio import Unreadable as UnreadableMessage
+from operator_schema.adapters.mcp.http import HttpGuard
+from operator_schema.adapters.mcp.stdio import UnreadableLine as UnreadableMessage
 from operator_schema.adapters.mcp.stdio import message_of
 from operator_schema.json_values import RepeatedKeyError, distinct_keys, repeated_key
 from operator_schema.providers import ResponseError, anthropic, openai_chat
 from operator_schema.providers.written_calls import written_calls
-from operator_schema.recordings.logs import Unreadable, parts_of, records_of
+from operator_schema.recordings.logs import UnreadableLine, parts_of, records_of
 from operator_schema.recordings.redaction import REDACTED, Hidden, without_secrets
 from operator_schema.rounds import RestoreError
 from operator_schema.testing import playback
@@ -75,7 +75,7 @@ def test_a_map_of_parquet_is_a_problem_of_its_row_alone(tmp_path):
     parquet.write_table(table, tmp_path / "calls.parquet")
     found = [each.value for part in parts_of(str(tmp_path / "calls.parquet")) for each in records_of(part)]
     assert [found[0], found[2]] == [{"m": {"a": 1}}, {"m": {"b": 3}}]
-    assert isinstance(found[1], Unreadable)
+    assert isinstance(found[1], UnreadableLine)
 
 
 def test_a_cassette_isnt_played_back(tmp_path):
@@ -135,7 +135,7 @@ def test_a_message_over_http_is_refused():
     async def send(message):
         told.append(message)
 
-    guard = Guard(app, frozenset({"localhost"}), frozenset(), None, answers_preflights=False)
+    guard = HttpGuard(app, frozenset({"localhost"}), frozenset(), None, answers_preflights=False)
     scope = {
         "type": "http",
         "method": "POST",

@@ -32,7 +32,7 @@ from pydantic import PrivateAttr
 
 from ..lazy import answer_misnamed
 from .mcp.content import checked_structured, described, output_of
-from .mcp.messages import Confirmation
+from .mcp.messages import ElicitedConfirmation
 from .mcp.server import answer_of, call
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ __all__ = ["OperatorTool", "RegistryProvider", "to_tool", "to_tools"]
 
 answer_misnamed(__name__)
 
-_CONFIRMATION = Confirmation()
+_CONFIRMATION = ElicitedConfirmation()
 _SEAL = ("input_responses", "request_state")
 _WRAPPED = LATEST_HANDSHAKE_VERSION  # of a protocol in which each result is an object
 

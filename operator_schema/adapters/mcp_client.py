@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ServerTools",
-    "ToolSource",
+    "ToolList",
     "all_pages",
     "check_there",
     "checked_answer",
@@ -135,7 +135,7 @@ _FOR_THE_MODEL = frozenset({types.INVALID_PARAMS})
 """Codes of JSON-RPC errors whose message the model can act on."""
 
 
-class AnswerError(CallError):
+class ServerCallError(CallError):
     """The server says that a call has failed.
 
     Attributes:
@@ -155,7 +155,7 @@ class ServerTools(list["Tool[..., Any]"]):
         originals: name of a tool in the list to its name on the server.
     """
 
-    def __init__(self, source: ToolSource) -> None:
+    def __init__(self, source: ToolList) -> None:
         super().__init__()
         self.refused: dict[str, SchemaError] = {}
         self.originals: dict[str, str] = {}
@@ -311,12 +311,12 @@ async def tools_from(
         TypeError: there is no such option.
     """
     check_options_for_all("tools_from", options)
-    found = ServerTools(ToolSource(session, prefix, only, options))
+    found = ServerTools(ToolList(session, prefix, only, options))
     await found.refresh()
     return found
 
 
-class ToolSource:
+class ToolList:
     """Where the tools of a list come from.
 
     Attributes:
@@ -501,7 +501,7 @@ def _tool(
 ) -> Tool[..., Any]:
     stated = _stated(described)
     options: dict[str, Any] = {"name": name, "description": described.description or "", **stated, **given}
-    output = _Output.of_schema(described.output_schema, name)
+    output = _ServerOutput.of_schema(described.output_schema, name)
 
     async def checked(arguments: dict[str, Any], progress: Annotated[Progress | None, skip] = None) -> Any:
         return output.checked(await call(arguments, progress), name)
@@ -529,7 +529,7 @@ def _stated(described: types.Tool) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-class _Output(DocumentOutput):
+class _ServerOutput(DocumentOutput):
     """The result of a tool of a server: `value` is its `CallToolResult`, `json` its structured content."""
 
     __slots__ = ()
@@ -641,5 +641,5 @@ def checked_answer(answer: Any, name: str) -> Any:
         AnswerError: it says that the call has failed.
     """
     if isinstance(answer, types.CallToolResult) and answer.is_error:
-        raise AnswerError(answer, name)
+        raise ServerCallError(answer, name)
     return answer

@@ -252,14 +252,14 @@ def _status_in_words(status: int) -> str:
         return f"signal {-status}"
 
 
-_PROGRAMS: dict[int, _Program] = {}
+_PROGRAMS: dict[int, _ServerProcess] = {}
 """The `id` of an open client, and of its session, to the program of its server."""
 
 _MAX_ERRORS = 1000
 _SECONDS_TO_END = 1.0
 
 
-class _Program:
+class _ServerProcess:
     """The transport to a server that a command starts, which knows how the program ends.
 
     Its standard error is kept back until `pass_on`, and goes to that of this process from then on.
@@ -358,7 +358,7 @@ async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
         async with Client(over_http(source, certificates())) as client:
             yield client
         return
-    program = _Program(source)
+    program = _ServerProcess(source)
     try:
         async with Client(program) as client:
             program.pass_on()

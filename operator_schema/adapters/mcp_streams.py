@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
     from mcp_types import RequestId
 
-__all__ = ["LONGEST_ANSWER", "UNREADABLE", "Stream", "answered", "whole_lines"]
+__all__ = ["LONGEST_ANSWER", "UNREADABLE", "MessageStream", "answered", "whole_lines"]
 
 UNREADABLE = "Failed to parse JSON response: "
 """How the error of a request begins whose answer can't be read; the SDK uses the same words over HTTP."""
@@ -63,11 +63,11 @@ def answered(streams: Any) -> TransportStreams:
     """
     read, write = streams
     waiting: dict[str, RequestId] = {}
-    made: TransportStreams = cast("Any", (_Answers(read, waiting), _Requests(write, waiting)))
+    made: TransportStreams = cast("Any", (_AnswerStream(read, waiting), _Requests(write, waiting)))
     return made
 
 
-class Stream:
+class MessageStream:
     """One side of a connection.
 
     Args:
@@ -108,7 +108,7 @@ class Stream:
         return await self._inner.__aexit__(*failure)
 
 
-class _Requests(Stream):
+class _Requests(MessageStream):
     """A stream of messages to a server.
 
     Args:
@@ -130,7 +130,7 @@ class _Requests(Stream):
         await self._inner.send(item)
 
 
-class _Answers(Stream):
+class _AnswerStream(MessageStream):
     """A stream of messages from a server; the arguments are those of `_Requests`."""
 
     def __init__(self, inner: Any, waiting: dict[str, RequestId]) -> None:

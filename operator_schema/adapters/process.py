@@ -64,7 +64,7 @@ _CHUNK = 65_536
 _SECONDS_TO_END = 2.0
 
 
-class Program(Value):
+class StartedProgram(Value):
     """How a program is started.
 
     Attributes:
@@ -80,7 +80,7 @@ class Program(Value):
     cwd: str | None
 
 
-def ask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def ask(program: StartedProgram, tool: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Run a program with one request, and return its answer.
 
     Args:
@@ -92,7 +92,7 @@ def ask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[str, An
         TimeoutError: it took too long; it was ended, with all processes that it started.
         ToolError: it can't be started, its answer is too long or isn't a JSON object, or it failed.
     """
-    run = _Run(program, tool, request)
+    run = _RunningProgram(program, tool, request)
     try:
         run.finish()
     finally:
@@ -100,9 +100,9 @@ def ask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[str, An
     return run.answer()
 
 
-async def aask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[str, Any]:
+async def aask(program: StartedProgram, tool: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Do what `ask` does without blocking the event loop; cancelling it ends the program."""
-    run = _Run(program, tool, request)
+    run = _RunningProgram(program, tool, request)
     sent = current_backend().signal()
     failures: list[BaseException] = []
 
@@ -127,10 +127,10 @@ async def aask(program: Program, tool: str, request: Mapping[str, Any]) -> dict[
     return run.answer()
 
 
-class _Run:
+class _RunningProgram:
     """A program that runs."""
 
-    def __init__(self, program: Program, tool: str, request: Mapping[str, Any]) -> None:
+    def __init__(self, program: StartedProgram, tool: str, request: Mapping[str, Any]) -> None:
         self._tool = tool
         self._timeout = program.timeout
         self._until = monotonic() + program.timeout
@@ -294,7 +294,7 @@ def _program(
     timeout: float | None,
     env: Mapping[str, str] | None,
     cwd: str | os.PathLike[str] | None,
-) -> Program:
+) -> StartedProgram:
     seconds = _TIMEOUT if timeout is None else timeout
     is_alone = isinstance(command, (str, os.PathLike)) or not isinstance(command, Iterable)
     given: Any = [command] if is_alone else command
@@ -314,14 +314,14 @@ def _program(
             message = f"names and values in env must be strings: look at {excerpt(name)}"
             raise TypeError(message)
     where = None if cwd is None else checked_path("cwd", cwd)
-    return Program(tuple(words), seconds, None if env is None else dict(env), where)
+    return StartedProgram(tuple(words), seconds, None if env is None else dict(env), where)
 
 
 # --- tools -------------------------------------------------------------------------------------------
 
 
 def _tools(
-    program: Program, answered: Mapping[str, Any], prefix: str, options: Mapping[str, Any]
+    program: StartedProgram, answered: Mapping[str, Any], prefix: str, options: Mapping[str, Any]
 ) -> list[Tool[..., Any]]:
     described: Any = answered.get("tools")
     if not is_array(described) or not all(map(_is_described, described)):
@@ -347,7 +347,7 @@ def _schema_of(described: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _tool(
-    program: Program, described: Mapping[str, Any], name: str, given: Mapping[str, Any]
+    program: StartedProgram, described: Mapping[str, Any], name: str, given: Mapping[str, Any]
 ) -> Tool[..., Any]:
     said = described.get("annotations")
     stated = {key: said[key] for key in STATEMENTS & said.keys()} if is_object(said) else {}
@@ -360,12 +360,15 @@ def _tool(
     call = _caller(program, {"action": "run", "tool": described["name"], **agreed}, name, answers)
     options: dict[str, Any] = {"name": name, **texts, **stated, **limit, **given}
     return tool_of_document(
-        call, _schema_of(described, name), _Output.of_schema(described.get("output_schema"), name), **options
+        call,
+        _schema_of(described, name),
+        _ProgramOutput.of_schema(described.get("output_schema"), name),
+        **options,
     )
 
 
 def _caller(
-    program: Program, asked: Mapping[str, Any], name: str, answers: Mapping[str, Any]
+    program: StartedProgram, asked: Mapping[str, Any], name: str, answers: Mapping[str, Any]
 ) -> Callable[..., Any]:
     """Return the function of a tool, with a parameter for each answer that it may need.
 
@@ -448,7 +451,7 @@ def _part(part: Any) -> Part:
         return Text(f"[a part that can't be shown: {excerpt(str(error))}]")
 
 
-class _Output(DocumentOutput):
+class _ProgramOutput(DocumentOutput):
     """The results of a tool of a program."""
 
     __slots__ = ()

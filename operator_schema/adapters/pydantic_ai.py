@@ -56,7 +56,7 @@ def output_type(cls: type[T], /) -> type[T]:
     return output_class(cls, ModelRetry)
 
 
-class _Checked(dict[str, Any]):
+class _FittingArguments(dict[str, Any]):
     """Arguments that fit, as hooks of pydantic-ai see them.
 
     Attributes:
@@ -84,7 +84,7 @@ class _Validator:
             checked = self._tool.encode_input(report.instance)
         except DecodeError as error:
             raise ModelRetry(str(error)) from None
-        return _Checked(checked, arguments) if self._asks else checked
+        return _FittingArguments(checked, arguments) if self._asks else checked
 
     validate_json = validate_python
 
@@ -170,7 +170,7 @@ class Toolset(_GivenAsToolset, LiveTools, AbstractToolset[Any]):
             ToolFailed: it has no result.
         """
         arguments: Any = tool_args
-        if isinstance(tool_args, _Checked) and tool_args == tool_args.before:
+        if isinstance(tool_args, _FittingArguments) and tool_args == tool_args.before:
             arguments = tool_args.wrote  # with keys that the tool doesn't know
         result = await self._runner.run(name, arguments, _with_own(ctx, tool_args), call_id=ctx.tool_call_id)
         if result.is_error:
@@ -214,7 +214,7 @@ def _kept(ctx: Any, _key: str) -> Any:
 
 def _with_own(ctx: Any, tool_args: Any) -> Any:
     """Return the context of a call; if a person wrote its arguments, they agreed to those of this tool."""
-    if not ctx.tool_call_approved or not isinstance(tool_args, _Checked):
+    if not ctx.tool_call_approved or not isinstance(tool_args, _FittingArguments):
         return ctx
     _, part = _written(ctx)
     question = _kept(ctx, "")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .journal import Journal as Journal
     from .journal import ProgramRun as ProgramRun
     from .journal import WaitingCall as WaitingCall
-    from .sandbox import Answer as Answer
+    from .sandbox import CallAnswer as CallAnswer
     from .sandbox import Ended as Ended
     from .sandbox import Limits as Limits
     from .sandbox import Monty as Monty
@@ -28,7 +28,7 @@ else:
         __name__,
         {
             ".journal": "Journal ProgramRun WaitingCall",
-            ".sandbox": "Answer Ended Limits Monty ProcessSandbox Program Request Sandbox",
+            ".sandbox": "CallAnswer Ended Limits Monty ProcessSandbox Program Request Sandbox",
             ".session": "CodeSession ReplayError",
             ".declarations": "Stubs stubs stubs_of",
         },

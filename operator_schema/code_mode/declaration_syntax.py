@@ -19,10 +19,10 @@ from ..message_text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["LANGUAGES", "Entry", "PythonSyntax", "Syntax", "TypeScriptSyntax", "one_line"]
+__all__ = ["LANGUAGES", "DeclaredEntry", "PythonSyntax", "Syntax", "TypeScriptSyntax", "one_line"]
 
 
-class Entry(Value):
+class DeclaredEntry(Value):
     """A parameter of a function, or a field of an object.
 
     Attributes:
@@ -99,7 +99,7 @@ class Syntax:
         """Return the name of a parameter, as far as the language can write its key."""
 
     @abstractmethod
-    def record(self, name: str, text: str, entries: Sequence[Entry]) -> str:
+    def record(self, name: str, text: str, entries: Sequence[DeclaredEntry]) -> str:
         """Declare an object with named fields."""
 
     @abstractmethod
@@ -107,7 +107,7 @@ class Syntax:
         """Declare a name of a type."""
 
     @abstractmethod
-    def function(self, name: str, text: str, entries: Sequence[Entry], result: str) -> str:
+    def function(self, name: str, text: str, entries: Sequence[DeclaredEntry], result: str) -> str:
         """Declare a function whose parameters are the fields of the arguments."""
 
     @abstractmethod
@@ -187,7 +187,7 @@ class PythonSyntax(Syntax):
         is_taken = name in keyword.kwlist or name in _PYTHON_TYPES
         return f"{name}_" if is_taken else name
 
-    def record(self, name: str, text: str, entries: Sequence[Entry]) -> str:
+    def record(self, name: str, text: str, entries: Sequence[DeclaredEntry]) -> str:
         partial = bool(entries) and not any(entry.required for entry in entries)
         end = ", total=False" if partial else ""
         optional = "{}" if partial else "NotRequired[{}]"
@@ -201,7 +201,7 @@ class PythonSyntax(Syntax):
             ]
             return "\n".join([head, *rows])
 
-        def mark(entry: Entry) -> str:
+        def mark(entry: DeclaredEntry) -> str:
             return "" if entry.key else "# "  # checkers refuse the empty key
 
         rows = [
@@ -214,7 +214,7 @@ class PythonSyntax(Syntax):
     def alias(self, name: str, expression: str) -> str:
         return f"{name}: TypeAlias = {expression}"
 
-    def function(self, name: str, text: str, entries: Sequence[Entry], result: str) -> str:
+    def function(self, name: str, text: str, entries: Sequence[DeclaredEntry], result: str) -> str:
         written = [
             (f"{entry.name}: {entry.type}{self._default(entry)}", self._text(entry)) for entry in entries
         ]
@@ -234,13 +234,13 @@ class PythonSyntax(Syntax):
         said = re.sub(r'"(?="|$)', r'\\"', "\n".join(lines))
         return f'{head}"""{said}"""' if lines else f"{head}..."
 
-    def _default(self, entry: Entry) -> str:
+    def _default(self, entry: DeclaredEntry) -> str:
         if entry.required:
             return ""
         written = _short_default(entry.default)
         return "=..." if written is None else f"={self.value(entry.default)}"
 
-    def _text(self, entry: Entry) -> str:
+    def _text(self, entry: DeclaredEntry) -> str:
         is_written = entry.default is not MISSING and _short_default(entry.default) is not None
         return entry.text if is_written else _with_default(entry)
 
@@ -283,7 +283,7 @@ def _short_default(default: Any) -> str | None:
     return written if len(written) <= _MOST_DEFAULT else None
 
 
-def _with_default(entry: Entry) -> str:
+def _with_default(entry: DeclaredEntry) -> str:
     if entry.default is MISSING or entry.default is None:
         return entry.text
     written = one_line(json.dumps(entry.default, ensure_ascii=False))
@@ -351,13 +351,13 @@ class TypeScriptSyntax(Syntax):
     def entry_name(self, key: str) -> str:
         return key if _TYPESCRIPT_NAME.fullmatch(key) else self.value(key)
 
-    def record(self, name: str, text: str, entries: Sequence[Entry]) -> str:
+    def record(self, name: str, text: str, entries: Sequence[DeclaredEntry]) -> str:
         return f"interface {name} {{{self.comment(text)}\n{self._rows(entries)}\n}}"
 
     def alias(self, name: str, expression: str) -> str:
         return f"type {name} = {expression};"
 
-    def function(self, name: str, text: str, entries: Sequence[Entry], result: str) -> str:
+    def function(self, name: str, text: str, entries: Sequence[DeclaredEntry], result: str) -> str:
         if not entries:
             return self._function(name, text, "", result)
         mark = "" if any(entry.required for entry in entries) else "?"
@@ -378,13 +378,13 @@ class TypeScriptSyntax(Syntax):
         promised = _PROMISE if result == self.any else f"{_PROMISE}<{result}>"
         return f"{about}{name}({parameters}):{promised}"
 
-    def _rows(self, entries: Sequence[Entry]) -> str:
+    def _rows(self, entries: Sequence[DeclaredEntry]) -> str:
         return "\n".join([f"{self._row(entry)}{self.comment(self._text(entry))}" for entry in entries])
 
-    def _row(self, entry: Entry) -> str:
+    def _row(self, entry: DeclaredEntry) -> str:
         return f"{self.entry_name(entry.key)}{'' if entry.required else '?'}:{entry.type}"
 
-    def _text(self, entry: Entry) -> str:
+    def _text(self, entry: DeclaredEntry) -> str:
         return _with_default(entry)
 
     def value(self, value: Any) -> str:

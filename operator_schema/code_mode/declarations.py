@@ -30,7 +30,7 @@ from ..schema.dialect_writing import has_words, said_of, short_json
 from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.keywords import keywords_of
 from ..tools import tools_of
-from .declaration_syntax import LANGUAGES, Entry, one_line
+from .declaration_syntax import LANGUAGES, DeclaredEntry, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -108,7 +108,7 @@ def stubs_of(tools: Any, language: Language = "python", /, *, only: Collection[s
         raise ValueError(message)
     source = getattr(tools, "registry", tools)  # of an executor
     offered: list[Tool[..., Any]] = source.offered() if hasattr(source, "offered") else tools_of(source)
-    return _Writer(LANGUAGES[language]).write(offered, only)
+    return _FileWriter(LANGUAGES[language]).write(offered, only)
 
 
 class _Names:
@@ -135,7 +135,7 @@ def _function_name(name: str, syntax: Syntax) -> str:
     return f"{plain}_" if plain in syntax.reserved else plain
 
 
-class _Writer:
+class _FileWriter:
     """Writes one file.
 
     Attributes:
@@ -220,7 +220,7 @@ class _Types:
         root: the node of the type itself.
     """
 
-    def __init__(self, writer: _Writer, graph: Graph) -> None:
+    def __init__(self, writer: _FileWriter, graph: Graph) -> None:
         self.writer, self.syntax = writer, writer.syntax
         leaf = graph.root.leaf if isinstance(graph.root, LeafNode) else None
         if leaf is not None and shape_of(graph.root) is None and "properties" in leaf.json_schema:
@@ -257,7 +257,7 @@ class _Types:
             case _:
                 return syntax.any
 
-    def entry(self, field: Field, *, is_short: bool = False) -> Entry:
+    def entry(self, field: Field, *, is_short: bool = False) -> DeclaredEntry:
         """Return a field as a parameter, or as a field of an object."""
         node = field.node
         written = self.type(node)
@@ -277,7 +277,7 @@ class _Types:
             words.append(f"default {short_json(self._json(node, field.default))}")
         if field.examples:
             words.append(f"e.g. {', '.join([short_json(each) for each in field.examples])}")
-        return Entry(field.key, field.key, written, field.required, default, _joined(about, words))
+        return DeclaredEntry(field.key, field.key, written, field.required, default, _joined(about, words))
 
     def _json(self, node: Node, value: Any) -> Any:
         return encode_node(node, self.definitions, value, MAX_DEPTH, lambda _: None)[0]

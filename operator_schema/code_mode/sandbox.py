@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from os import PathLike
 
-__all__ = ["Answer", "Ended", "Limits", "Monty", "ProcessSandbox", "Program", "Request", "Sandbox"]
+__all__ = ["CallAnswer", "Ended", "Limits", "Monty", "ProcessSandbox", "Program", "Request", "Sandbox"]
 
 
 class Limits(Value):
@@ -61,7 +61,7 @@ class Request(Value):
     kwargs: Mapping[str, Any]
 
 
-class Answer(Value):
+class CallAnswer(Value):
     """The outcome of a call, for the program.
 
     Attributes:
@@ -93,7 +93,7 @@ class Program(Protocol):
     step follows. With it, several calls that wait are one plan.
     """
 
-    def step(self, answer: Answer | None, /) -> Request | Ended:
+    def step(self, answer: CallAnswer | None, /) -> Request | Ended:
         """Run until the next call, or to the end; called in any thread, by one at a time.
 
         Args:
@@ -184,7 +184,7 @@ class _MontyProgram:
         )
         self._session.__enter__()
 
-    def step(self, answer: Answer | None, /) -> Request | Ended:
+    def step(self, answer: CallAnswer | None, /) -> Request | Ended:
         monty = self._monty
         try:
             if answer is None:
@@ -233,7 +233,7 @@ class _MontyProgram:
         return isinstance(found, self._monty.FunctionSnapshot) and not found.is_os_function
 
     def _went_on(self) -> Any:
-        """Answer what isn't a call of a tool."""
+        """CallAnswer what isn't a call of a tool."""
         found = self._snapshot
         if isinstance(found, self._monty.FunctionSnapshot):
             return found.resume_not_handled()  # files and the like: there are none
@@ -402,7 +402,7 @@ class _ProcessProgram:
                 self._lines.put(line, timeout=1.0)
                 return
 
-    def step(self, answer: Answer | None, /) -> Request | Ended:
+    def step(self, answer: CallAnswer | None, /) -> Request | Ended:
         if answer is None:
             self._send(self._first, _SECONDS_TO_START)
             if self._next(_SECONDS_TO_START) != {"ready": True}:
@@ -419,7 +419,7 @@ class _ProcessProgram:
         return found if isinstance(found, Request) else None
 
     def _went_on(self, message: Mapping[str, Any]) -> Request | Ended | None:
-        """Answer the last call, in the time that the program has left, and read as `_until_call` does."""
+        """CallAnswer the last call, in the time that the program has left, and read as `_until_call` does."""
         began = monotonic()
         is_sent = self._send(message, self._seconds)
         self._seconds -= monotonic() - began

@@ -20,7 +20,7 @@ from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of
 from .journal import Journal, JournalEntry, ProgramRun, by_number, decided, may_have_run, shown
-from .sandbox import Answer, Ended, Limits, Request
+from .sandbox import CallAnswer, Ended, Limits, Request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -320,7 +320,7 @@ class _Replay:
             raise
 
     async def _steps(self, program: Program) -> tuple[str, dict[str, Any] | None]:
-        answer: Answer | None = None
+        answer: CallAnswer | None = None
         while True:
             step = await asyncio.to_thread(program.step, answer)
             if isinstance(step, Ended):
@@ -373,7 +373,7 @@ class _Replay:
 
     # --- one call --------------------------------------------------------------------------------
 
-    async def _answer(self, request: Request) -> Answer:
+    async def _answer(self, request: Request) -> CallAnswer:
         """Return the outcome of a call: from the journal, or by running it.
 
         Raises:
@@ -383,7 +383,7 @@ class _Replay:
         try:
             asked = self._asked(request)
         except (NameError, TypeError, ValueError) as error:
-            return Answer(None, error)
+            return CallAnswer(None, error)
         entry = self._entries.get(self._number)
         if entry is not None and not entry.is_call(asked.name, asked.arguments):
             if may_have_run(entry):
@@ -416,7 +416,7 @@ class _Replay:
             raise _unknown_name(request.name, self._functions)
         return JournalEntry(function.tool, json.dumps(_arguments_of(request, function)), "begun", None)
 
-    async def _begin(self, entry: JournalEntry, *, approved: bool) -> Answer:
+    async def _begin(self, entry: JournalEntry, *, approved: bool) -> CallAnswer:
         """Run a call, and write its beginning and its outcome into the journal.
 
         Hooks and people decide first: as long as they do, the journal says nothing new of the call.
@@ -449,7 +449,7 @@ class _Replay:
         work: Round[Any] = self._executor.registry.toolset.offer().round([raw])
         return work
 
-    def _done(self, entry: JournalEntry, outcome: dict[str, Any]) -> Answer:
+    def _done(self, entry: JournalEntry, outcome: dict[str, Any]) -> CallAnswer:
         self._write(self._number, entry.replace(state="done", outcome=outcome, is_foreseen=False))
         self._number += 1
         return _answer_of(outcome)
@@ -588,12 +588,12 @@ def _outcome_of(work: Round[Any]) -> dict[str, Any]:
     }
 
 
-def _answer_of(outcome: Mapping[str, Any]) -> Answer:
+def _answer_of(outcome: Mapping[str, Any]) -> CallAnswer:
     """Return the outcome of a call as the program sees it."""
     code = outcome["code"]
     if code is None:
-        return Answer(outcome["json"])
-    return Answer(None, _ERRORS.get(code, RuntimeError)(outcome["content"]))
+        return CallAnswer(outcome["json"])
+    return CallAnswer(None, _ERRORS.get(code, RuntimeError)(outcome["content"]))
 
 
 def _unknown_name(name: str, known: Mapping[str, StubFunction]) -> NameError:

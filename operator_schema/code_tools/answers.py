@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ..message_text import quote
-from .index import MOST_COUNTED, Found, is_private
+from .index import MOST_COUNTED, FoundDeclaration, is_private
 from .language import TYPES
 from .lookup import path_problem, pattern_hint, read_pattern, unread_note
 from .resolution import Resolver
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .index import Index, SourceFile
-    from .language import Field, Kind, Span
+    from .language import Kind, Span, TypeField
     from .lookup import Sought
     from .resolution import Way
     from .results import Reason
@@ -110,7 +110,9 @@ def _short(name: str) -> str:
     return name if name in {last, f"{_SUPER}{last}"} else f"…{last}"
 
 
-def _add_uses(result: ReadFunction, index: Index, found: Found, source: bytes, budget: Budget) -> None:
+def _add_uses(
+    result: ReadFunction, index: Index, found: FoundDeclaration, source: bytes, budget: Budget
+) -> None:
     """Add the imports that a function uses, and what it calls."""
     declaration, language = found.declaration, found.file.language
     # The head without its decorators: they are outside of the function.
@@ -191,7 +193,13 @@ def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspe
 
 
 def _add_text(
-    result: Inspection, source: bytes, found: Found, methods: list[Found], budget: Budget, *, outline: bool
+    result: Inspection,
+    source: bytes,
+    found: FoundDeclaration,
+    methods: list[FoundDeclaration],
+    budget: Budget,
+    *,
+    outline: bool,
 ) -> None:
     """Add the text of a declaration, and its comment if that isn't in the text."""
     declaration, language = found.declaration, found.file.language
@@ -207,7 +215,7 @@ def _add_text(
 
 
 def _add_members(
-    result: Inspection, index: Index, found: Found, methods: list[Found], budget: Budget
+    result: Inspection, index: Index, found: FoundDeclaration, methods: list[FoundDeclaration], budget: Budget
 ) -> None:
     """Add the fields and methods of a type."""
     declaration, language = found.declaration, found.file.language
@@ -225,7 +233,9 @@ def _add_members(
         result["methods"] = budget.items(each, 1, "methods", hint, of=len(methods))
 
 
-def _method(index: Index, method: Found, owner: Found, shown: Span | None) -> MethodShown:
+def _method(
+    index: Index, method: FoundDeclaration, owner: FoundDeclaration, shown: Span | None
+) -> MethodShown:
     """Describe a method, without its signature if that is in the text of its type."""
     told = MethodShown(name=method.declaration.name, location=location(method))
     span = method.declaration.whole
@@ -235,12 +245,12 @@ def _method(index: Index, method: Found, owner: Found, shown: Span | None) -> Me
     return told
 
 
-def members_of(index: Index, found: Found) -> Iterator[Found]:
+def members_of(index: Index, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
     """Yield the methods of a type, in the order of their files."""
     return (one for one in index.members(found) if one.declaration.kind == "method")
 
 
-def _field(text: bytes, field: Field) -> FieldShown:
+def _field(text: bytes, field: TypeField) -> FieldShown:
     """Describe a field: its type and value, of which only the beginning may be shown."""
     shown = FieldShown(name=field.name)
     if field.type.end:
@@ -257,7 +267,7 @@ def _shortened(text: bytes, span: Span, most: int) -> str:
     return f"{line[:most]}…" if is_cut or len(line) > most else line
 
 
-def _outline(source: bytes, found: Found, methods: list[Found]) -> str:
+def _outline(source: bytes, found: FoundDeclaration, methods: list[FoundDeclaration]) -> str:
     """Return what a class holds before its methods, which have a list of their own."""
     whole = found.declaration.whole
     if not methods:
@@ -280,7 +290,7 @@ _NO_MORE_THAN_A_NAME = frozenset(
 """Words of a signature that say no more of a type than its kind."""
 
 
-def match(index: Index, found: Found, budget: Budget, *, is_short: bool = False) -> Match:
+def match(index: Index, found: FoundDeclaration, budget: Budget, *, is_short: bool = False) -> Match:
     """Return what a list of declarations says of one, without its signature if it `is_short`."""
     declaration = found.declaration
     shown = Match(name=budget.line(declaration.qualified), kind=declaration.kind, location=location(found))
@@ -293,7 +303,7 @@ def match(index: Index, found: Found, budget: Budget, *, is_short: bool = False)
     return shown
 
 
-def others_shown(index: Index, others: Sequence[Found], budget: Budget, what: str) -> list[Match]:
+def others_shown(index: Index, others: Sequence[FoundDeclaration], budget: Budget, what: str) -> list[Match]:
     """Describe other declarations with this name, within the budget."""
     # A name such as __init__ has thousands.
     shown = [
@@ -382,7 +392,7 @@ def _why(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -
     return "not declared", f"{note} {unread_note(index)}".strip()
 
 
-def _a_kind(found: Found) -> str:
+def _a_kind(found: FoundDeclaration) -> str:
     return f"the {found.declaration.kind} {found.declaration.qualified}"
 
 
@@ -452,10 +462,10 @@ def _folders(files: list[SourceFile], path: str) -> Iterator[str]:
         yield f"… {len(counts) - _MOST_FOLDERS} more folders"
 
 
-def _ranked(index: Index, files: list[SourceFile]) -> list[Found]:
+def _ranked(index: Index, files: list[SourceFile]) -> list[FoundDeclaration]:
     """List types and functions of files: those first whose names most files have."""
     found = [
-        Found(file, declaration)
+        FoundDeclaration(file, declaration)
         for file in files
         for declaration in file.parsed.declarations
         if not declaration.owner
@@ -470,7 +480,7 @@ def _ranked(index: Index, files: list[SourceFile]) -> list[Found]:
         if not file.is_aside:
             used.update(telling.intersection(file.parsed.words.split("\n")))
 
-    def rank(one: Found) -> tuple[bool, bool, float, str, int]:
+    def rank(one: FoundDeclaration) -> tuple[bool, bool, float, str, int]:
         name = one.declaration.name
         # A name that many files declare says little about each of them.
         score = (used[name] + index.popularity(one.file)) / declared[name] ** 2
@@ -479,7 +489,7 @@ def _ranked(index: Index, files: list[SourceFile]) -> list[Found]:
     return sorted(found, key=rank)
 
 
-def _map_line(index: Index, found: Found) -> str:
+def _map_line(index: Index, found: FoundDeclaration) -> str:
     declaration = found.declaration
     text = head_of(index, found) if declaration.head.end else f"{declaration.kind} {declaration.name}"
     return text if len(text) <= _LONGEST_MAP_LINE else f"{text[:_LONGEST_MAP_LINE]}…"

@@ -9,10 +9,10 @@ from .language import (
     LONGEST_NAME,
     Base,
     Declaration,
-    Field,
     Language,
     Parsed,
     Span,
+    TypeField,
     calls_in,
     nodes_in,
     parse_tree,
@@ -34,8 +34,8 @@ __all__ = [
     "BraceLanguage",
     "bases_in",
     "Member",
-    "Place",
-    "Reading",
+    "NodePlace",
+    "NodeReading",
     "declared",
     "members",
     "start_of",
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-class Place(NamedTuple):
+class NodePlace(NamedTuple):
     """Where a node of a file stands.
 
     Attributes:
@@ -60,7 +60,7 @@ class Place(NamedTuple):
     start: int = 0
 
 
-class Reading(NamedTuple):
+class NodeReading(NamedTuple):
     """What a node declares.
 
     Attributes:
@@ -72,7 +72,7 @@ class Reading(NamedTuple):
 
     declarations: Sequence[Declaration] = ()
     imports: Sequence[Import] = ()
-    bodies: Sequence[tuple[Node, Place]] = ()
+    bodies: Sequence[tuple[Node, NodePlace]] = ()
     bases: Sequence[Base] = ()
 
 
@@ -89,7 +89,7 @@ def declared(
     node: Node,
     name: str,
     kind: Kind,
-    place: Place,
+    place: NodePlace,
     *,
     at: Node | None = None,
     end: int | None = None,
@@ -131,7 +131,7 @@ def start_of(node: Node | None) -> int | None:
     return None if node is None else node.start_byte
 
 
-def members(node: Node, found: Sequence[Member], kind: Kind, place: Place) -> list[Declaration]:
+def members(node: Node, found: Sequence[Member], kind: Kind, place: NodePlace) -> list[Declaration]:
     """Make the declarations of the names that one statement has."""
     return [declared(node, one.name, kind, place, at=one.at, value=one.value) for one in found]
 
@@ -215,7 +215,7 @@ class BraceLanguage(Language):
     name_nodes: frozenset[str]
     wrappers: Mapping[Context, Wrapper]
 
-    def read(self, node: Node, place: Place) -> Reading:
+    def read(self, node: Node, place: NodePlace) -> NodeReading:
         """Return what a node declares."""
         raise NotImplementedError
 
@@ -233,7 +233,7 @@ class BraceLanguage(Language):
         declarations: list[Declaration] = []
         imports: list[Import] = []
         bases: list[Base] = []
-        waiting = self._children(root, Place(), -1)
+        waiting = self._children(root, NodePlace(), -1)
         while waiting:
             reading = self.read(*waiting.pop())
             declarations += reading.declarations
@@ -243,10 +243,12 @@ class BraceLanguage(Language):
                 waiting += self._children(body, place, body.start_point[0])
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
-    def _children(self, node: Node, place: Place, row: int) -> list[tuple[Node, Place]]:
+    def _children(self, node: Node, place: NodePlace, row: int) -> list[tuple[Node, NodePlace]]:
         """Return the children of a node, the last one first."""
         each = with_docs(node, self.prefixes, row_before=row)
-        return [(child, Place(place.owner, place.is_member, doc, start)) for child, doc, start in each][::-1]
+        return [(child, NodePlace(place.owner, place.is_member, doc, start)) for child, doc, start in each][
+            ::-1
+        ]
 
     def grammar_of(self, source: bytes) -> str:  # noqa: ARG002  # what decides in some languages
         """Return the grammar of a text."""
@@ -256,7 +258,7 @@ class BraceLanguage(Language):
         """Return a text of the same length that the grammar can read."""
         return source
 
-    def fields(self, source: bytes) -> list[Field]:
+    def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields out of the text of one class."""
         waiting = [parse_tree(self.grammar_of(source), source)]
         while waiting:  # the class is not always at the top
@@ -264,7 +266,7 @@ class BraceLanguage(Language):
             body = node.child_by_field_name("body")
             if body is not None:
                 found = [one for child in body.named_children for one in self.members_in(child)]
-                return [Field(one.name, span_of(one.type), span_of(one.value)) for one in found]
+                return [TypeField(one.name, span_of(one.type), span_of(one.value)) for one in found]
             waiting += node.named_children[:4]
         return []
 

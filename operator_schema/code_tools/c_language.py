@@ -7,7 +7,16 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, members, start_of
+from .brace_language import (
+    BraceLanguage,
+    Member,
+    NodePlace,
+    NodeReading,
+    bases_in,
+    declared,
+    members,
+    start_of,
+)
 from .language import (
     BRACKETS,
     LONGEST_NAME,
@@ -89,7 +98,7 @@ class CLanguage(BraceLanguage):
         imports = tuple([one for _, part in parts for one in part.imports])
         return Parsed(found, imports, any(part.is_broken for _, part in parts))
 
-    def read(self, node: Node, place: Place) -> Reading:
+    def read(self, node: Node, place: NodePlace) -> NodeReading:
         """Return what a node declares."""
         kind = node.type
         if kind.startswith("preproc_"):
@@ -97,16 +106,16 @@ class CLanguage(BraceLanguage):
         if kind in _GROUPS:
             body = node.child_by_field_name("body")
             is_list = body is not None and body.type == "declaration_list"
-            return Reading(bodies=[(body if body is not None and is_list else node, place)])
+            return NodeReading(bodies=[(body if body is not None and is_list else node, place)])
         if kind == "enumerator":
-            return Reading(members(node, self.members_in(node), "const", place))
+            return NodeReading(members(node, self.members_in(node), "const", place))
         if kind in _TYPES:
             return _type_of(node, place)
         declarators = node.children_by_field_name("declarator") if kind in _STATEMENTS else []
         found = [(one, *_named(one)) for one in declarators]
         made, first = node.child_by_field_name("type"), next((name for _, name, _ in found if name), None)
         inner = (
-            Reading()
+            NodeReading()
             if made is None or made.type not in _TYPES
             else _type_of(made, place, first, is_typedef=kind == "type_definition")
         )
@@ -120,17 +129,19 @@ class CLanguage(BraceLanguage):
             if name is not None and text_of(name) not in known
         ]
         declarations = [*inner.declarations, *[one for one in each if one is not None]]
-        return Reading(declarations, bodies=inner.bodies, bases=inner.bases)
+        return NodeReading(declarations, bodies=inner.bodies, bases=inner.bases)
 
-    def _directive(self, node: Node, place: Place) -> Reading:
+    def _directive(self, node: Node, place: NodePlace) -> NodeReading:
         if node.type == "preproc_include":
-            return Reading(imports=self.imports_in(node))
+            return NodeReading(imports=self.imports_in(node))
         if node.type not in {"preproc_def", "preproc_function_def"}:  # a condition
-            return Reading(bodies=[(node, place)])
+            return NodeReading(bodies=[(node, place)])
         at, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         kind: Kind = "const" if node.type == "preproc_def" else "func"
         own = place._replace(owner="")
-        return Reading([declared(node, name_of(node), kind, own, at=at, end=start_of(value), value=value)])
+        return NodeReading(
+            [declared(node, name_of(node), kind, own, at=at, end=start_of(value), value=value)]
+        )
 
     def members_in(self, node: Node) -> list[Member]:
         """Return the names that a statement of a struct has for values."""
@@ -178,23 +189,25 @@ class CppLanguage(CLanguage):
     name = "cpp"
     grammar = "tree_sitter_cpp"
 
-    def read(self, node: Node, place: Place) -> Reading:
+    def read(self, node: Node, place: NodePlace) -> NodeReading:
         """Return what a node declares."""
         while node.type == "template_declaration":
             inner = [child for child in node.named_children if child.type not in _BEFORE_TEMPLATE]
             if not inner:
-                return Reading()
+                return NodeReading()
             node = inner[-1]
         if node.type == "friend_declaration":
             functions = [child for child in node.named_children if child.type == "function_definition"]
-            return super().read(functions[0], place) if functions else Reading()
+            return super().read(functions[0], place) if functions else NodeReading()
         at = node.child_by_field_name("name")
         if node.type == "namespace_definition":
             body = node.child_by_field_name("body")
             owners = [place.owner, *(parts_of(name_of(node)) if at is not None else ())]
-            return Reading(bodies=[] if body is None else [(body, Place(".".join(filter(None, owners))))])
+            return NodeReading(
+                bodies=[] if body is None else [(body, NodePlace(".".join(filter(None, owners))))]
+            )
         if node.type in {"alias_declaration", "concept_definition"}:
-            return Reading([declared(node, name_of(node), "type", place, at=at, head=place.start)])
+            return NodeReading([declared(node, name_of(node), "type", place, at=at, head=place.start)])
         return super().read(node, place)
 
 
@@ -250,7 +263,7 @@ def _is_constant(node: Node) -> bool:
 
 
 def _value_or_function(
-    node: Node, declarator: Node, place: Place, kind: Kind, default: Node | None, *, is_function: bool
+    node: Node, declarator: Node, place: NodePlace, kind: Kind, default: Node | None, *, is_function: bool
 ) -> Declaration | None:
     """Make the declaration of a declarator of a statement.
 
@@ -279,12 +292,14 @@ def _value_or_function(
     return declared(node, last, kind, own, at=at or name, value=value)
 
 
-def _type_of(node: Node, place: Place, used: Node | None = None, *, is_typedef: bool = False) -> Reading:
+def _type_of(
+    node: Node, place: NodePlace, used: Node | None = None, *, is_typedef: bool = False
+) -> NodeReading:
     """Return a struct, union, enum or class that has a body, under its name or that of what has this type."""
     body, own_name = node.child_by_field_name("body"), node.child_by_field_name("name")
     at = used if own_name is None else own_name
     if body is None:
-        return Reading()
+        return NodeReading()
     name = "" if at is None else text_of(at)
     *owners, last = parts_of(name)
     own = place._replace(owner=qualified(place.owner, ".".join(owners)) if owners else place.owner)
@@ -292,12 +307,12 @@ def _type_of(node: Node, place: Place, used: Node | None = None, *, is_typedef: 
         part.type in {"class", "struct"} for part in node.children
     )
     inside = place.owner if is_open or not name else qualified(own.owner, last)
-    bodies = [(body, Place(inside, is_member=True))]
+    bodies = [(body, NodePlace(inside, is_member=True))]
     if not name or (own_name is None and not is_typedef):
-        return Reading(bodies=bodies)
+        return NodeReading(bodies=bodies)
     made = declared(node, last, _TYPES[node.type], own, at=at, end=body.start_byte, head=place.start)
     extended = [part for part in node.named_children if part.type == "base_class_clause"]
-    return Reading([made], bodies=bodies, bases=bases_in(inside, extended, _EXTENDED))
+    return NodeReading([made], bodies=bodies, bases=bases_in(inside, extended, _EXTENDED))
 
 
 _EXTENDED = frozenset({"access_specifier", "base_class_clause"})

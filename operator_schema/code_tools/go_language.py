@@ -10,12 +10,12 @@ from .language import (
     LONGEST_NAME,
     Base,
     Declaration,
-    Field,
     Import,
     Language,
     Parsed,
     Span,
     SyntaxProblem,
+    TypeField,
     calls_in,
     name_of,
     parse_tree,
@@ -131,15 +131,15 @@ class GoLanguage(Language):
                     )
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
-    def fields(self, source: bytes) -> list[Field]:
+    def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields out of the text of one struct; one that is embedded has the name of its type."""
-        found: list[Field] = []
+        found: list[TypeField] = []
         for node in _all(parse_tree(_GRAMMAR, source), "field_declaration", "struct_type"):
             names = node.children_by_field_name("name")
             kind = node.child_by_field_name("type")
             span = span_of(kind)
             texts = [text_of(name) for name in names] or ([] if kind is None else [_last_part(text_of(kind))])
-            found += [Field(text, span, Span()) for text in texts]
+            found += [TypeField(text, span, Span()) for text in texts]
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Rule", "RuleFile"]
+__all__ = ["IgnoreRule", "RuleFile"]
 
 _SPECIAL = re.compile(rb"[*?\[\\]")
 _LONGEST = 2000
@@ -29,7 +29,7 @@ _CLASSES = {
 }
 
 
-class Rule(NamedTuple):
+class IgnoreRule(NamedTuple):
     """A line of a file of rules.
 
     Attributes:
@@ -59,7 +59,7 @@ class RuleFile:
     def __init__(self, content: bytes) -> None:
         self._rules = list(_rules(content))[::-1]
 
-    def about(self, path: bytes, *, is_folder: bool) -> Rule | None:
+    def about(self, path: bytes, *, is_folder: bool) -> IgnoreRule | None:
         """Return the rule that decides about a path; None if no rule is about it.
 
         Args:
@@ -73,7 +73,7 @@ class RuleFile:
         return None
 
 
-def _rules(content: bytes) -> Iterator[Rule]:
+def _rules(content: bytes) -> Iterator[IgnoreRule]:
     """Yield the rules of a file in their order.
 
     Source: https://git-scm.com/docs/gitignore
@@ -88,7 +88,7 @@ def _rules(content: bytes) -> Iterator[Rule]:
         if not (text and len(text) <= _LONGEST):
             continue
         is_for_names = b"/" not in pattern
-        yield Rule(
+        yield IgnoreRule(
             number,
             text.decode(errors="replace"),
             text.startswith(b"!"),

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import IN_WORDS, Declaration, Parsed, TooHardError, known_language, same_kinds
+from .language import IN_WORDS, Declaration, Parsed, SlowParseError, known_language, same_kinds
 from .module_names import Modules
 from .name_patterns import NameTable, Pattern, WordTable, lines_of
 from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .index_cache import IndexCache
     from .language import Kind, Language
 
-__all__ = ["Found", "Index", "Recent", "SourceFile", "full_name", "is_at", "words_in"]
+__all__ = ["FoundDeclaration", "Index", "Recent", "SourceFile", "full_name", "is_at", "words_in"]
 
 
 _BATCH = 100
@@ -88,7 +88,7 @@ class UnfinishedError(CallError):
         super().__init__(f"{left:,} files still have to be read: try again, it continues where it stopped")
 
 
-class Found(NamedTuple):
+class FoundDeclaration(NamedTuple):
     """A declaration, and the file that it is in."""
 
     file: SourceFile
@@ -122,7 +122,7 @@ class Recent:
             self._size -= len(self._texts.pop(next(iter(self._texts)))[1])
 
 
-def _is_prototype(found: Found) -> bool:
+def _is_prototype(found: FoundDeclaration) -> bool:
     """Return whether a header only says that there is such a function."""
     file, declaration = found
     has_body = declaration.whole.end > declaration.head.end + 1
@@ -250,10 +250,10 @@ class Index:
         others.sort(key=lambda one: not one.path.startswith(f"{file.path.rpartition('/')[0]}/"))
         return [file, *others]
 
-    def declared(self, file: SourceFile, name: str) -> list[Found]:
+    def declared(self, file: SourceFile, name: str) -> list[FoundDeclaration]:
         """List what a file declares under a qualified name."""
         declarations = self._by_name.get(name.rpartition(".")[2], {}).get(file.path, ())
-        return [Found(file, one) for one in declarations if one.qualified == name]
+        return [FoundDeclaration(file, one) for one in declarations if one.qualified == name]
 
     def has_word(self, file: SourceFile, word: str) -> bool:
         """Return whether a file has a word anywhere, comments included."""
@@ -274,13 +274,13 @@ class Index:
         found = [file for path in self._words.paths(word) if (file := self._files.get(path))]
         return iter(sorted(found, key=lambda file: _order(file.path, is_aside=file.is_aside)))
 
-    def members(self, found: Found) -> Iterator[Found]:
+    def members(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
         """Yield what the files of a type declare as its own, in their order."""
         owner = found.declaration.qualified
         for file in self.beside(found.file):
             for declaration in file.parsed.declarations:
                 if declaration.owner == owner:
-                    yield Found(file, declaration)
+                    yield FoundDeclaration(file, declaration)
 
     def popularity(self, file: SourceFile) -> int:
         """Return how many files import the module of a file, or something of it."""
@@ -294,7 +294,7 @@ class Index:
                 self._imported.update(_targets(other))
         return self._imported
 
-    def named(self, name: str, path: str = "") -> list[Found]:
+    def named(self, name: str, path: str = "") -> list[FoundDeclaration]:
         """List the declarations of a name; with dots in it, those whose qualified name ends so.
 
         Args:
@@ -307,7 +307,7 @@ class Index:
             shortest path.
         """
         found = [
-            Found(self._files[where], declaration)
+            FoundDeclaration(self._files[where], declaration)
             for where, declarations in self._by_name.get(name.rpartition(".")[2], {}).items()
             if not path or is_at(where, path)
             for declaration in declarations
@@ -315,7 +315,9 @@ class Index:
         ]
         return found if len(found) < 2 else sorted(found, key=self._likelihood)  # noqa: PLR2004  # one is sorted
 
-    def _likelihood(self, found: Found) -> tuple[bool, int, bool, bool, bool, int, int, int, str, int]:
+    def _likelihood(
+        self, found: FoundDeclaration
+    ) -> tuple[bool, int, bool, bool, bool, int, int, int, str, int]:
         file, declaration = found
         return (
             file.is_aside,
@@ -330,13 +332,13 @@ class Index:
             declaration.line,
         )
 
-    def at_line(self, path: str, line: int) -> list[Found]:
+    def at_line(self, path: str, line: int) -> list[FoundDeclaration]:
         """List the declarations that a line is in: those whose name is on it, then the innermost."""
         file = self._files.get(path) or next(self.at(path), None)
         if file is None:
             return []
         found = [
-            Found(file, declaration)
+            FoundDeclaration(file, declaration)
             for declaration in file.parsed.declarations
             if declaration.line <= line <= declaration.last_line
         ]
@@ -345,7 +347,9 @@ class Index:
             key=lambda one: (one.declaration.line != line, one.declaration.last_line - one.declaration.line),
         )
 
-    def search(self, path: str, names: str, kind: Kind | None, limit: int) -> tuple[list[Found], int]:
+    def search(
+        self, path: str, names: str, kind: Kind | None, limit: int
+    ) -> tuple[list[FoundDeclaration], int]:
         """Find declarations by a pattern of their names.
 
         Args:
@@ -368,7 +372,9 @@ class Index:
                 return best[:limit], len(found) - len(best[:limit])
         return [], 0
 
-    def in_another_case(self, path: str, names: str, kind: Kind | None, known: Sequence[Found]) -> list[str]:
+    def in_another_case(
+        self, path: str, names: str, kind: Kind | None, known: Sequence[FoundDeclaration]
+    ) -> list[str]:
         """List names that fit a pattern only if the case of letters makes no difference; see `search`.
 
         Args:
@@ -384,7 +390,9 @@ class Index:
         others = {one.declaration.qualified: one for one in islice(matching, MOST_COUNTED)}
         return sorted(others.keys() - told, key=lambda name: self._rank(others[name], names))
 
-    def _rank(self, found: Found, pattern: str) -> tuple[bool, bool, bool, bool, int, int, str, str, int]:
+    def _rank(
+        self, found: FoundDeclaration, pattern: str
+    ) -> tuple[bool, bool, bool, bool, int, int, str, str, int]:
         path, declaration = found.file.path, found.declaration
         return (
             pattern not in (declaration.name, declaration.qualified),
@@ -402,7 +410,7 @@ class Index:
         """Yield every name that is declared."""
         return iter(self._by_name)
 
-    def matching(self, pattern: Pattern, limit: int) -> Iterator[Found]:
+    def matching(self, pattern: Pattern, limit: int) -> Iterator[FoundDeclaration]:
         """Yield declarations of any kind whose names fit, as they come."""
         return islice(self._matching(pattern, False, None), limit)  # noqa: FBT003  # private
 
@@ -412,13 +420,13 @@ class Index:
         is_qualified: bool,  # noqa: FBT001  # private
         kind: Kind | None,
         path: str = "",
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundDeclaration]:
         kinds = None if kind is None else same_kinds(kind)
         table, files = self._table((is_qualified, pattern.any_case), path)
         for number, place in table.matches(pattern):
             declaration = files[number].parsed.declarations[place]
             if kinds is None or declaration.kind in kinds:
-                yield Found(files[number], declaration)
+                yield FoundDeclaration(files[number], declaration)
 
     def _table(self, key: tuple[bool, bool], path: str) -> tuple[NameTable, list[SourceFile]]:
         """Return the names of all files, or of those at a path, and these files."""
@@ -497,7 +505,7 @@ class Index:
     def _parse(path: str, source: bytes) -> Parsed | None:
         try:
             return known_language(path).parse(source)._replace(words=words_in(source))
-        except TooHardError:
+        except SlowParseError:
             return None
 
     def _skip(self, path: str, why: Skipped | None) -> None:
@@ -603,7 +611,7 @@ def is_at(where: str, path: str) -> bool:
     return where == path or where.endswith(f"/{path}") or f"/{path.rstrip('/')}/" in f"/{where}"
 
 
-def is_private(found: Found) -> bool:
+def is_private(found: FoundDeclaration) -> bool:
     """Return whether a declaration, or a module on the way to it, says that others leave it alone."""
     if found.file.path.endswith(".go") and found.declaration.name[:1].islower():
         return True

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, members, start_of
+from .brace_language import (
+    BraceLanguage,
+    Member,
+    NodePlace,
+    NodeReading,
+    bases_in,
+    declared,
+    members,
+    start_of,
+)
 from .language import BRACKETS, Import, called_name, name_of, nodes_in, qualified, text_of
 from .snippets import Wrapper, one_item
 
@@ -59,16 +68,16 @@ class JavaLanguage(BraceLanguage):
         "expression": Wrapper("Object x =\n", "\n;\n", _is_expression),
     }
 
-    def read(self, node: Node, place: Place) -> Reading:
+    def read(self, node: Node, place: NodePlace) -> NodeReading:
         """Return what a node declares."""
         if node.type == "import_declaration":
-            return Reading(imports=self.imports_in(node))
+            return NodeReading(imports=self.imports_in(node))
         if node.type in {"ERROR", "enum_body_declarations"}:
-            return Reading(bodies=[(node, place)])
+            return NodeReading(bodies=[(node, place)])
         kind = _KINDS.get(node.type)
         if kind is None:
             is_constant = node.type in {"constant_declaration", "enum_constant"} or _is_final(node)
-            return Reading(members(node, self.members_in(node), "const" if is_constant else "var", place))
+            return NodeReading(members(node, self.members_in(node), "const" if is_constant else "var", place))
         name, body = name_of(node), node.child_by_field_name("body")
         at, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         found = [
@@ -76,12 +85,12 @@ class JavaLanguage(BraceLanguage):
                 node, name, kind, place, at=at, end=start_of(body), value=value, head=_after_annotations(node)
             )
         ]
-        own = Place(qualified(place.owner, name), is_member=True)
+        own = NodePlace(qualified(place.owner, name), is_member=True)
         if node.type == "record_declaration":
             found += members(node, self._components(node), "var", own)
         bodies = [] if body is None or kind == "method" else [(body, own)]
         extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
-        return Reading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
+        return NodeReading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
 
     def members_in(self, node: Node) -> list[Member]:
         """Return the names that a statement of a class has for values."""

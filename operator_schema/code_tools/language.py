@@ -22,7 +22,7 @@ __all__ = [
     "Context",
     "Declaration",
     "FUNCTIONS",
-    "Field",
+    "TypeField",
     "IN_WORDS",
     "Import",
     "KINDS",
@@ -35,7 +35,7 @@ __all__ = [
     "Span",
     "SyntaxProblem",
     "TYPES",
-    "TooHardError",
+    "SlowParseError",
     "called_name",
     "calls_in",
     "end_of_head",
@@ -160,7 +160,7 @@ class Parsed(NamedTuple):
     words: str = ""
 
 
-class TooHardError(CallError):
+class SlowParseError(CallError):
     """A text takes too long to parse; the message is for the model."""
 
     def __init__(self) -> None:
@@ -236,7 +236,7 @@ LONGEST_NAME = 300
 """Bytes of a dotted name that matter: without an end, the calls of a chain take the square of its text."""
 
 
-class Field(NamedTuple):
+class TypeField(NamedTuple):
     """A field of a class or struct: places in the text of the declaration."""
 
     name: str
@@ -290,7 +290,7 @@ class Language(Protocol):
         """Read the declarations and imports of a file, as far as it can be read."""
         ...
 
-    def fields(self, source: bytes) -> list[Field]:
+    def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields out of the text of one class or struct."""
         ...
 
@@ -439,7 +439,7 @@ def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
     """Return the root of the tree; the parser, which fills the stack when it is freed, ends with the call."""
     end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
     look = time.monotonic()
-    reader = _Reader(source, _MOST_READ + len(source) // _BYTES_A_READ)
+    reader = _TextReader(source, _MOST_READ + len(source) // _BYTES_A_READ)
 
     def is_over(*_: object) -> bool:
         nonlocal look
@@ -452,11 +452,11 @@ def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
     try:
         root = make().parse(reader, progress_callback=is_over).root_node
     except ValueError:  # what the package makes of a parse that was stopped
-        raise TooHardError from None
+        raise SlowParseError from None
     finally:
         reader.close()
     if reader.is_empty:
-        raise TooHardError
+        raise SlowParseError
     return root
 
 
@@ -486,7 +486,7 @@ def _with_stack(size: int, work: Callable[[], Node]) -> Node:
             stack_size(-(-size // _PAGE) * _PAGE)
             worker.start()
         except (MemoryError, RuntimeError, ValueError):
-            raise TooHardError from None
+            raise SlowParseError from None
         finally:
             stack_size(before)
     worker.join()
@@ -495,7 +495,7 @@ def _with_stack(size: int, work: Callable[[], Node]) -> Node:
     return found[0]
 
 
-class _Reader:
+class _TextReader:
     """Gives the parser a text, and then the nodes their texts.
 
     tree_sitter 0.26 never frees what it is given: a reference to it is left over. A view that was released

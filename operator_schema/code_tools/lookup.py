@@ -24,7 +24,7 @@ from .source_text import source_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from .index import Found, SourceFile
+    from .index import FoundDeclaration, SourceFile
     from .results import Reason
 
 __all__ = [
@@ -306,7 +306,7 @@ def unread_note(index: Index) -> str:
 def _inside_functions(index: Index, written: WrittenName) -> Iterator[Way]:
     """Yield what functions declare inside of them under a name."""
     resolver = Resolver(index)
-    parsed: dict[tuple[str, int], Mapping[int, Found]] = {}
+    parsed: dict[tuple[str, int], Mapping[int, FoundDeclaration]] = {}
     for file, line in islice(_declaring_lines(index, written), _MOST_LINES):
         for found in index.at_line(file.path, line)[:1]:
             key = file.path, found.declaration.head.start

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .index import Found
-from .language import TooHardError, language_of
+from .index import FoundDeclaration
+from .language import SlowParseError, language_of
 from .references import uses_of
 from .results import Budget, FileAfter, PatchCheck, SyntaxErrorShown, Vanished
 from .source_files import MOST_BYTES, Content, read_source
@@ -209,7 +209,7 @@ def patches_in(text: str) -> list[FilePatch]:
     """
     # That a line has no end is said by a line of its own; a text may lose its last one on the way.
     whole = text if text.endswith("\n") else f"{text}\n"
-    reader = _Reader(_split(_NO_BYTE.sub("?", whole).encode(errors="surrogateescape")))
+    reader = _PatchReader(_split(_NO_BYTE.sub("?", whole).encode(errors="surrogateescape")))
     found = list(reader.patches())
     if not found:
         message = (
@@ -219,7 +219,7 @@ def patches_in(text: str) -> list[FilePatch]:
     return found
 
 
-class _Reader:
+class _PatchReader:
     """Reads the lines of a patch.
 
     Args:
@@ -398,7 +398,7 @@ _NEVER = re.compile(r"(^|/)(\.\.?|\.git)(/|$)|^/|^[A-Za-z]:|\\|\0|//|/$|^$")
 """Paths that lead out of the root, or into what git keeps for itself."""
 
 
-class _Change(NamedTuple):
+class _FileChange(NamedTuple):
     """A file before and after a patch; None where it isn't there.
 
     Attributes:
@@ -445,7 +445,7 @@ def patch_checked(index: Index, diff: str, budget: Budget) -> PatchCheck:
     return result
 
 
-def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
+def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_FileChange]:
     """Apply the patches in their order; several may be for one file.
 
     Raises:
@@ -454,7 +454,7 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
     if len(patches) > MOST_FILES:
         message = f"the patch changes {len(patches)} files; at most {MOST_FILES} are checked at once"
         raise PatchError(message)
-    now: dict[str, _Change] = {}
+    now: dict[str, _FileChange] = {}
     real = partial(path_meant, shown_as=index.shown_as, is_path=True)
     for given in patches:
         patch = given._replace(old=given.old and real(given.old), new=given.new and real(given.new))
@@ -471,9 +471,9 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_Change]:
         earlier = now.get(patch.old or path)
         first = earlier.before if earlier is not None else None if patch.old is None else before
         after = None if patch.new is None else done.text
-        now[path] = _Change(path, _status(patch), first, after, done.moved, patch.old)
+        now[path] = _FileChange(path, _status(patch), first, after, done.moved, patch.old)
         if patch.old is not None and patch.new not in {None, patch.old} and not patch.is_copy:
-            now[patch.old] = _Change(patch.old, "moved away", before, None)
+            now[patch.old] = _FileChange(patch.old, "moved away", before, None)
     return list(now.values())
 
 
@@ -487,7 +487,7 @@ def _status(patch: FilePatch) -> str:
     return "changed"
 
 
-def _content(index: Index, now: Mapping[str, _Change], patch: FilePatch, path: str) -> bytes:
+def _content(index: Index, now: Mapping[str, _FileChange], patch: FilePatch, path: str) -> bytes:
     """Return a file as the patches before have left it.
 
     Raises:
@@ -512,11 +512,11 @@ def _absent(index: Index, path: str) -> str:
     return "there is no such file"
 
 
-def _is_there(index: Index, now: Mapping[str, _Change], path: str) -> bool:
+def _is_there(index: Index, now: Mapping[str, _FileChange], path: str) -> bool:
     return now[path].after is not None if path in now else read_source(index.root, path) is not None
 
 
-def _after(change: _Change, budget: Budget) -> FileAfter:
+def _after(change: _FileChange, budget: Budget) -> FileAfter:
     """Describe a file after the patch."""
     file = FileAfter(path=budget.line(change.path), status=change.status)
     if change.status in {"renamed", "copied"} and change.old_path is not None:
@@ -539,7 +539,7 @@ def _after(change: _Change, budget: Budget) -> FileAfter:
     return file
 
 
-def _errors(change: _Change, language: Language) -> tuple[list[SyntaxProblem], str]:
+def _errors(change: _FileChange, language: Language) -> tuple[list[SyntaxProblem], str]:
     """Return what is wrong with a file that wasn't wrong before, and a note about that."""
     assert change.after is not None  # noqa: S101  # the caller looked
     if len(change.after) > MOST_BYTES:
@@ -551,7 +551,7 @@ def _errors(change: _Change, language: Language) -> tuple[list[SyntaxProblem], s
             if not found or change.before is None
             else set(_wrong(change.before, language))
         )
-    except TooHardError:
+    except SlowParseError:
         return [], "It takes too long to parse, so it wasn't checked."
     new = [one for (_, line), one in found.items() if (one.message, line) not in before]
     return new, "It can't be read wholly, as before the patch." if found and not new else ""
@@ -571,11 +571,11 @@ def _declared(path: str, source: bytes | None) -> tuple[Declaration, ...]:
         return ()
     try:
         return language.parse(source).declarations
-    except TooHardError:
+    except SlowParseError:
         return ()
 
 
-def _vanished(changes: Sequence[_Change]) -> list[tuple[str, Declaration]]:
+def _vanished(changes: Sequence[_FileChange]) -> list[tuple[str, Declaration]]:
     """List the declarations that are in a file before, and in none of the changed files afterwards."""
     before = [
         (change.path, one)
@@ -596,7 +596,7 @@ def _vanished(changes: Sequence[_Change]) -> list[tuple[str, Declaration]]:
 
 
 def _described(
-    index: Index, changes: Sequence[_Change], vanished: Sequence[tuple[str, Declaration]]
+    index: Index, changes: Sequence[_FileChange], vanished: Sequence[tuple[str, Declaration]]
 ) -> Iterator[Vanished]:
     """Yield what is said about declarations that vanish: where their names still are."""
     some = vanished[:_MOST_VANISHED]
@@ -619,13 +619,15 @@ def _elsewhere(index: Index, path: str, declaration: Declaration, changed: set[s
     same = next((one for one in known if one.qualified == declaration.qualified), None)
     if file is None or same is None:
         return  # an earlier part of the patch has made it
-    uses = [one for one in uses_of(index, Found(file, same)).references if one.file.path not in changed]
+    uses = [
+        one for one in uses_of(index, FoundDeclaration(file, same)).references if one.file.path not in changed
+    ]
     for certainty in ("certain", "likely"):
         places = [f"{one.file.path}:{one.line}" for one in uses if one.certainty == certainty]
         yield from dict.fromkeys(f"{place} ({certainty})" for place in places)
 
 
-def _places(changes: Sequence[_Change], names: set[str]) -> dict[str, list[str]]:
+def _places(changes: Sequence[_FileChange], names: set[str]) -> dict[str, list[str]]:
     """Return where names stand in the changed files, outside of strings and comments."""
     usual = [name for name in names if re.fullmatch(r"[\w$]+", name)]
     if not usual:

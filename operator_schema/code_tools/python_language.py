@@ -15,12 +15,12 @@ from .language import (
     NOWHERE,
     Base,
     Declaration,
-    Field,
     Import,
     Language,
     Parsed,
     Span,
     SyntaxProblem,
+    TypeField,
     called_name,
     end_of_head,
     lines_with,
@@ -132,10 +132,10 @@ class PythonLanguage(Language):
                 waiting += [(child, owner) for child in reversed(node.named_children)]
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
-    def fields(self, source: bytes) -> list[Field]:
+    def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields out of the text of one class: its own, and the ones that `__init__` sets."""
         root = parse_tree(_GRAMMAR, source)
-        found: dict[str, Field] = {}
+        found: dict[str, TypeField] = {}
         for node, is_inside in _statements_of_class(root):
             if node.type != "expression_statement":
                 continue
@@ -151,7 +151,7 @@ class PythonLanguage(Language):
                             continue
                     elif is_inside or target.type != "identifier":
                         continue
-                    found.setdefault(name, Field(name, kind, span_of(value)))
+                    found.setdefault(name, TypeField(name, kind, span_of(value)))
         return list(found.values())
 
     def may_have_field(self, source: bytes, name: str) -> bool:

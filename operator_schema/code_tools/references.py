@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from .index import Found, is_at
+from .index import FoundDeclaration, is_at
 from .language import FUNCTIONS, TYPES, places_of
 from .resolution import Resolver
 from .results import Implementation, ImplementationsFound, PlaceShown, ReferencesFound
@@ -148,7 +148,7 @@ def _place(one: Reference) -> PlaceShown:
     return shown
 
 
-def uses_of(index: Index, target: Found, path: str = "") -> Uses:
+def uses_of(index: Index, target: FoundDeclaration, path: str = "") -> Uses:
     """List the uses of a declaration, without its own place.
 
     Args:
@@ -188,7 +188,7 @@ def uses_of(index: Index, target: Found, path: str = "") -> Uses:
     return Uses(found, len(files) - done, seeker.others)
 
 
-def _near(index: Index, target: Found, files: list[SourceFile]) -> set[str]:
+def _near(index: Index, target: FoundDeclaration, files: list[SourceFile]) -> set[str]:
     """Return the paths of the files that may use a declaration for certain.
 
     They have the name of its type; if it isn't a member, they import it or its module, or are of its package.
@@ -204,7 +204,7 @@ def _near(index: Index, target: Found, files: list[SourceFile]) -> set[str]:
 class _Seeker:
     """Finds the uses of one declaration in files."""
 
-    def __init__(self, index: Index, target: Found) -> None:
+    def __init__(self, index: Index, target: FoundDeclaration) -> None:
         self._index = index
         self._target = target
         self._name = target.declaration.name
@@ -215,7 +215,7 @@ class _Seeker:
         """The function that was looked at last."""
         self.others = 0
 
-    def _owner_of(self, found: Found) -> Found | None:
+    def _owner_of(self, found: FoundDeclaration) -> FoundDeclaration | None:
         owner = found.declaration.owner
         if not owner:
             return None
@@ -249,7 +249,7 @@ class _Seeker:
             if one.name != self._name or at >= (one.head.end or one.whole.end):
                 continue
             if one.line == places.line(at):
-                self.others += not self._is_target(Found(file, one))
+                self.others += not self._is_target(FoundDeclaration(file, one))
                 return True
         return False
 
@@ -296,7 +296,7 @@ class _Seeker:
                 way = self._resolver.meant(file, self._name)
                 return "likely" if way is not None and self._is_target(way.found) else None
         way = (
-            self._resolver.called(Found(file, function), self._name, inside)
+            self._resolver.called(FoundDeclaration(file, function), self._name, inside)
             if function is not None
             else self._resolver.meant(file, self._name)
         )
@@ -342,7 +342,7 @@ class _Seeker:
     ) -> Certainty | None:
         """Return how sure a name is behind a dot."""
         unsure: Certainty | None = "likely" if self._owner is not None else None
-        found = None if function is None else Found(file, function)
+        found = None if function is None else FoundDeclaration(file, function)
         chain = _CHAIN.search(before)
         if found is not None and _SUPER.search(before):
             way = self._resolver.called(found, f"super().{self._name}")
@@ -384,11 +384,11 @@ class _Seeker:
             return "certain" if way.is_certain else "likely"
         return "likely" if self._is_related(way.found) or not way.is_certain else None
 
-    def _is_target(self, found: Found) -> bool:
+    def _is_target(self, found: FoundDeclaration) -> bool:
         one, other = found.declaration, self._target.declaration
         return found.file.path == self._target.file.path and one.qualified == other.qualified
 
-    def _is_related(self, found: Found) -> bool:
+    def _is_related(self, found: FoundDeclaration) -> bool:
         """Return whether one of two methods replaces the other."""
         key = found.file.path, found.declaration.qualified
         if key not in self._related:
@@ -413,7 +413,7 @@ def _end_of_chain(before: bytes) -> bytes:
     return before if backwards is None else before[max(len(before) - backwards.end() - 1, 0) :]
 
 
-def _has(types: list[Found | None], wanted: Found) -> bool:
+def _has(types: list[FoundDeclaration | None], wanted: FoundDeclaration) -> bool:
     whole = wanted.declaration.whole
     return any(
         one is not None and one.file is wanted.file and one.declaration.whole == whole for one in types
@@ -435,7 +435,7 @@ class _Heir(NamedTuple):
         by: the qualified name of the type in between; empty if it does so itself.
     """
 
-    found: Found
+    found: FoundDeclaration
     certainty: Certainty
     by: str = ""
 
@@ -521,7 +521,7 @@ def _shown(heir: _Heir) -> Implementation:
     return shown
 
 
-def _heirs_of(index: Index, target: Found) -> list[_Heir]:
+def _heirs_of(index: Index, target: FoundDeclaration) -> list[_Heir]:
     """List the types below a type, or the methods that replace a method, the direct ones first.
 
     Args:
@@ -568,7 +568,9 @@ def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
     return list(found.values())
 
 
-def _written_bases(index: Index, resolver: Resolver, name: str) -> Iterator[tuple[Found, SourceFile, str]]:
+def _written_bases(
+    index: Index, resolver: Resolver, name: str
+) -> Iterator[tuple[FoundDeclaration, SourceFile, str]]:
     """Yield the types with a base from outside of the root, whose last part is that of a name.
 
     Yields:
@@ -586,7 +588,7 @@ def _written_bases(index: Index, resolver: Resolver, name: str) -> Iterator[tupl
                 yield from ((owner, file, full) for owner in _owners(index, file, base.owner)[:1])
 
 
-def _types_below(index: Index, target: Found) -> list[_Heir]:
+def _types_below(index: Index, target: FoundDeclaration) -> list[_Heir]:
     resolver = Resolver(index, with_steps=False)
     below = _by_base(index)
     found: list[_Heir] = []
@@ -606,13 +608,13 @@ def _types_below(index: Index, target: Found) -> list[_Heir]:
     return found
 
 
-def _key(found: Found) -> tuple[str, Span]:
+def _key(found: FoundDeclaration) -> tuple[str, Span]:
     return found.file.path, found.declaration.whole
 
 
-def _by_base(index: Index) -> dict[str, list[Found]]:
+def _by_base(index: Index) -> dict[str, list[FoundDeclaration]]:
     """Return the types of all files by the last parts of the names of their bases."""
-    below: dict[str, list[Found]] = {}
+    below: dict[str, list[FoundDeclaration]] = {}
     for file in index.files():
         for base in file.parsed.bases:
             owners = _owners(index, file, base.owner)
@@ -620,7 +622,7 @@ def _by_base(index: Index) -> dict[str, list[Found]]:
     return below
 
 
-def _owners(index: Index, file: SourceFile, owner: str) -> list[Found]:
+def _owners(index: Index, file: SourceFile, owner: str) -> list[FoundDeclaration]:
     """List the declarations that a base in a file may be of."""
     owners = index.declared(file, owner)
     if not owners and file.path.endswith(".rs"):  # an `impl` may be in another file than its type
@@ -628,7 +630,7 @@ def _owners(index: Index, file: SourceFile, owner: str) -> list[Found]:
     return owners
 
 
-def _other_names(index: Index, found: Found) -> set[str]:
+def _other_names(index: Index, found: FoundDeclaration) -> set[str]:
     """Return the names under which other files import a type."""
     name = found.declaration.name
     return {
@@ -639,7 +641,7 @@ def _other_names(index: Index, found: Found) -> set[str]:
     }
 
 
-def _certainty(resolver: Resolver, heir: Found, above: _Heir) -> Certainty | None:
+def _certainty(resolver: Resolver, heir: FoundDeclaration, above: _Heir) -> Certainty | None:
     """Return how sure it is that a type has another one as its base; None if its base is another one."""
     bases = resolver.bases(heir)
     if any(base is not None and _key(base) == _key(above.found) for base in bases):
@@ -650,8 +652,8 @@ def _certainty(resolver: Resolver, heir: Found, above: _Heir) -> Certainty | Non
 def _with_methods(
     index: Index,
     resolver: Resolver,
-    target: Found,
-    below: dict[str, list[Found]],
+    target: FoundDeclaration,
+    below: dict[str, list[FoundDeclaration]],
     seen: set[tuple[str, Span]],
 ) -> list[_Heir]:
     """List the types of Go that have all methods of an interface, with as many parameters and results."""
@@ -683,7 +685,7 @@ def _with_methods(
 
 
 def _method_set(
-    index: Index, resolver: Resolver, found: Found, names: Collection[str] | None = None
+    index: Index, resolver: Resolver, found: FoundDeclaration, names: Collection[str] | None = None
 ) -> dict[str, tuple[int, int]]:
     """Return the methods of a type of Go and of what it embeds: how many parameters and results they have.
 

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from .index import Found
+from .index import FoundDeclaration
 from .language import FUNCTIONS, TYPES, Declaration, Import, Span, lines_with, places_of, qualified
 from .source_text import implementation_first, location, source_of, span_text
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from .index import Index, SourceFile
-    from .language import Base, Field
+    from .language import Base, TypeField
 
 __all__ = ["Resolver", "Way"]
 
@@ -43,7 +43,7 @@ class Way(NamedTuple):
         is_certain: whether nothing outside of the root can come between.
     """
 
-    found: Found
+    found: FoundDeclaration
     via: tuple[str, ...] = ()
     is_certain: bool = True
 
@@ -69,11 +69,11 @@ class Resolver:
         self._steps = 0
         self._busy: set[tuple[str, ...]] = set()
         self._known: dict[tuple[str, str], Way | None] = {}
-        self._mros: dict[tuple[str, str], list[Found | None]] = {}
+        self._mros: dict[tuple[str, str], list[FoundDeclaration | None]] = {}
         self._imports: dict[str, dict[str, list[Import]]] = {}
         self._own: dict[tuple[str, str], bool] = {}
         self._methods: dict[tuple[str, str, str, bool], Way | None] = {}
-        self._fields: dict[tuple[str, str], dict[str, Field]] = {}
+        self._fields: dict[tuple[str, str], dict[str, TypeField]] = {}
 
     # --- what somebody asks for ----------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class Resolver:
                         ]
         return ""
 
-    def outer_bases(self, name: str) -> Iterator[tuple[Found, str]]:
+    def outer_bases(self, name: str) -> Iterator[tuple[FoundDeclaration, str]]:
         """Yield the types of a name, each with the full name of what it inherits from outside of the root."""
         owners = self._index.named(name) or [way.found for way in self.named(name)]
         types = [owner for owner in owners[:_MOST_WAYS] if owner.declaration.kind in TYPES]
@@ -180,7 +180,7 @@ class Resolver:
                         targets = [file.language.import_target(each.target, file.path) for each in known]
                         yield from ((owner, f"{target}{dot}{rest}") for target in targets or [head])
 
-    def inner_by_line(self, found: Found) -> dict[int, Found]:
+    def inner_by_line(self, found: FoundDeclaration) -> dict[int, FoundDeclaration]:
         """Return what a function declares inside of it, by its line in the file; the first one of a line."""
         if found.declaration.kind not in FUNCTIONS:
             return {}
@@ -196,7 +196,7 @@ class Resolver:
             self._known[key] = self._meant(file, name.split("."), 0)
         return self._known[key]
 
-    def called(self, found: Found, name: str, imports: Iterable[Import] = ()) -> Way | None:
+    def called(self, found: FoundDeclaration, name: str, imports: Iterable[Import] = ()) -> Way | None:
         """Return what a dotted name means inside of a function; None where that isn't known.
 
         Args:
@@ -218,7 +218,7 @@ class Resolver:
             return None  # a variable may have the name of a type
         return self.meant(file, name)
 
-    def own_names(self, found: Found) -> frozenset[str]:
+    def own_names(self, found: FoundDeclaration) -> frozenset[str]:
         """Return the names under which a method knows its own object."""
         language = found.file.language
         if not found.file.path.endswith(".go"):
@@ -240,13 +240,13 @@ class Resolver:
         if key not in self._methods:
             self._steps = 0
             alike = self._alike(file, owner)
-            start = alike[0] if alike else Found(file, _only_name(owner))
+            start = alike[0] if alike else FoundDeclaration(file, _only_name(owner))
             way = self._member_of(start, [name], 0, skipped=int(after))
             is_set = way is None or self._is_set(start, name) or self._is_set(way.found, name)
             self._methods[key] = None if is_set else way
         return self._methods[key]
 
-    def _is_set(self, found: Found, name: str) -> bool:
+    def _is_set(self, found: FoundDeclaration, name: str) -> bool:
         """Return whether the text of a type, or of the one around a member, sets this attribute."""
         file, declaration = found
         if declaration.kind not in TYPES:
@@ -265,19 +265,19 @@ class Resolver:
 
     # --- types ---------------------------------------------------------------------------------------
 
-    def bases(self, found: Found) -> list[Found | None]:
+    def bases(self, found: FoundDeclaration) -> list[FoundDeclaration | None]:
         """List the direct bases of a type in their order; None for each that isn't below the root."""
         self._steps = 0
         return self._bases(found, 0)
 
-    def _bases(self, found: Found, level: int) -> list[Found | None]:
-        bases: list[Found | None] = []
+    def _bases(self, found: FoundDeclaration, level: int) -> list[FoundDeclaration | None]:
+        bases: list[FoundDeclaration | None] = []
         for file, base in islice(self._named_bases(found), _MOST_BASES):
             way = self._around(file, base.owner, base.name, level + 1)
             bases.append(self._type(way, level) if way is not None else None)
         return bases
 
-    def _named_bases(self, found: Found) -> Iterator[tuple[SourceFile, Base]]:
+    def _named_bases(self, found: FoundDeclaration) -> Iterator[tuple[SourceFile, Base]]:
         """Yield the bases that the text of a type names, with the files that name them."""
         owner = found.declaration.qualified
         for file in self._index.beside(found.file):
@@ -295,7 +295,7 @@ class Resolver:
             above = above.rpartition(".")[0]
         return self._meant(file, name.split("."), level)
 
-    def _type(self, way: Way, level: int) -> Found | None:
+    def _type(self, way: Way, level: int) -> FoundDeclaration | None:
         """Return the type that a way leads to, also by an alias of it."""
         for _ in range(_MOST_LEVELS):
             if way.found.declaration.kind in TYPES - {"type"} or way.found.file.path.endswith(".rs"):
@@ -307,21 +307,23 @@ class Resolver:
             way = other
         return None
 
-    def mro(self, found: Found, level: int = 0) -> list[Found | None]:
+    def mro(self, found: FoundDeclaration, level: int = 0) -> list[FoundDeclaration | None]:
         """List a type and what it inherits from, in the order of Python (C3); None for what isn't known."""
         key = found.file.path, found.declaration.qualified
         if key not in self._mros:
             self._mros[key] = [found]  # for a circle
             if level < _MOST_LEVELS:
                 bases = self._bases(found, level)
-                rows: list[list[Found | None]] = [
+                rows: list[list[FoundDeclaration | None]] = [
                     [None] if base is None else self.mro(base, level + 1) for base in bases
                 ]
                 merged = _merged([*rows, bases])
                 self._mros[key] = [found, *[one for one in merged if not _same(one, found)]]
         return self._mros[key]
 
-    def _member_of(self, found: Found, parts: Sequence[str], level: int, skipped: int = 0) -> Way | None:
+    def _member_of(
+        self, found: FoundDeclaration, parts: Sequence[str], level: int, skipped: int = 0
+    ) -> Way | None:
         """Return a member of a type, or of the first of its bases that has it."""
         if self._is_too_far(level):
             return None
@@ -341,14 +343,14 @@ class Resolver:
             return way.after(f"inherited: {' → '.join(passed)}")
         return None
 
-    def _own_member(self, found: Found, name: str) -> Found | None:
+    def _own_member(self, found: FoundDeclaration, name: str) -> FoundDeclaration | None:
         for file in self._index.beside(found.file):
             alike = self._alike(file, f"{found.declaration.qualified}.{name}")
             if alike:
                 return alike[0]
         return self._field(found, name)
 
-    def _field(self, found: Found, name: str) -> Found | None:
+    def _field(self, found: FoundDeclaration, name: str) -> FoundDeclaration | None:
         """Return a field of a type as a declaration: one that the text of the type or `__init__` sets."""
         file, declaration = found
         if declaration.kind not in TYPES or not self._index.has_word(file, name):
@@ -384,7 +386,7 @@ class Resolver:
             Span(),
             Span(start + field.value.start, start + field.value.end) if field.value.end else Span(),
         )
-        return Found(file, made)
+        return FoundDeclaration(file, made)
 
     # --- steps ---------------------------------------------------------------------------------------
 
@@ -419,7 +421,7 @@ class Resolver:
         step = f"{location(way.found)} {way.found.declaration.name} = {value if alias else f'{maker}(…)'}"
         return other._replace(via=(*way.via, step, *other.via), is_certain=False)
 
-    def _value(self, found: Found) -> str:
+    def _value(self, found: FoundDeclaration) -> str:
         span = found.declaration.value
         if not span.end or found.declaration.kind not in {"const", "var", "type"}:
             return ""
@@ -427,7 +429,7 @@ class Resolver:
             source_of(self._index, found.file), span._replace(end=min(span.end, span.start + 200))
         )
 
-    def _inner(self, found: Found, parts: Sequence[str]) -> Found | None:
+    def _inner(self, found: FoundDeclaration, parts: Sequence[str]) -> FoundDeclaration | None:
         """Return what a function declares inside of it under a name."""
         wanted = ".".join([found.declaration.qualified, *parts])
         if not self._index.has_word(found.file, parts[0]):
@@ -438,13 +440,13 @@ class Resolver:
             return None
         return next((one for one in self._all_inner(found) if one.declaration.qualified == wanted), None)
 
-    def _all_inner(self, found: Found) -> Iterator[Found]:
+    def _all_inner(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
         """Yield what a function declares inside of it, at its places in the file."""
         declaration = found.declaration
         start, rows = declaration.head.start, declaration.line - 1
         text = source_of(self._index, found.file)[start : declaration.whole.end]
         for one in found.file.language.inner(text):
-            yield Found(
+            yield FoundDeclaration(
                 found.file,
                 one._replace(
                     qualified=qualified(declaration.owner, one.qualified),
@@ -528,7 +530,7 @@ class Resolver:
                     return way.after(f"{self._place_of(one, file)} {one.text}") if self._with_steps else way
         return None
 
-    def _has_twin(self, found: Found) -> bool:
+    def _has_twin(self, found: FoundDeclaration) -> bool:
         """Return whether another folder has a package of the same name, with the same declaration."""
         file, declaration = found
         folder, package = file.path.rpartition("/")[0], file.language.package_of(file.path)
@@ -562,7 +564,7 @@ class Resolver:
         )
         return f"{file.path}:{1 if place is None else source.count(_LINE, 0, place.end()) + 1}"
 
-    def _alike(self, file: SourceFile, name: str) -> list[Found]:
+    def _alike(self, file: SourceFile, name: str) -> list[FoundDeclaration]:
         """List the declarations of a qualified name in a file, the one with a body first."""
         alike = self._index.declared(file, name)
         return alike if len(alike) < 2 else implementation_first(self._index, alike)  # noqa: PLR2004  # one is plain
@@ -582,10 +584,10 @@ def _only_name(owner: str) -> Declaration:
     return Declaration(owner.rpartition(".")[2], owner, "struct", 1, 1, Span(), Span())
 
 
-def _merged(rows: list[list[Found | None]]) -> list[Found | None]:
+def _merged(rows: list[list[FoundDeclaration | None]]) -> list[FoundDeclaration | None]:
     """Merge orders of types so that each keeps its own (C3); where they disagree, as they come."""
     waiting = [list(row) for row in rows if row]
-    merged: list[Found | None] = []
+    merged: list[FoundDeclaration | None] = []
     while waiting:
         heads = [row[0] for row in waiting]
         chosen = next((one for one in heads if not any(_is_in(one, row[1:]) for row in waiting)), heads[0])
@@ -595,11 +597,11 @@ def _merged(rows: list[list[Found | None]]) -> list[Found | None]:
     return merged
 
 
-def _same(one: Found | None, other: Found | None) -> bool:
+def _same(one: FoundDeclaration | None, other: FoundDeclaration | None) -> bool:
     if one is None or other is None:
         return one is other
     return one.file is other.file and one.declaration.whole == other.declaration.whole
 
 
-def _is_in(one: Found | None, row: Sequence[Found | None]) -> bool:
+def _is_in(one: FoundDeclaration | None, row: Sequence[FoundDeclaration | None]) -> bool:
     return one is not None and any(_same(one, other) for other in row)

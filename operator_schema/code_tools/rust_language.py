@@ -10,11 +10,11 @@ from .language import (
     LONGEST_NAME,
     Base,
     Declaration,
-    Field,
     Import,
     Language,
     Parsed,
     Span,
+    TypeField,
     calls_in,
     name_of,
     nodes_in,
@@ -112,13 +112,13 @@ class RustLanguage(Language):
                 waiting += [(inner, inside, said, at) for inner, said, at in _with_docs(body)][::-1]
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
-    def fields(self, source: bytes) -> list[Field]:
+    def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields out of the text of one struct."""
-        found: list[Field] = []
+        found: list[TypeField] = []
         for node in nodes_in(_GRAMMAR, source):
             name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
             if node.type == "field_declaration" and name is not None and kind is not None:
-                found.append(Field(text_of(name), span_of(kind), Span()))
+                found.append(TypeField(text_of(name), span_of(kind), Span()))
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from .language import LANGUAGES
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
-    from .ignore_rules import Rule
+    from .ignore_rules import IgnoreRule
 
 __all__ = [
     "MOST_BYTES",
@@ -118,7 +118,7 @@ class Content(NamedTuple):
     is_plain: bool = True
 
 
-class Rules(NamedTuple):
+class IgnorePatterns(NamedTuple):
     """The patterns of one file such as `.gitignore`.
 
     Attributes:
@@ -133,7 +133,7 @@ class Rules(NamedTuple):
     before: str
     patterns: RuleFile
 
-    def about(self, path: str, *, is_folder: bool) -> Rule | None:
+    def about(self, path: str, *, is_folder: bool) -> IgnoreRule | None:
         """Return the rule that decides about a path below the root; None if no rule is about it."""
         return self.patterns.about(os.fsencode(f"{self.before}{path[self.cut :]}"), is_folder=is_folder)
 
@@ -158,8 +158,8 @@ class Folder(NamedTuple):
     is_young: bool
     folders: tuple[str, ...]
     files: tuple[str, ...]
-    outer: tuple[Rules, ...]
-    rules: tuple[Rules, ...]
+    outer: tuple[IgnorePatterns, ...]
+    rules: tuple[IgnorePatterns, ...]
     rules_key: FileKey | None
     unread: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
@@ -362,7 +362,7 @@ class Tree:
     def __init__(self, root: str) -> None:
         self._root = root
         self._folders: dict[str, Folder] = {}
-        self._unlisted: dict[str, tuple[Rules, ...]] = {}
+        self._unlisted: dict[str, tuple[IgnorePatterns, ...]] = {}
         """Folders that couldn't be listed, with the rules above them: their own change tells nobody of it."""
 
     def refresh(self) -> bool:
@@ -470,7 +470,7 @@ class Tree:
             if folder is not None:
                 waiting += folder.folders
 
-    def _list_all(self, path: str, outer: tuple[Rules, ...]) -> None:
+    def _list_all(self, path: str, outer: tuple[IgnorePatterns, ...]) -> None:
         waiting = [(path, outer)]
         while waiting:
             here, rules = waiting.pop()
@@ -482,7 +482,9 @@ class Tree:
                 self._folders[here] = folder
                 waiting += [(inner, folder.rules) for inner in folder.folders]
 
-    def _listed(self, path: str, outer: tuple[Rules, ...], before: Folder | None = None) -> Folder | None:
+    def _listed(
+        self, path: str, outer: tuple[IgnorePatterns, ...], before: Folder | None = None
+    ) -> Folder | None:
         try:
             with _folder(self._root, path) as folder:
                 key = key_of(os.stat(folder))  # noqa: PTH116  # it may be a descriptor
@@ -501,11 +503,11 @@ class Tree:
                 else:
                     patterns = None if rules_key is None else _patterns_in(*rules_file)
                     cut = len(path) + 1 if path else 0
-                    own = Rules(_joined(path, ".gitignore"), cut, "", patterns) if patterns else None
+                    own = IgnorePatterns(_joined(path, ".gitignore"), cut, "", patterns) if patterns else None
                     rules = outer if own is None else (*outer, own)
         except OSError:
             return None
-        found = _Entries([], [], [], [], [])
+        found = _FolderEntries([], [], [], [], [])
         for name, is_folder, is_source in entries:
             found.add(_joined(path, name), name, rules, is_folder=is_folder, is_source=is_source)
         return Folder(
@@ -522,7 +524,7 @@ class Tree:
         )
 
 
-class _Entries(NamedTuple):
+class _FolderEntries(NamedTuple):
     """What a folder holds: see `Folder`."""
 
     folders: list[str]
@@ -532,7 +534,7 @@ class _Entries(NamedTuple):
     manifests: list[str]
 
     def add(
-        self, inner: str, name: str, rules: tuple[Rules, ...], *, is_folder: bool, is_source: bool
+        self, inner: str, name: str, rules: tuple[IgnorePatterns, ...], *, is_folder: bool, is_source: bool
     ) -> None:
         """Put an entry where it belongs; most belong nowhere."""
         if not (is_folder or is_source):
@@ -563,12 +565,14 @@ def _key_if_there(path: str, dir_fd: int | None = None) -> FileKey | None:
         return None
 
 
-def _is_ignored(path: str, rules: Sequence[Rules], *, is_folder: bool) -> bool:
+def _is_ignored(path: str, rules: Sequence[IgnorePatterns], *, is_folder: bool) -> bool:
     deciding = _deciding(path, rules, is_folder=is_folder)
     return deciding is not None and not deciding[1].is_negative
 
 
-def _deciding(path: str, rules: Sequence[Rules], *, is_folder: bool) -> tuple[Rules, Rule] | None:
+def _deciding(
+    path: str, rules: Sequence[IgnorePatterns], *, is_folder: bool
+) -> tuple[IgnorePatterns, IgnoreRule] | None:
     """Return the rule that decides about a path, with the file that it is from; None if there is none."""
     for one in reversed(rules):
         rule = one.about(path, is_folder=is_folder)
@@ -577,7 +581,7 @@ def _deciding(path: str, rules: Sequence[Rules], *, is_folder: bool) -> tuple[Ru
     return None
 
 
-def _rules_above(root: str) -> tuple[Rules, ...]:
+def _rules_above(root: str) -> tuple[IgnorePatterns, ...]:
     """Return the rules of the repository that the root is in, from above it, and those of its user."""
     here = Path(root)
     top = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
@@ -589,7 +593,7 @@ def _rules_above(root: str) -> tuple[Rules, ...]:
     files += [(top.joinpath(*below[:depth], ".gitignore"), below[depth:]) for depth in range(len(below))]
     # The first two are of the user, who may keep them behind links.
     rules = [
-        Rules(str(file), 0, "".join(f"{part}/" for part in rest), patterns)
+        IgnorePatterns(str(file), 0, "".join(f"{part}/" for part in rest), patterns)
         for place, (file, rest) in enumerate(files)
         if (patterns := _patterns_in(str(file), follow=place < 2)) is not None  # noqa: PLR2004  # as above
     ]
@@ -598,7 +602,7 @@ def _rules_above(root: str) -> tuple[Rules, ...]:
     return () if is_inside else tuple(rules)
 
 
-def _ignores(rules: Sequence[Rules], below: Sequence[str], depth: int) -> bool:
+def _ignores(rules: Sequence[IgnorePatterns], below: Sequence[str], depth: int) -> bool:
     """Return whether rules from above the root ignore a folder on the way to it."""
     for one in reversed(rules):
         above = len(below) - one.before.count("/")

@@ -14,7 +14,7 @@ from .source_files import Content, read_part, read_source
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .index import Found, Index, SourceFile
+    from .index import FoundDeclaration, Index, SourceFile
     from .language import Declaration, Import, Language, Span
 
 __all__ = [
@@ -57,7 +57,7 @@ def source_of(index: Index, file: SourceFile) -> bytes:
     return content.source
 
 
-def head_of(index: Index, found: Found) -> str:
+def head_of(index: Index, found: FoundDeclaration) -> str:
     """Return the signature of a declaration on one line, the names of its decorators before it.
 
     Only this part of its file is read.
@@ -69,7 +69,7 @@ def head_of(index: Index, found: Found) -> str:
     return " ".join([*_decorators(before, found.file.language), one_line(head)])
 
 
-def implementation_first(index: Index, all_found: list[Found]) -> list[Found]:
+def implementation_first(index: Index, all_found: list[FoundDeclaration]) -> list[FoundDeclaration]:
     """Return declarations of a name, the one that has a body before its overloads.
 
     Raises:
@@ -90,7 +90,7 @@ def implementation_first(index: Index, all_found: list[Found]) -> list[Found]:
     return [chosen, *[one for one in all_found if one is not chosen]]
 
 
-def _has_body(found: Found) -> bool:
+def _has_body(found: FoundDeclaration) -> bool:
     """Return whether more than a semicolon follows the signature of a declaration."""
     declaration = found.declaration
     return not declaration.head.end or declaration.whole.end > declaration.head.end + 1
@@ -99,7 +99,7 @@ def _has_body(found: Found) -> bool:
 _MOST_LOOKED_AT = 10
 
 
-def likeliest_first(index: Index, all_found: list[Found]) -> list[Found]:
+def likeliest_first(index: Index, all_found: list[FoundDeclaration]) -> list[FoundDeclaration]:
     """Return declarations of a name, what others may use before what is private where the name is alike.
 
     The one that has a body comes before its overloads.
@@ -120,7 +120,7 @@ def likeliest_first(index: Index, all_found: list[Found]) -> list[Found]:
     return implementation_first(index, all_found)
 
 
-def _parts_of_head(index: Index, found: Found) -> tuple[str, str]:
+def _parts_of_head(index: Index, found: FoundDeclaration) -> tuple[str, str]:
     """Return the decorators of a declaration, and its signature."""
     declaration = found.declaration
     start, middle, end = declaration.whole.start, declaration.head.start, declaration.head.end
@@ -171,7 +171,7 @@ def _short_attribute(text: str) -> str:
     return f"{name[0].rstrip()}{'(…)' if is_called else ' = …'}]"
 
 
-def _is_overload(found: Found, decorators: str) -> bool:
+def _is_overload(found: FoundDeclaration, decorators: str) -> bool:
     each = _decorators(decorators, found.file.language)
     names = [one.partition("(")[0].lstrip("@") for one in each]
     return any(name.rpartition(".")[2] == "overload" for name in names)
@@ -221,7 +221,7 @@ def _without_marks(lines: list[str]) -> Iterator[str]:
         yield shown if in_block else shown.rstrip().removesuffix("*/").rstrip()
 
 
-def location(found: Found) -> str:
+def location(found: FoundDeclaration) -> str:
     """Return file and line of a declaration."""
     return f"{found.file.path}:{found.declaration.line}"
 

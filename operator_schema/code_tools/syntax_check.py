@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import LANGUAGES, SyntaxProblem, TooHardError, language_named, parse_tree
+from .language import LANGUAGES, SlowParseError, SyntaxProblem, language_named, parse_tree
 from .results import Budget, SyntaxCheck, SyntaxErrorShown
 from .snippets import Snippet, bracket_problem, broken_places
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Checking",
     "Fenced",
-    "Judged",
+    "JudgedSnippet",
     "as_checked",
     "best_language",
     "checked",
@@ -81,7 +81,7 @@ def without_fence(code: str) -> Fenced:
     return Fenced(inner, lines, name if name in LANGUAGES else None)
 
 
-class Judged(NamedTuple):
+class JudgedSnippet(NamedTuple):
     """What is wrong with a snippet in a language.
 
     Attributes:
@@ -95,7 +95,7 @@ class Judged(NamedTuple):
     note: str | None = None
 
 
-def best_language(code: str, context: Context, languages: Sequence[str]) -> Judged:
+def best_language(code: str, context: Context, languages: Sequence[str]) -> JudgedSnippet:
     """Judge a snippet in the language that it most probably has.
 
     Args:
@@ -109,19 +109,19 @@ def best_language(code: str, context: Context, languages: Sequence[str]) -> Judg
     first, *others = languages
     problems = language_named(first).problems(code, context)
     if not others or not _errors(problems):
-        return Judged(first, problems)
+        return JudgedSnippet(first, problems)
     broken = {first: _broken(code, first)}
     for name in others:
-        with suppress(TooHardError):
+        with suppress(SlowParseError):
             found = language_named(name).problems(code, context)
             if not _errors(found):
-                return Judged(name, found, f"As {first}, the main language, it has errors.")
+                return JudgedSnippet(name, found, f"As {first}, the main language, it has errors.")
             broken[name] = _broken(code, name)
     best = min(broken, key=lambda name: broken[name])
     if broken[best] * _IN_ANOTHER_LANGUAGE < broken[first]:
         note = f"It looks like {best}, not {first}, the main language: give the language if this is wrong."
-        return Judged(best, language_named(best).problems(code, context), note)
-    return Judged(first, problems)
+        return JudgedSnippet(best, language_named(best).problems(code, context), note)
+    return JudgedSnippet(first, problems)
 
 
 def _errors(problems: Sequence[SyntaxProblem]) -> list[SyntaxProblem]:
@@ -164,7 +164,7 @@ def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str 
     code = checking.fenced.code
     try:
         judged = _judged(checking)
-    except TooHardError:
+    except SlowParseError:
         return refused("it takes too long to parse, so it wasn't checked: write it in shorter pieces")
     if _errors(judged.problems) and _PATCH.search(code):
         return refused("this is a patch, not code", "Call check_patch with it")
@@ -194,7 +194,7 @@ def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str 
     return _answer(shown, as_checked(judged.language), checked_with, notes, budget)
 
 
-def _judged(checking: Checking) -> Judged:
+def _judged(checking: Checking) -> JudgedSnippet:
     """Judge a snippet alone, and then in its file."""
     code = checking.fenced.code
     if checking.context is not None:
@@ -202,7 +202,7 @@ def _judged(checking: Checking) -> Judged:
     else:
         language = checking.languages[0]
         unbalanced = bracket_problem(code, language_named(language).tokens)
-        judged = Judged(language, [] if unbalanced is None else [unbalanced])
+        judged = JudgedSnippet(language, [] if unbalanced is None else [unbalanced])
     if checking.place is None or _errors(judged.problems):
         return judged
     found = _errors(language_named(judged.language).problems(checking.place.text, "file"))
@@ -346,7 +346,7 @@ def _declares(language: Language, code: str, name: str) -> bool:
         source = text.encode(errors="replace")
         try:
             found = language.parse(source).declarations
-        except TooHardError:
+        except SlowParseError:
             return False
         for one in found:
             around = (source[: one.whole.start] + source[one.whole.end :]).strip()

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from .brace_language import BraceLanguage, Member, Place, Reading, bases_in, declared, start_of
+from .brace_language import BraceLanguage, Member, NodePlace, NodeReading, bases_in, declared, start_of
 from .language import BRACKETS, LONGEST_NAME, Import, name_of, parse_tree, qualified, text_of
 from .snippets import Wrapper, one_item
 
@@ -66,14 +66,14 @@ class TypeScriptLanguage(BraceLanguage):
         self.name = name
         self.grammar = f"tree_sitter_typescript:{dialect}"
 
-    def read(self, node: Node, place: Place) -> Reading:
+    def read(self, node: Node, place: NodePlace) -> NodeReading:
         """Return what a node declares."""
         imports = self.imports_in(node)
         if imports:
-            return Reading(imports=imports)
+            return NodeReading(imports=imports)
         inner = _without_export(node)
         if inner is None:
-            return Reading()
+            return NodeReading()
         if inner is not node:
             return self.read(inner, place)
         kind = _KINDS.get(node.type)
@@ -82,9 +82,11 @@ class TypeScriptLanguage(BraceLanguage):
             return _made(node, kind, place, body)
         if node.type in {"internal_module", "module"} and body is not None:
             name = "" if (name_of(node) or '"')[0] in "\"'" else name_of(node)
-            return Reading(bodies=[(body, Place(qualified(place.owner, name) if name else place.owner))])
+            return NodeReading(
+                bodies=[(body, NodePlace(qualified(place.owner, name) if name else place.owner))]
+            )
         if node.type in {"ERROR", "statement_block"}:
-            return Reading(bodies=[(node, place)])
+            return NodeReading(bodies=[(node, place)])
         kind = "const" if _is_constant(node, place) else "var"
         return _values(node, self.members_in(node), kind, place)
 
@@ -142,31 +144,31 @@ def _without_export(node: Node | None) -> Node | None:
     return node
 
 
-def _made(node: Node, kind: Kind, place: Place, body: Node | None) -> Reading:
+def _made(node: Node, kind: Kind, place: NodePlace, body: Node | None) -> NodeReading:
     name = _plain_name(node)
     if not name:
-        return Reading()
+        return NodeReading()
     value = node.child_by_field_name("value") if kind == "type" else None
     found = [
         declared(
             node, name, kind, place, at=node.child_by_field_name("name"), end=start_of(body), value=value
         )
     ]
-    own = Place(found[0].qualified, is_member=True)
+    own = NodePlace(found[0].qualified, is_member=True)
     if name == "constructor":
         found += [
-            declared(one.at, one.name, "var", Place(place.owner, start=one.at.start_byte))
+            declared(one.at, one.name, "var", NodePlace(place.owner, start=one.at.start_byte))
             for one in _parameter_fields(node)
         ]
     bodies = [] if body is None or kind in {"func", "method"} else [(body, own)]
     extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
-    return Reading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
+    return NodeReading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
 
 
-def _values(node: Node, found: list[Member], kind: Kind, place: Place) -> Reading:
+def _values(node: Node, found: list[Member], kind: Kind, place: NodePlace) -> NodeReading:
     """Return what a statement declares: a name whose value is a function or a class is one."""
     declarations: list[Declaration] = []
-    bodies: list[tuple[Node, Place]] = []
+    bodies: list[tuple[Node, NodePlace]] = []
     for one in found:
         body = None if one.value is None else one.value.child_by_field_name("body")
         if one.value is not None and body is not None and one.value.type in _FUNCTIONS | {"class"}:
@@ -175,11 +177,11 @@ def _values(node: Node, found: list[Member], kind: Kind, place: Place) -> Readin
             declarations.append(
                 declared(node, one.name, made, place, at=one.at, end=start_of(body), head=head)
             )
-            own = Place(declarations[-1].qualified, is_member=True)
+            own = NodePlace(declarations[-1].qualified, is_member=True)
             bodies += [(body, own)] if made == "class" else []
         else:
             declarations.append(declared(node, one.name, kind, place, at=one.at, value=one.value))
-    return Reading(declarations, bodies=bodies)
+    return NodeReading(declarations, bodies=bodies)
 
 
 def _plain_name(node: Node) -> str:
@@ -236,7 +238,7 @@ def _parameter_fields(node: Node) -> Iterator[Member]:
             yield Member(text_of(pattern), pattern, one.child_by_field_name("type"))
 
 
-def _is_constant(node: Node, place: Place) -> bool:
+def _is_constant(node: Node, place: NodePlace) -> bool:
     """Return whether what a statement declares is constant."""
     kind = node.child_by_field_name("kind")
     is_item = place.is_member and node.type in {"enum_assignment", "property_identifier", "string"}

@@ -87,7 +87,7 @@ def _read_with_faults(text: str | bytes | bytearray, *, keeps_digits: bool) -> t
     try:
         source = text_of(text)
         check_depth(source)
-        reader = _Reader(keeps_digits=keeps_digits)
+        reader = _Parse(keeps_digits=keeps_digits)
         value = reader.read(source)
         if "\\u" in source:
             _check_surrogates(value)
@@ -288,7 +288,7 @@ def _check_characters(text: str) -> None:
         ) from None
 
 
-class _Reader:
+class _Parse:
     """One parse, and whether it met repeated keys or numbers that can't be read."""
 
     def __init__(self, *, keeps_digits: bool) -> None:

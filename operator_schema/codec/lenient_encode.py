@@ -76,7 +76,7 @@ def encode_refused(
         encoded = _LenientRun(state, graph.definitions, notes).encode(graph.root, value, None, 1)
     except RecursionError:
         encoded = state.refused.too_deep_for_stack()
-    except _TooManyValuesError:
+    except _LongEncodeError:
         encoded = state.refused.too_many_values(None, MAX_LENIENT_VALUES)
     if state.refused.found:
         raise EncodeError(name, state.refused.found, state.refused.omitted)
@@ -87,7 +87,7 @@ def encode_refused(
     return encoded, tuple(first_of_path.values())
 
 
-class _TooManyValuesError(Exception):
+class _LongEncodeError(Exception):
     """Ends an encode that has written as many values as it may."""
 
 
@@ -112,7 +112,7 @@ class _LenientState(EncodeState):
         """Count a value that is to be written."""
         self.room -= 1
         if self.room < 0:
-            raise _TooManyValuesError
+            raise _LongEncodeError
 
 
 class _LenientRun(EncodeRun):
@@ -130,7 +130,7 @@ class _LenientRun(EncodeRun):
             encoded = self._by_node(node, value, path, depth)
             if encoded is INVALID and not self.shared.refused.found:
                 encoded = self._own_form(value, path, depth)
-        except (RecursionError, _TooManyValuesError):
+        except (RecursionError, _LongEncodeError):
             raise
         except Exception:  # noqa: BLE001  # the value's own code may raise anything
             return self._refuse(path, value)
@@ -302,7 +302,7 @@ class _LenientRun(EncodeRun):
             return known
         items = list[Any](islice(value, self.shared.room + 1))
         if len(items) > self.shared.room:
-            raise _TooManyValuesError
+            raise _LongEncodeError
         return self.shared.keep_items(value, items)
 
     def _entries(

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Field, Graph
 
     MemberPart = Literal["key", "value"]
-    _State = Callable[["GrowingText", str, int], int]
+    _State = Callable[["GrowingJson", str, int], int]
 
-__all__ = ["ArgumentStream", "GrowingText", "Partial"]
+__all__ = ["ArgumentStream", "GrowingJson", "Partial"]
 
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
@@ -55,7 +55,7 @@ _NUMBER_BEGINS = {"-": "sign", **_NUMBER_PARTS["sign"]}
 _NUMBER_MAY_END = frozenset({"zero", "integer", "fraction", "exponent"})
 
 
-class GrowingText:
+class GrowingJson:
     """JSON text that comes in pieces, each of which is read once.
 
     Attributes:
@@ -86,7 +86,7 @@ class GrowingText:
         self.index = 0
         self.broken = False
         self.ended = False
-        self._state: _State = GrowingText._value
+        self._state: _State = GrowingJson._value
         self._brackets: list[str] = []
         self._part: MemberPart | None = None  # the part of a member of the root that is being read …
         self._start = 0  # … where it starts in this piece …
@@ -150,15 +150,15 @@ class GrowingText:
         character = text[index]
         if character == '"':
             self._is_key = False
-            self._state = GrowingText._string
+            self._state = GrowingJson._string
         elif character in "{[":
             return self._open(character, index)
         elif character in _NUMBER_BEGINS:
             self._number = _NUMBER_BEGINS[character]
-            self._state = GrowingText._inside_number
+            self._state = GrowingJson._inside_number
         elif character in _LITERALS:
             self._literal = _LITERALS[character]
-            self._state = GrowingText._inside_literal
+            self._state = GrowingJson._inside_literal
         else:
             return self._break(index)
         return index + 1
@@ -167,7 +167,7 @@ class GrowingText:
         if len(self._brackets) == MAX_TEXT_DEPTH:
             return self._break(index)
         self._brackets.append(bracket)
-        self._state = GrowingText._first_key if bracket == "{" else GrowingText._first_item
+        self._state = GrowingJson._first_key if bracket == "{" else GrowingJson._first_item
         return index + 1
 
     def _first_key(self, text: str, index: int) -> int:
@@ -184,7 +184,7 @@ class GrowingText:
             return self._break(index)
         self._begin("key", index)
         self._is_key = True
-        self._state = GrowingText._string
+        self._state = GrowingJson._string
         return index + 1
 
     def _colon(self, text: str, index: int) -> int:
@@ -193,7 +193,7 @@ class GrowingText:
             return index
         if text[index] != ":":
             return self._break(index)
-        self._state = GrowingText._value
+        self._state = GrowingJson._value
         return index + 1
 
     def _after_value(self, text: str, index: int) -> int:
@@ -202,7 +202,7 @@ class GrowingText:
             return index
         is_object = self._brackets[-1] == "{"
         if text[index] == ",":
-            self._state = GrowingText._key if is_object else GrowingText._value
+            self._state = GrowingJson._key if is_object else GrowingJson._value
             return index + 1
         return self._close(index) if text[index] == ("}" if is_object else "]") else self._break(index)
 
@@ -220,10 +220,10 @@ class GrowingText:
     def _end_value(self) -> None:
         if self._brackets:
             self._finished = self._part is not None and len(self._brackets) == 1
-            self._state = GrowingText._after_value
+            self._state = GrowingJson._after_value
         else:
             self.ended = True
-            self._state = GrowingText._after_root
+            self._state = GrowingJson._after_root
 
     # --- inside a token --------------------------------------------------------------------------
 
@@ -239,7 +239,7 @@ class GrowingText:
             return self._break(index)
         elif self._is_key:
             self._finished = self._part == "key"
-            self._state = GrowingText._colon
+            self._state = GrowingJson._colon
         else:
             self._end_value()
         return index + 1
@@ -393,7 +393,7 @@ class ArgumentStream(Generic[T]):
         self._utf8 = codecs.getincrementaldecoder("utf-8-sig")()
         self._is_utf8 = True
         self._skipped: int | None = None  # byte order marks of a string, once its first character is there
-        self._text = GrowingText()
+        self._text = GrowingJson()
         self._length = 0  # of the text that is read
         self._unread = ""
         self._members = _Members(graph, max_depth, repairs=repairs)

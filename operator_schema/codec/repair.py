@@ -88,7 +88,7 @@ def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, ma
         return value
 
 
-class _Change(NamedTuple):
+class _ValueRepair(NamedTuple):
     """One repair of the value itself."""
 
     kind: RepairKind
@@ -96,7 +96,7 @@ class _Change(NamedTuple):
     after: str
 
 
-Changes: TypeAlias = "tuple[_Change | tuple[str | int, Changes], ...]"
+Changes: TypeAlias = "tuple[_ValueRepair | tuple[str | int, Changes], ...]"
 """Of the value itself and, each with its step, of its parts."""
 
 
@@ -122,13 +122,13 @@ class Reading(NamedTuple):
 
     def after(self, kind: RepairKind, before: object) -> Reading:
         """Return this reading as that of another value, from which it was made."""
-        change = _Change(kind, excerpt(before), excerpt(self.value))
+        change = _ValueRepair(kind, excerpt(before), excerpt(self.value))
         return self._replace(changes=(change, *self.changes))
 
 
 def _flatten(changes: Changes, path: tuple[str | int, ...]) -> Iterator[Finding]:
     for change in changes:
-        if isinstance(change, _Change):
+        if isinstance(change, _ValueRepair):
             yield repaired(path, *change)
         else:
             step, inner = change
@@ -334,7 +334,7 @@ class Repairer:
                 continue
             del rest[key]
             if key != field.key:
-                renamed = _Change("key", excerpt(key), excerpt(field.key))
+                renamed = _ValueRepair("key", excerpt(key), excerpt(field.key))
                 reading = reading._replace(changes=(renamed, *reading.changes))
             fits, unused = fits and reading.fits, unused or reading.unused
             if reading.value is not NOTHING:
@@ -368,7 +368,7 @@ class Repairer:
             return Reading(None, fits=True).after("scalar", value)
         is_nothing = is_null or (value == "" and not self.fits(field.node, None, depth))
         if is_nothing and _has_default(node, field):
-            change = _Change("default", excerpt(value), "default")
+            change = _ValueRepair("default", excerpt(value), "default")
             return Reading(NOTHING, fits=True, changes=(change,))
         return reading
 
@@ -478,11 +478,11 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _is_wrapped(changes: Changes) -> bool:
-    return any(isinstance(change, _Change) and change.kind == "array" for change in changes)
+    return any(isinstance(change, _ValueRepair) and change.kind == "array" for change in changes)
 
 
 def _parts(changes: Changes) -> list[tuple[str | int, Changes]]:
-    return [change for change in changes if not isinstance(change, _Change)]
+    return [change for change in changes if not isinstance(change, _ValueRepair)]
 
 
 _MAX_WRAPPINGS = 4

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .async_libraries import Signal
 
-__all__ = ["PLACE", "BlockedLoops", "Place", "Slots", "blocked"]
+__all__ = ["PLACE", "BlockedLoops", "HeldSlot", "Slots", "blocked"]
 
 
 _limited: WeakSet[Slots] = WeakSet()
@@ -41,7 +41,7 @@ class _Turn:
         self.has_come = False
 
 
-class Place:
+class HeldSlot:
     """The slot that one call holds.
 
     Args:
@@ -64,7 +64,7 @@ class Place:
         self.thread: int | None = None
 
 
-PLACE: ContextVar[Place | None] = ContextVar("PLACE", default=None)
+PLACE: ContextVar[HeldSlot | None] = ContextVar("PLACE", default=None)
 """The slot of the present call."""
 
 
@@ -96,7 +96,7 @@ class Slots:
         """Take all slots back, as in a forked process, where their holders don't run."""
         self._free = self._limit
         self._held: dict[Hashable, int] = {}
-        self._stuck: set[Place] = set()
+        self._stuck: set[HeldSlot] = set()
         self._waiting: dict[Hashable, deque[_Turn]] = {}
         self._count = 0
         self._lock = allocate_lock()
@@ -210,7 +210,7 @@ class Slots:
                 first = owner, turn
         return first
 
-    def give_back(self, place: Place) -> None:
+    def give_back(self, place: HeldSlot) -> None:
         """Give the slot of a call back, as `release` does; its function may still run in a thread.
 
         Nothing happens if the call doesn't have it.
@@ -223,14 +223,14 @@ class Slots:
             place.is_held = False
             self._release(place.home)
 
-    def place_of_thread(self) -> Place | None:
+    def place_of_thread(self) -> HeldSlot | None:
         """Return the slot of the call that waits for this thread, or None."""
         place = PLACE.get()
         is_here = place is not None and place.slots is self and place.thread == get_ident()
         return place if is_here else None
 
     @contextmanager
-    def needed_by(self, place: Place | None) -> Generator[int]:
+    def needed_by(self, place: HeldSlot | None) -> Generator[int]:
         """Inside a `with` block, mark the slot of a call that needs another slot to go on.
 
         Args:

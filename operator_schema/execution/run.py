@@ -21,7 +21,7 @@ from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
 from ..tools.signature import close_awaitable, is_awaitable
 from .async_libraries import current_backend, is_cancellation
-from .concurrency import PLACE, Place
+from .concurrency import PLACE, HeldSlot
 from .threads import Threads, lent_thread
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Outcomes:
         slots, outer, place = self._slots, PLACE.get(), None
         try:
             if self._is_limited:
-                place = Place(slots, current_backend().home())
+                place = HeldSlot(slots, current_backend().home())
                 place.is_held = await slots.acquire(None, place.home)
             if place is not outer:
                 PLACE.set(place)

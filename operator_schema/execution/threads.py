@@ -58,7 +58,7 @@ class Threads:
 
     def __init__(self, limit: int) -> None:
         self._slots = Slots(limit, is_shared=True)
-        self._left: set[_Run] = set()
+        self._left: set[_ThreadRun] = set()
 
     @property
     def abandoned(self) -> int:
@@ -84,7 +84,7 @@ class Threads:
         if not (slots.acquire_now(name) or await slots.acquire(seconds, name)):
             message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
             raise TimeoutError(message)
-        run = _Run(function, name, _context_for_thread(), self._end)
+        run = _ThreadRun(function, name, _context_for_thread(), self._end)
         try:
             _start(run)
         except Exception:  # no thread started, so nothing else gives the slot back
@@ -103,15 +103,15 @@ class Threads:
         Returns:
             What it returns, or the exception that it raises.
         """
-        run = _Run(function, name, copy_context(), self._left.discard)
+        run = _ThreadRun(function, name, copy_context(), self._left.discard)
         thread.put(partial(_work_in_lent, run))
         return await self._wait(run, None)
 
-    def _end(self, run: _Run) -> None:
+    def _end(self, run: _ThreadRun) -> None:
         self._left.discard(run)
         self._slots.release(run.name)
 
-    async def _wait(self, run: _Run, seconds: float | None) -> Any:
+    async def _wait(self, run: _ThreadRun, seconds: float | None) -> Any:
         try:
             await run.signal.wait(seconds)
         except BaseException:  # the call is cancelled
@@ -124,7 +124,7 @@ class Threads:
             raise TimeoutError  # the executor logs it
         return run.outcome
 
-    def _leave(self, run: _Run) -> bool:
+    def _leave(self, run: _ThreadRun) -> bool:
         """Stop waiting for a function; return False if it has ended before, so that its outcome is there."""
         if not run.leave():
             return False
@@ -145,7 +145,7 @@ def _context_for_thread() -> Context:
     return context
 
 
-class _Run:
+class _ThreadRun:
     """One function in its thread, with the context variables of its call.
 
     Args:
@@ -174,7 +174,7 @@ class _Run:
     )
 
     def __init__(
-        self, function: Callable[[], Any], name: str, context: Context, end: Callable[[_Run], None]
+        self, function: Callable[[], Any], name: str, context: Context, end: Callable[[_ThreadRun], None]
     ) -> None:
         self._context = context
         self._end = end
@@ -258,12 +258,12 @@ class _Worker:
 
     def __init__(self, idle: list[_Worker]) -> None:
         self._idle = idle
-        self._run: _Run | None = None
+        self._run: _ThreadRun | None = None
         self._given = allocate_lock()
         self._given.acquire()
         self.thread = new_thread(self._work, _IDLE_NAME)
 
-    def give(self, run: _Run | None) -> None:
+    def give(self, run: _ThreadRun | None) -> None:
         """Let it run a function, or end it; only whoever took it from the idle workers may call this."""
         self._run = run
         self._given.release()
@@ -298,7 +298,7 @@ _idle: list[_Worker] = []
 """The idle workers of all executors; the last one was busy most recently."""
 
 
-def _start(run: _Run) -> None:
+def _start(run: _ThreadRun) -> None:
     """Run a function in an idle thread, or in a new one.
 
     Raises:
@@ -387,7 +387,7 @@ def loops_waiting_here() -> list[Any]:
     return [] if lent is None else lent.homes()
 
 
-def _work_in_lent(run: _Run) -> None:
+def _work_in_lent(run: _ThreadRun) -> None:
     run.work()
     run.deliver()
     if issubclass(type(run.outcome), KeyboardInterrupt):

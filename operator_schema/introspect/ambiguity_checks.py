@@ -479,13 +479,13 @@ def with_fields(graph: Graph, changed: Mapping[int, Field]) -> Graph:
         graph: any graph.
         changed: the identity of a field to what replaces it; its node stays the same.
     """
-    rebuilt = _Rebuilt(changed)
+    rebuilt = _RebuiltGraph(changed)
     definitions = {target: rebuilt.node(node) for target, node in graph.definitions.items()}
     aliases = {target: rebuilt.node(node) for target, node in graph.aliases.items()}
     return graph.replace(root=rebuilt.node(graph.root), definitions=definitions, aliases=aliases)
 
 
-class _Rebuilt:
+class _RebuiltGraph:
     """The nodes of a graph with other fields in them, each made once."""
 
     def __init__(self, changed: Mapping[int, Field]) -> None:

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from .nodes import Field, Graph, Node, Target
 
-__all__ = ["Place", "places_of"]
+__all__ = ["ParameterPart", "places_of"]
 
 _MOST = 10_000
 
 
-class Place(Value):
+class ParameterPart(Value):
     """A parameter, or a part of one.
 
     Attributes:
@@ -36,7 +36,7 @@ class Place(Value):
     member: str | None = None
 
 
-def places_of(graph: Graph) -> Iterator[Place]:
+def places_of(graph: Graph) -> Iterator[ParameterPart]:
     """Return each place of an input once, what is inside a recursive type only once; at most 10,000.
 
     Args:
@@ -45,24 +45,24 @@ def places_of(graph: Graph) -> Iterator[Place]:
     return islice(_places(graph), _MOST)
 
 
-def _places(graph: Graph) -> Iterator[Place]:
-    waiting = [(Place((), graph.resolve_root(), None, 0), True)]
+def _places(graph: Graph) -> Iterator[ParameterPart]:
+    waiting = [(ParameterPart((), graph.resolve_root(), None, 0), True)]
     seen: set[Target] = {graph.root.target} if isinstance(graph.root, RefNode) else set()
     while waiting:
         place, is_new = waiting.pop()
         yield place
-        inner: list[tuple[Place, bool]] = []
+        inner: list[tuple[ParameterPart, bool]] = []
         for path, node, field in _inside(place.node) if is_new else ():
             level = place.level + (not isinstance(place.node, UnionNode))
             resolved = graph.resolve(node)
-            found = Place((*place.path, *path), resolved, field, level, _member(place, resolved))
+            found = ParameterPart((*place.path, *path), resolved, field, level, _member(place, resolved))
             inner.append((found, not isinstance(node, RefNode) or node.target not in seen))
             if isinstance(node, RefNode):
                 seen.add(node.target)
         waiting += reversed(inner)
 
 
-def _member(place: Place, inner: Node) -> str | None:
+def _member(place: ParameterPart, inner: Node) -> str | None:
     """Return the name of the member of a union in which a part of a place is."""
     if isinstance(place.node, UnionNode) and isinstance(inner, ObjectNode):
         return inner.name

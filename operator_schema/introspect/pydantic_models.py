@@ -66,8 +66,8 @@ def _leaf_of(cls: type, values: type, model: Any, *, of_results: bool) -> Schema
     types = _types_of(schema, schema)
     document = {"type": types[0] if len(types) == 1 else types, **schema}
     known = _Model(model, document, _shape_of(cls, schema, schema, _LEVELS))
-    write = _ResultEncoder(known) if of_results else _Encoder(known)
-    return trusted_leaf(values, document, _Decoder(known), write, known)
+    write = _ResultEncoder(known) if of_results else _ModelEncoder(known)
+    return trusted_leaf(values, document, _ModelDecoder(known), write, known)
 
 
 def type_leaf(cls: Any, *, of_results: bool) -> SchemaLeaf[Any] | tuple[str, str] | None:
@@ -270,7 +270,7 @@ class _Model(Value):
     shape: ObjectNode | None
 
 
-class _Decoder(ShapedDecoder):
+class _ModelDecoder(ShapedDecoder):
     """Read the values of a model."""
 
     model: _Model
@@ -299,7 +299,7 @@ def _read(cls: Any, text: str | bytes, value: Any, **names: bool) -> Any:
         raise DecodeError(cls.__name__, problems_of(error, value)) from None
 
 
-class _Encoder(CheckedEncoder):
+class _ModelEncoder(CheckedEncoder):
     """Write the values of a model so that they can be read again."""
 
     model: _Model
@@ -311,7 +311,7 @@ class _Encoder(CheckedEncoder):
             ValueError: the instance doesn't fit its model, or its JSON would be read as another value.
         """
         if isinstance(value, _Model):
-            value = _Decoder(value)(_sample_of(value.schema, value.schema, 0))
+            value = _ModelDecoder(value)(_sample_of(value.schema, value.schema, 0))
         cls = self.model.cls
         text = _write_checked(cls, value)
         written = json.loads(text)

@@ -37,7 +37,7 @@ def with_required_tags(graph: Graph, defaulted: Iterable[Defaulted], *, of_resul
         defaulted: the fields whose defaults are checked later; they get their new nodes.
         of_results: whether values are only written, so that only tags that are always written are required.
     """
-    made = _Rebuilt(graph, of_results=of_results)
+    made = _TaggedGraph(graph, of_results=of_results)
     root = graph.root if isinstance(graph.root, RefNode) else made.node(graph.root)
     definitions = made.definitions()
     if root is graph.root and all(node is graph.definitions[target] for target, node in definitions.items()):
@@ -54,7 +54,7 @@ def with_required_tags(graph: Graph, defaulted: Iterable[Defaulted], *, of_resul
     return Graph(root, definitions, aliases)
 
 
-class _Rebuilt:
+class _TaggedGraph:
     """The nodes of a graph with the tags that they require, each made once for the same tags.
 
     Attributes:

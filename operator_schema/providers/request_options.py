@@ -109,7 +109,7 @@ def tools_with(
     searches = _searches(provider, offered, given)
     tools = _without_own_search(offered) if searches else _listed(offered, given)
     sent, is_strict = sent_tools(provider, tools)
-    entries = _Entries(provider, tools, sent)
+    entries = _ToolEntries(provider, tools, sent)
     if not sent:
         return {}, entries.named
     entries.take_custom(given.get("custom"))
@@ -319,7 +319,7 @@ def _without_own_search(offered: Offered) -> Offered:
     return offered.replace(tools=tuple([tool for tool in offered.tools if tool.name not in own]))
 
 
-class _Entries:
+class _ToolEntries:
     """The tools of one request, as they are listed.
 
     Args:

@@ -24,7 +24,7 @@ from ..tools import WARNING, write_log
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..introspect.graph_traversal import Place
+    from ..introspect.graph_traversal import ParameterPart
     from ..introspect.leaves import SchemaLeaf
     from ..tools import Tool
 
@@ -172,7 +172,7 @@ def hidden_keys(redact: Any, wanted: str) -> Hidden:
 # --- the keys of a tool --------------------------------------------------------------------------
 
 
-def _places_in(tool: Tool[..., Any]) -> Iterator[Place]:
+def _places_in(tool: Tool[..., Any]) -> Iterator[ParameterPart]:
     result = tool.result_codec()
     return chain(places_of(tool.codec.graph), () if result is None else places_of(result.graph))
 

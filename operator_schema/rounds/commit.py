@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = "ToolResult | ToolCall[Any]"
 
-__all__ = ["Run", "Settlement", "WhichCall", "find_call", "revised", "settled", "with_results"]
+__all__ = ["CallRun", "Settlement", "WhichCall", "find_call", "revised", "settled", "with_results"]
 
 
 _SHOWN_NAMES = 3
@@ -348,7 +348,7 @@ def _shown(call: Any) -> str:
     return f"the position {call if isinstance(call, int) else call.index}"
 
 
-class Run:
+class CallRun:
     """One run of a call.
 
     Attributes:
@@ -363,7 +363,7 @@ class Run:
         self.has_result = False
 
 
-Runs: TypeAlias = dict[tuple[int, int], Run]
+Runs: TypeAlias = dict[tuple[int, int], CallRun]
 """The runs of a round, by the position of the call and the number of its earlier runs."""
 
 
@@ -432,7 +432,7 @@ class Settlement:
         if run is not None:
             raise _ran(call, run)
 
-    def begin(self, calls: Sequence[ToolCall[Any]], begun: list[Run]) -> None:
+    def begin(self, calls: Sequence[ToolCall[Any]], begun: list[CallRun]) -> None:
         """Note that calls run now: all of them, or none.
 
         Args:
@@ -443,7 +443,7 @@ class Settlement:
             RoundError: one has been run.
         """
         for position, call in enumerate(calls):
-            run = Run()
+            run = CallRun()
             begun.append(run)
             first = self._runs.setdefault(call.run, run)  # one step, for all threads
             if first is not run:
@@ -498,7 +498,7 @@ class Settlement:
         self._ending.clear()
 
 
-def _ran(call: ToolCall[Any], run: Run) -> RoundError:
+def _ran(call: ToolCall[Any], run: CallRun) -> RoundError:
     how = "was run" if run.has_result else "is running" if run.is_going_on else "was begun and interrupted"
     message = (
         f"{shown_call(call.name, call.id)} {how} already, from this state of the round or another one: "

@@ -29,15 +29,15 @@ __all__ = [
     "NamedTools",
     "Selection",
     "Selector",
-    "Snapshot",
-    "Source",
+    "SwitchedTools",
+    "ToolOrigin",
     "entries_of",
     "merged",
     "switches_of",
 ]
 
 
-class Source(Value):
+class ToolOrigin(Value):
     """A toolset that a tool came from.
 
     Attributes:
@@ -63,7 +63,7 @@ class Entry(Value):
     tool: Tool[..., Any]
     is_hidden: bool = False
     switch: Switch | None = None
-    sources: tuple[Source, ...] = ()
+    sources: tuple[ToolOrigin, ...] = ()
     found: bool | None = None
 
     @property
@@ -125,7 +125,7 @@ def _is_several(kind: Any, member: Any) -> bool:
 
 
 def _from(toolset: NamedTools, entry: Entry) -> Entry:
-    return entry.replace(sources=(*entry.sources, Source(toolset, entry.tool.name)))
+    return entry.replace(sources=(*entry.sources, ToolOrigin(toolset, entry.tool.name)))
 
 
 def switches_of(entries: Mapping[str, Entry]) -> dict[str, Switch]:
@@ -156,7 +156,7 @@ class NamedTools:
         _named: Mapping[str, Entry]
 
         @property
-        def _entries(self) -> Snapshot: ...
+        def _entries(self) -> SwitchedTools: ...
 
         @property
         def toolset(self) -> NamedTools:
@@ -404,7 +404,7 @@ class NamedTools:
 # --- what a model may call -----------------------------------------------------------------------
 
 
-class Snapshot:
+class SwitchedTools:
     """Tools with their switches; immutable.
 
     Attributes:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..schema.style import StyleOptions
     from ..tools.tool import ToolDefinition
-    from .named_tools import Selection, Selector, Snapshot
+    from .named_tools import Selection, Selector, SwitchedTools
 
     Context: TypeAlias = Mapping[Any, Any]
     Selections: TypeAlias = Selection | Iterable[Selection]
@@ -85,7 +85,7 @@ class Offer(Value, Keeper, Generic[Input]):
     left_out: tuple[str, ...]
     deferred: tuple[str, ...]
     _brought: Brought
-    _snapshot: Snapshot
+    _snapshot: SwitchedTools
     _shown: Mapping[str, Tool[..., Any]]
 
     def __init__(
@@ -386,7 +386,7 @@ def _why_not(toolset: NamedTools, name: str, names: tuple[str, ...], wanted: fro
 
 def _within(
     most: Any,
-    snapshot: Snapshot,
+    snapshot: SwitchedTools,
     names: tuple[str, ...],
     order: Iterable[str],
     descriptions: Mapping[str, str],
@@ -417,7 +417,7 @@ def _within(
     return tuple([name for name in names if name in kept]), left_out
 
 
-def _tokens_of(snapshot: Snapshot, name: str, describer: str | None, description: str | None) -> int:
+def _tokens_of(snapshot: SwitchedTools, name: str, describer: str | None, description: str | None) -> int:
     from ..token_counts import count_tokens, is_estimate
 
     tool, key = snapshot.shown(name, describer), ("tokens", description, is_estimate())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..tools.metadata import Switch
     from ..tools.tool import Tool
-    from .named_tools import Entry, Member, Selection, Selector, Snapshot
+    from .named_tools import Entry, Member, Selection, Selector, SwitchedTools
 
     Listener = Callable[["RegistryChange"], object]
 
@@ -74,7 +74,7 @@ class Registry(NamedTools):
         return made
 
     @property
-    def _entries(self) -> Snapshot:
+    def _entries(self) -> SwitchedTools:
         return self.toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
 
     def __entries__(self) -> tuple[Entry, ...]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias
 
     from ..tools.calls import Asking, Limited, RunAll, Wording
-    from .commit import Given, Run, Settlement, WhichCall
+    from .commit import CallRun, Given, Settlement, WhichCall
     from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools
     from .tool_call import CallState
@@ -477,7 +477,7 @@ class Round(Value, Generic[Input]):
         return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class
 
     async def _run(self, run_all: RunAll, hooks: ForTools, limited: Limited | None) -> Round[Input]:
-        """Run what is pending, and show the results to hooks.
+        """CallRun what is pending, and show the results to hooks.
 
         Raises:
             InterruptedRoundError: functions raised what the executor passes through.
@@ -486,7 +486,7 @@ class Round(Value, Generic[Input]):
         settlement = self._settlement
         pending = [call for call in self.pending if call.tool.has_function]
         decoded = [decoded_call(call) for call in pending]
-        runs: list[Run] = []
+        runs: list[CallRun] = []
         counts = [1] * len(pending)
 
         async def settle(position: int, result: ToolResult) -> ToolResult | None:

@@ -586,7 +586,7 @@ _LEAST_SPELLED = 4
 """Of a word for which a slip may stand."""
 
 
-class _Read:
+class _ToolText:
     """What a search reads about one tool.
 
     Args:
@@ -628,10 +628,10 @@ class _Read:
         self.spellings.update({word: term_of(word) for word in words})
 
 
-def _read(one: Tool[..., Any]) -> _Read:
+def _read(one: Tool[..., Any]) -> _ToolText:
     """Return what a search reads about a tool; the tool stores it."""
-    known: _Read | None = one.kept_form("search_terms")
-    return one.keep_form("search_terms", _Read(one)) if known is None else known
+    known: _ToolText | None = one.kept_form("search_terms")
+    return one.keep_form("search_terms", _ToolText(one)) if known is None else known
 
 
 class _Index:
@@ -673,7 +673,9 @@ def _counted(sentences: Iterable[tuple[str, ...]], counts: Mapping[str, float]) 
     return found
 
 
-def _own_sentences(one: _Read, having: Mapping[tuple[str, ...], int], tools: int) -> list[tuple[str, ...]]:
+def _own_sentences(
+    one: _ToolText, having: Mapping[tuple[str, ...], int], tools: int
+) -> list[tuple[str, ...]]:
     """List the sentences that say something about a tool: those that few share.
 
     If many share each of them, as when several servers have the same tool, all count but those of everyone.

@@ -11,7 +11,7 @@ from ..message_text import as_written, checked_text, nearest
 from ..tools.metadata import FLAGS
 from ..tools.options import are_names
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
-from .named_tools import Entry, NamedTools, Snapshot, Source, entries_of, merged, switches_of
+from .named_tools import Entry, NamedTools, SwitchedTools, ToolOrigin, entries_of, merged, switches_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -63,7 +63,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
     """
 
     _named: Mapping[str, Entry]
-    _entries: Snapshot  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
+    _entries: SwitchedTools  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
     _own_hooks: Hooks | None
     _kept: dict[str, Any]  # what was asked for before
 
@@ -79,7 +79,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         tools = {name: entry.tool for name, entry in named.items()}
         describer = next((name for name, tool in tools.items() if tool.describes_tools), None)
         unfound = frozenset([name for name, entry in named.items() if entry.found is False])
-        Value.__init__(self, named, Snapshot(tools, switches_of(named), describer, unfound), hooks, {})
+        Value.__init__(self, named, SwitchedTools(tools, switches_of(named), describer, unfound), hooks, {})
 
     @classmethod
     def of_entries(cls, entries: Iterable[Entry], hooks: Hooks | None = None) -> Toolset[Any]:
@@ -120,7 +120,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             known = entry.sources if not own else before._named[own[0].name].sources  # its own class
             new = [] if not own else [one for one in entry.sources if one not in known]
             steps = [one for one in new if _has_own_hooks(one.toolset)]
-            last = [] if self._own_hooks is None else [Source(self, name)]
+            last = [] if self._own_hooks is None else [ToolOrigin(self, name)]
             found[name] = entry.replace(sources=(*known, *steps, *last))
         return found
 
@@ -310,7 +310,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         both = [*self._derived(), *other._derived()]  # its own class
         return self.of_entries(merged(both, same_is_one=True).values())
 
-    def only(self, *selections: Selection, **wanted: Unpack[Wanted]) -> Toolset[Any]:
+    def only(self, *selections: Selection, **wanted: Unpack[OnlyOptions]) -> Toolset[Any]:
         """Return a toolset of only these tools, in their order here.
 
         Args:
@@ -417,7 +417,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
     def _derived(self) -> list[Entry]:
         """List the tools as members of another toolset, where hooks for this one still apply."""
         return [
-            entry.replace(sources=(*entry.sources, Source(self, name))) for name, entry in self._named.items()
+            entry.replace(sources=(*entry.sources, ToolOrigin(self, name)))
+            for name, entry in self._named.items()
         ]
 
     # --- as a value ------------------------------------------------------------------------------
@@ -455,7 +456,7 @@ def _has_own_hooks(toolset: Any) -> bool:
 # --- tools that state something ------------------------------------------------------------------
 
 
-class Wanted(TypedDict, total=False):
+class OnlyOptions(TypedDict, total=False):
     """What `Toolset.only` takes beside tools."""
 
     tags: Collection[str]

@@ -183,7 +183,7 @@ def leaf_schema(document: Any, dialect: Dialect, fitted: Fitted) -> dict[str, An
     Raises:
         CannotSay: the dialect can't say it, or it has a keyword that isn't known here.
     """
-    return _Writer(dialect, fitted).schema(document, ())
+    return _SchemaWriter(dialect, fitted).schema(document, ())
 
 
 def types_in(document: Any) -> list[str]:
@@ -193,7 +193,7 @@ def types_in(document: Any) -> list[str]:
     return [kind for kind in kinds if isinstance(kind, str) and kind in _OWN]
 
 
-class _Writer:
+class _SchemaWriter:
     """Writes schemas of others, each inside the one before.
 
     Args:

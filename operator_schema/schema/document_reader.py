@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_LEVELS",
     "MAX_SCHEMAS",
-    "Reading",
+    "DocumentReading",
     "are_alternatives",
     "are_disjoint",
     "count_containers",
@@ -145,7 +145,7 @@ _LIMITS: Final = {
 _NO_LIMITS: Final = Constraints()
 
 
-class Reading(Value):
+class DocumentReading(Value):
     """The meaning of a document.
 
     Attributes:
@@ -165,7 +165,7 @@ def read_document(
     is_arguments: bool = True,
     patterns: Patterns | None = None,
     fits: Callable[[Node, Any], bool] | None = None,
-) -> Reading:
+) -> DocumentReading:
     """Read a document.
 
     Args:
@@ -179,19 +179,19 @@ def read_document(
     banned: set[str] = set()
     patterns = patterns or Patterns()
     for _ in range(_MAX_ATTEMPTS):
-        reader = _Reader(schema, patterns, fits or _fits_not, is_closed=is_closed, banned=banned)
+        reader = _Attempt(schema, patterns, fits or _fits_not, is_closed=is_closed, banned=banned)
         graph = reader.graph(name, is_arguments=is_arguments)
         if not reader.find_unclear(graph):
-            return Reading(graph, tuple(reader.left.values()))
+            return DocumentReading(graph, tuple(reader.left.values()))
     root = _open_object(name) if is_arguments else ANY
-    return Reading(Graph(root, {}), (unchecked("", "", "its alternatives can't be told apart"),))
+    return DocumentReading(Graph(root, {}), (unchecked("", "", "its alternatives can't be told apart"),))
 
 
 def _open_object(name: str) -> ObjectNode:
     return ObjectNode(dict, name, "typed_dict", (), False, None, None)
 
 
-class _Reader:
+class _Attempt:
     """One attempt to read a document.
 
     Attributes:
@@ -621,13 +621,13 @@ def _fits_not(_node: Node, _value: object) -> bool:
     return False
 
 
-def reading_of(leaf: SchemaLeaf[Any]) -> Reading:
+def reading_of(leaf: SchemaLeaf[Any]) -> DocumentReading:
     """Return the meaning of the schema of a leaf, which is read when it is first needed."""
     schema: Any = leaf.json_schema
     if schema.reading is None:
         name = leaf.type.__name__
         schema.reading = read_document(schema, name, is_arguments=False, patterns=schema.patterns)
-    known: Reading = schema.reading
+    known: DocumentReading = schema.reading
     return known
 
 

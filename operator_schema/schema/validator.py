@@ -16,7 +16,17 @@ from ..message_text import count_of, excerpt, listed, quote, received, steps_of
 from .keywords import DEFINITIONS, EXCLUSIVE, KEYWORDS, LIMITS, UNITS, limit_of
 from .linear_regex import why_unread
 from .references import References, is_old, resolve_pointer, step, subschemas
-from .value_check import MAX_PROBLEMS, TOO_DEEP, Rule, Rules, Run, TooMuch, meant_of, same_text, unchecked
+from .value_check import (
+    MAX_PROBLEMS,
+    TOO_DEEP,
+    KeywordRule,
+    SchemaRules,
+    TooMuch,
+    ValueCheck,
+    meant_of,
+    same_text,
+    unchecked,
+)
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -38,7 +48,7 @@ def _read_type(argument: Any, _schema: object, _patterns: object) -> Any:
     return tuple(names) if names and all(name in JSON_TYPES for name in names) else None
 
 
-def _check_type(run: Run, names: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_type(run: ValueCheck, names: Any, value: Any, path: Path, _seen: object) -> Verdict:
     if fits_types(value, names):
         return True
     return not run.is_quiet and run.refuse(
@@ -60,7 +70,7 @@ def _choices(values: list[Any]) -> tuple[frozenset[str], bool, str]:
     return frozenset(map(same_text, values)), has_containers, shown
 
 
-def _check_choice(run: Run, choices: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_choice(run: ValueCheck, choices: Any, value: Any, path: Path, _seen: object) -> Verdict:
     texts, has_containers, shown = choices
     is_container = is_array(value) or is_object(value)
     if (has_containers or not is_container) and run.text(value) in texts:
@@ -95,7 +105,7 @@ def _as_written(number: float) -> Fraction:
     return Fraction(number if isinstance(number, int) else repr(number))
 
 
-def _check_number(run: Run, limit: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_number(run: ValueCheck, limit: Any, value: Any, path: Path, _seen: object) -> Verdict:
     row, most = limit
     if not row.breaks(value, most):
         return True
@@ -104,7 +114,7 @@ def _check_number(run: Run, limit: Any, value: Any, path: Path, _seen: object) -
     )
 
 
-def _check_multiple(run: Run, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_multiple(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
     divisor, as_written = argument
     if (_as_written(value) / as_written).denominator == 1:
         return True
@@ -113,7 +123,7 @@ def _check_multiple(run: Run, argument: Any, value: Any, path: Path, _seen: obje
     )
 
 
-def _check_length(unit: str, run: Run, limit: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_length(unit: str, run: ValueCheck, limit: Any, value: Any, path: Path, _seen: object) -> Verdict:
     row, most = limit
     if not row.breaks(len(value), most):
         return True
@@ -126,7 +136,7 @@ def _read_pattern(argument: Any, _schema: object, patterns: Patterns) -> Any:
     return patterns.get(argument)
 
 
-def _check_pattern(run: Run, pattern: LinearPattern, value: str, path: Path, _seen: object) -> Verdict:
+def _check_pattern(run: ValueCheck, pattern: LinearPattern, value: str, path: Path, _seen: object) -> Verdict:
     if run.finds(pattern, value):
         return True
     return not run.is_quiet and run.refuse(
@@ -157,7 +167,7 @@ def _read_first_items(argument: Any, _schema: object, _patterns: object) -> Any:
     return (argument, 0, True) if is_array(argument) else None
 
 
-def _check_items(run: Run, argument: Any, value: list[Any], path: Path, seen: Seen | None) -> Verdict:
+def _check_items(run: ValueCheck, argument: Any, value: list[Any], path: Path, seen: Seen | None) -> Verdict:
     first, start, rest = argument
     verdicts = [
         run.check(schema, item, (path, i), None)
@@ -176,7 +186,9 @@ def _read_contains(argument: Any, schema: dict[str, Any], _patterns: object) -> 
     return (argument, least, most) if all(limit_of("minItems", each) is not None for each in known) else None
 
 
-def _check_contains(run: Run, argument: Any, value: list[Any], path: Path, seen: Seen | None) -> Verdict:
+def _check_contains(
+    run: ValueCheck, argument: Any, value: list[Any], path: Path, seen: Seen | None
+) -> Verdict:
     schema, least, most = argument
     verdicts = [run.fits(schema, item) for item in value]
     if seen is not None:
@@ -196,7 +208,7 @@ def _read_unique(argument: Any, _schema: object, _patterns: object) -> Any:
     return argument if argument is True else _NOTHING if argument is False else None
 
 
-def _check_unique(run: Run, _argument: object, value: list[Any], path: Path, _seen: object) -> Verdict:
+def _check_unique(run: ValueCheck, _argument: object, value: list[Any], path: Path, _seen: object) -> Verdict:
     texts: set[str] = set()
     for index, item in enumerate(value):
         text = run.text(item)
@@ -208,7 +220,9 @@ def _check_unique(run: Run, _argument: object, value: list[Any], path: Path, _se
     return True
 
 
-def _check_other_items(run: Run, argument: Any, value: list[Any], path: Path, seen: Seen | None) -> Verdict:
+def _check_other_items(
+    run: ValueCheck, argument: Any, value: list[Any], path: Path, seen: Seen | None
+) -> Verdict:
     assert seen is not None  # noqa: S101  # it is made where this keyword is
     verdicts = [
         run.check(argument[0], item, (path, i), None)
@@ -226,7 +240,7 @@ def _read_named(argument: Any, _schema: object, _patterns: object) -> Any:
     return argument if is_object(argument) else None
 
 
-def _check_properties(run: Run, named: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_properties(run: ValueCheck, named: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     run.count(min(len(named), len(value)))
     keys = (
         [key for key in named if key in value]
@@ -245,7 +259,7 @@ def _read_patterns(argument: Any, _schema: object, patterns: Patterns) -> Any:
     return None if any(pattern is None for pattern, _ in found) else found
 
 
-def _check_patterns(run: Run, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_patterns(run: ValueCheck, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     verdicts: list[Verdict] = []
     for pattern, schema in argument:
         for key in value:
@@ -266,19 +280,21 @@ def _read_more(argument: Any, schema: dict[str, Any], patterns: Patterns) -> Any
     )
 
 
-def _check_more(run: Run, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_more(run: ValueCheck, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     schema, named, patterns = argument
     run.count(len(value))
     rest = [key for key in value if key not in named and not any(run.finds(one, key) for one in patterns)]
     return _check_rest(run, schema, rest, value, path, seen)
 
 
-def _check_others(run: Run, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_others(run: ValueCheck, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     assert seen is not None  # noqa: S101  # it is made where this keyword is
     return _check_rest(run, argument[0], [key for key in value if key not in seen.keys], value, path, seen)
 
 
-def _check_rest(run: Run, schema: Any, keys: list[str], value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_rest(
+    run: ValueCheck, schema: Any, keys: list[str], value: Any, path: Path, seen: Seen | None
+) -> Verdict:
     """Check the keys that have no schema of their own."""
     if seen is not None:
         seen.keys.update(keys)
@@ -293,7 +309,7 @@ def _read_schema(argument: Any, _schema: object, _patterns: object) -> Any:
     return (argument,)
 
 
-def _check_names(run: Run, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_names(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
     verdicts = [(key, run.fits(argument[0], key)) for key in value]
     for key, verdict in verdicts if not run.is_quiet else []:
         if verdict is False:
@@ -307,7 +323,7 @@ def _read_keys(argument: Any, _schema: object, _patterns: object) -> Any:
     return (None, argument) if is_list else None
 
 
-def _check_required(run: Run, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_required(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
     because, keys = argument
     run.count(len(keys))
     missing = [key for key in keys if key not in value]
@@ -327,7 +343,7 @@ def _read_dependencies(argument: Any, schema: object, patterns: Patterns) -> Any
     return None if None in read.values() else read
 
 
-def _check_dependencies(run: Run, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_dependencies(run: ValueCheck, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     run.count(len(argument))
     verdicts = [
         run.check(each[0], value, path, seen)
@@ -346,11 +362,11 @@ def _all(verdicts: list[Verdict]) -> Verdict:
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _check_all(run: Run, schemas: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_all(run: ValueCheck, schemas: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     return _all([run.check(schema, value, path, seen) for schema in schemas])
 
 
-def _check_any(run: Run, schemas: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_any(run: ValueCheck, schemas: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     verdicts: list[Verdict] = []
     for schema in schemas:
         verdicts.append(run.fits(schema, value, seen))
@@ -361,7 +377,7 @@ def _check_any(run: Run, schemas: Any, value: Any, path: Path, seen: Seen | None
     return None if None in verdicts else _refuse_all(run, schemas, value, path)
 
 
-def _refuse_all(run: Run, schemas: Any, value: Any, path: Path) -> bool:
+def _refuse_all(run: ValueCheck, schemas: Any, value: Any, path: Path) -> bool:
     """Say why a value fits none of some schemas: of the one that was meant, if that is known."""
     if run.is_quiet:
         return False
@@ -374,7 +390,7 @@ def _refuse_all(run: Run, schemas: Any, value: Any, path: Path) -> bool:
     )
 
 
-def _check_one(run: Run, schemas: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_one(run: ValueCheck, schemas: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     verdicts = [run.fits(schema, value, seen) for schema in schemas]
     number = verdicts.count(True)
     if number > 1:
@@ -385,7 +401,7 @@ def _check_one(run: Run, schemas: Any, value: Any, path: Path, seen: Seen | None
     return True if number else _refuse_all(run, schemas, value, path)
 
 
-def _check_not(run: Run, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
+def _check_not(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
     verdict = run.fits(argument[0], value)
     if verdict is not True:
         return None if verdict is None else True
@@ -398,7 +414,7 @@ def _read_if(argument: Any, schema: dict[str, Any], _patterns: object) -> Any:
     return argument, schema.get("then", True), schema.get("else", True)
 
 
-def _check_if(run: Run, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_if(run: ValueCheck, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     condition, then, otherwise = argument
     verdict = run.fits(condition, value, seen)
     if verdict is None:
@@ -406,7 +422,7 @@ def _check_if(run: Run, argument: Any, value: Any, path: Path, seen: Seen | None
     return run.check(then if verdict else otherwise, value, path, seen)
 
 
-def _check_reference(run: Run, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
+def _check_reference(run: ValueCheck, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     return run.refer(argument[0], value, path, seen)
 
 
@@ -504,14 +520,14 @@ class Judge:
         self._references = References(document)
         self._is_old = is_old(document)
         self._is_tracking = False
-        self._rules: dict[int, Rules] = {}
+        self._rules: dict[int, SchemaRules] = {}
         self._notes: dict[tuple[str, str], Finding] = {}
         self._read_all()
         self.left = tuple(self._notes.values())
 
     def problems(self, value: object) -> list[Finding]:
         """Return the problems of a value; none where that isn't known."""
-        run = Run(self._rules, is_tracking=self._is_tracking)
+        run = ValueCheck(self._rules, is_tracking=self._is_tracking)
         try:
             run.check(self._document, value, None, None)
         except TooMuch as error:
@@ -522,7 +538,7 @@ class Judge:
 
     def fits(self, schema: Any, value: object) -> Verdict:
         """Return whether a value fits a schema of the document; None if that isn't known."""
-        run = Run(self._rules, is_tracking=self._is_tracking)
+        run = ValueCheck(self._rules, is_tracking=self._is_tracking)
         try:
             return run.fits(schema, value)
         except (TooMuch, RecursionError):
@@ -547,9 +563,9 @@ class Judge:
         if len(self._notes) < _MAX_NOTES:
             self._notes.setdefault((where, keyword), unchecked(where, keyword, reason))
 
-    def _read(self, schema: dict[str, Any], where: str) -> tuple[Rules, list[tuple[str, Any]]]:
+    def _read(self, schema: dict[str, Any], where: str) -> tuple[SchemaRules, list[tuple[str, Any]]]:
         """Return the rules of a schema, and the schemas inside it or behind its references."""
-        rules: list[Rule] = []
+        rules: list[KeywordRule] = []
         inside: list[tuple[str, Any]] = []
         is_whole = True
         shown = {"$ref": schema["$ref"]} if self._is_old and "$ref" in schema else schema
@@ -567,12 +583,12 @@ class Judge:
                 self._note(where, keyword, _reason(keyword, schema[keyword]))
             elif argument is not _NOTHING:
                 types = frozenset(KEYWORDS[keyword].of) or None
-                rules.append(Rule(keyword, types, _CHECKS[keyword][1], argument, keyword in _LAST))
+                rules.append(KeywordRule(keyword, types, _CHECKS[keyword][1], argument, keyword in _LAST))
                 self._is_tracking = self._is_tracking or keyword in _LAST
         inside += [
             (step(where, *steps), each) for steps, each in subschemas(shown) if steps[0] not in DEFINITIONS
         ]
-        return Rules(tuple(rules), is_whole), inside
+        return SchemaRules(tuple(rules), is_whole), inside
 
     def _target(self, schema: dict[str, Any], where: str) -> tuple[str, Any] | None:
         try:

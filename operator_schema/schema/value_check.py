@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
     Verdict = bool | None
     """Whether a value fits; None if that isn't known."""
-    Check = Callable[["Run", Any, Any, Path, "Seen | None"], Verdict]
+    Check = Callable[["ValueCheck", Any, Any, Path, "Seen | None"], Verdict]
     from collections.abc import Iterator, Sequence
 
 __all__ = [
     "CHARACTERS_A_STEP",
     "MAX_PROBLEMS",
     "MAX_STEPS",
-    "Rule",
-    "Rules",
-    "Run",
+    "KeywordRule",
+    "SchemaRules",
+    "ValueCheck",
     "Seen",
     "TOO_DEEP",
     "TooMuch",
@@ -65,7 +65,7 @@ def unchecked(where: str, keyword: str, reason: str) -> Finding:
     return Finding(path_of(where), "unchecked", reason, severity="note", where=f"#{where}", keyword=keyword)
 
 
-class Rule(NamedTuple):
+class KeywordRule(NamedTuple):
     """A keyword of one schema.
 
     Attributes:
@@ -83,7 +83,7 @@ class Rule(NamedTuple):
     is_last: bool
 
 
-class Rules(NamedTuple):
+class SchemaRules(NamedTuple):
     """The content of one schema.
 
     Attributes:
@@ -91,7 +91,7 @@ class Rules(NamedTuple):
         is_whole: whether all of it is understood.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[KeywordRule, ...]
     is_whole: bool
 
 
@@ -157,7 +157,7 @@ class Seen:
         self.size = max(self.size, other.size)
 
 
-class Run:
+class ValueCheck:
     """The check of one value.
 
     Attributes:
@@ -179,7 +179,7 @@ class Run:
     )
 
     def __init__(
-        self, rules: Mapping[int, Rules], most: int = MAX_STEPS, *, is_tracking: bool = False
+        self, rules: Mapping[int, SchemaRules], most: int = MAX_STEPS, *, is_tracking: bool = False
     ) -> None:
         self._rules = rules
         self._is_tracking = is_tracking
@@ -280,7 +280,7 @@ class Run:
         self.found, self._is_brief, self._noted = before, False, noted
         return f": {'; '.join(dict.fromkeys(messages))}" if messages else ""
 
-    def rules_of(self, schema: Any) -> tuple[Rule, ...]:
+    def rules_of(self, schema: Any) -> tuple[KeywordRule, ...]:
         """Return the keywords of a schema; none of one that isn't understood, or says yes or no."""
         rules = self._rules.get(id(schema))
         return () if rules is None else rules.rules
@@ -303,7 +303,7 @@ _FOLLOWED: Final = 10
 """References and schemas in `allOf` that lead to each other."""
 
 
-def meant_of(run: Run, schemas: Sequence[Any], value: Any) -> Any:
+def meant_of(run: ValueCheck, schemas: Sequence[Any], value: Any) -> Any:
     """Return the schema that a value means, None where it may be several or none.
 
     Args:
@@ -317,12 +317,12 @@ def meant_of(run: Run, schemas: Sequence[Any], value: Any) -> Any:
     return left[0] if len(left) == 1 else None
 
 
-def _is_of_type(run: Run, schema: Any, value: Any) -> bool:
+def _is_of_type(run: ValueCheck, schema: Any, value: Any) -> bool:
     named = [rule.argument for rule in _rules_of(run, schema) if rule.keyword == "type"]
     return all(fits_types(value, names) for names in named)
 
 
-def _with_its_tags(run: Run, schemas: list[Any], value: dict[str, Any]) -> list[Any]:
+def _with_its_tags(run: ValueCheck, schemas: list[Any], value: dict[str, Any]) -> list[Any]:
     """Return the schemas whose constants a value has, in the keys for which all of them have constants."""
     tags = [_tags_of(run, schema) for schema in schemas]
     shared = [key for key in tags[0] if key in value and all(key in each for each in tags)]
@@ -336,7 +336,7 @@ def _with_its_tags(run: Run, schemas: list[Any], value: dict[str, Any]) -> list[
     ]
 
 
-def _tags_of(run: Run, schema: Any) -> dict[str, frozenset[str]]:
+def _tags_of(run: ValueCheck, schema: Any) -> dict[str, frozenset[str]]:
     """Return for each key of an object that may only have certain values their texts."""
     found: dict[str, frozenset[str]] = {}
     for rule in _rules_of(run, schema):
@@ -351,7 +351,7 @@ def _tags_of(run: Run, schema: Any) -> dict[str, frozenset[str]]:
     return found
 
 
-def _rules_of(run: Run, schema: Any, level: int = 0) -> Iterator[Rule]:
+def _rules_of(run: ValueCheck, schema: Any, level: int = 0) -> Iterator[KeywordRule]:
     """Iterate over what holds for all values of a schema, in this place or another."""
     run.count(1)
     for rule in run.rules_of(schema):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from json import loads
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ..codec.partial import GrowingText
+from ..codec.partial import GrowingJson
 from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..providers.answer import read_json
@@ -204,7 +204,7 @@ def value_or_text(arguments: Any) -> Any:
 
 def members(text: str) -> Json:
     """Return the members of a JSON object that are complete in a text that breaks off."""
-    parts = [loads(found) for _, found in GrowingText().read(text)]
+    parts = [loads(found) for _, found in GrowingJson().read(text)]
     return dict(zip(parts[::2], parts[1::2], strict=False))
 
 

@@ -57,7 +57,7 @@ def serving(answer: Callable[..., Any], provider: Provider | None) -> Generator[
     """
     unanswered: list[AssertionError] = []
 
-    class Handler(_Handler):
+    class Handler(_RequestHandler):
         def respond(self) -> tuple[int, str, Iterator[bytes]]:
             return _respond(answer, provider, self.path, self.body(), unanswered)
 
@@ -74,7 +74,7 @@ def serving(answer: Callable[..., Any], provider: Provider | None) -> Generator[
         raise unanswered[0]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _RequestHandler(BaseHTTPRequestHandler):
     """One request, after which the connection is closed."""
 
     protocol_version = "HTTP/1.1"

@@ -31,7 +31,7 @@ from ..tools import is_undescribed, place_of_tool, tools_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ..engine import Codec, Node, Place
+    from ..engine import Codec, Node, ParameterPart
     from ..findings import Severity
     from ..providers import Strict
     from ..tools import Tool
@@ -190,7 +190,7 @@ def warning(code: str, path: tuple[str, ...], message: str, remedy: str) -> Find
     return Finding(path, code, message, remedy=remedy, severity="warning")
 
 
-def warning_at(place: Place, code: str, message: str, remedy: str) -> Finding:
+def warning_at(place: ParameterPart, code: str, message: str, remedy: str) -> Finding:
     """Return the findings of a check at a place; inside a union, the path doesn't show the member."""
     of = "" if place.member is None else f" (in {place.member})"
     return warning(code, place.path, f"{message}{of}", remedy)
@@ -320,14 +320,14 @@ def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
             yield tool.name, warning("same_in_other_words", (), message, remedy)
 
 
-def _texts(codec: Codec[Any]) -> Iterator[Place]:
+def _texts(codec: Codec[Any]) -> Iterator[ParameterPart]:
     """Yield the fields that take any text."""
     for place in places_of(codec.graph):
         if place.field is not None and _is_a(place.node, "string"):
             yield place
 
 
-def _name_of(place: Place) -> str:
+def _name_of(place: ParameterPart) -> str:
     return place.path[-1]
 
 
@@ -338,7 +338,7 @@ def _is_a(node: Node, *types: str) -> bool:
     return bool(kinds) and kinds <= set(types)
 
 
-def _description_of(place: Place) -> str:
+def _description_of(place: ParameterPart) -> str:
     return (place.field is not None and place.field.description) or ""
 
 
@@ -574,7 +574,7 @@ def overlapping_members(codec: Codec[Any]) -> Iterator[Finding]:
             yield from _guessed_members(place)
 
 
-def _guessed_members(place: Place) -> Iterator[Finding]:
+def _guessed_members(place: ParameterPart) -> Iterator[Finding]:
     """Yield the unions inside a model of pydantic in which the same object may fit several members."""
     for path, union in guessed_unions(place.node):
         for one, other in overlapping_names(union, {}):

@@ -15,7 +15,7 @@ from operator_schema.code_tools.references import uses_of
 if TYPE_CHECKING:
     import random
 
-    from operator_schema.code_tools.index import Found
+    from operator_schema.code_tools.index import FoundDeclaration
 
 __all__ = ["Compared", "Pyright", "compare", "drawn", "is_there"]
 
@@ -130,7 +130,7 @@ class Pyright:
         return found
 
 
-def drawn(code: CodeBase, draw: random.Random, number: int) -> list[Found]:
+def drawn(code: CodeBase, draw: random.Random, number: int) -> list[FoundDeclaration]:
     """Return some public functions, methods and classes."""
     code.refresh()
     index = code._index
@@ -147,7 +147,7 @@ def drawn(code: CodeBase, draw: random.Random, number: int) -> list[Found]:
     return draw.sample(every, min(number, len(every)))
 
 
-def compare(code: CodeBase, server: Pyright, target: Found) -> Compared:
+def compare(code: CodeBase, server: Pyright, target: FoundDeclaration) -> Compared:
     """Compare the uses of a declaration."""
     index = code._index
     assert index is not None

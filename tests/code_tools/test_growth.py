@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "campaign"))
 from parsers import OWN, PRODUCTS, Shape, slow_at_any_size, slow_questions
 from patience import assert_linear, slowness
 
-from operator_schema.code_tools.language import TooHardError, language_named
+from operator_schema.code_tools.language import SlowParseError, language_named
 
 pytestmark = pytest.mark.slow("measures how time grows with the text")
 
@@ -38,7 +38,7 @@ def test_what_was_parsed_is_read_in_time_that_grows_with_the_text(place):
     language = language_named(shape.language)
 
     def read(source):
-        with suppress(TooHardError):  # the parser has a limit of its own
+        with suppress(SlowParseError):  # the parser has a limit of its own
             language.parse(source)
 
     assert_linear(read, LONG // 8, setup=lambda size: shape.text(size).encode(), slack=4, least=LONG_SECONDS)

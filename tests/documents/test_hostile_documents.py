@@ -14,7 +14,7 @@ from patience import assert_linear, assert_takes
 
 from operator_schema.errors import DecodeError
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
-from operator_schema.schema.value_check import MAX_STEPS, Run
+from operator_schema.schema.value_check import MAX_STEPS, ValueCheck
 
 pytestmark = pytest.mark.slow("gives the reader documents that grow")
 
@@ -29,7 +29,7 @@ SECONDS = 0.2
 @pytest.fixture
 def allow(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Return what sets the steps that a check may take."""
-    return lambda steps: monkeypatch.setattr(Run.__init__, "__defaults__", (steps,))
+    return lambda steps: monkeypatch.setattr(ValueCheck.__init__, "__defaults__", (steps,))
 
 
 def of(schema: object, **more: object) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from operator_schema import (
     RawCall,
     tool,
 )
-from operator_schema.execution.concurrency import PLACE, Place, Slots
+from operator_schema.execution.concurrency import PLACE, HeldSlot, Slots
 
 pytestmark = pytest.mark.needs_threads
 
@@ -169,7 +169,7 @@ def test_a_waiting_call_that_is_closed_elsewhere_leaves_the_place_of_another_cal
         await executor._slots.acquire()
         waits = executor.run(RawCall("1", "add", {"a": 1, "b": 2}))
         copy_context().run(waits.send, None)
-        other = Place(executor._slots, None)
+        other = HeldSlot(executor._slots, None)
         PLACE.set(other)
         waits.close()
         return PLACE.get() is other, executor._slots._waiting

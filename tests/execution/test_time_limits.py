@@ -69,7 +69,7 @@ def test_work_that_is_done_after_its_call_is_logged(caplog):
 
 
 def test_work_that_ends_just_as_its_time_is_over_has_its_result(monkeypatch, caplog):
-    class EndsThen(threads._Run):
+    class EndsThen(threads._ThreadRun):
         """Ends between the end of the wait and the next look at it."""
 
         def leave(self):

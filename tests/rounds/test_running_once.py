@@ -430,7 +430,7 @@ def test_calls_that_were_interrupted_before_they_ran_do_not_count_as_running(mon
     fresh = Toolset(fetch).offer().round([raw("fetch", "1", url="a"), raw("fetch", "2", url="b")])
     made = []
 
-    class Interrupted(commit.Run):
+    class Interrupted(commit.CallRun):
         def __init__(self):
             super().__init__()
             made.append(self)

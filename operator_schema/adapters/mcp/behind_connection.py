@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from .changes import client_of
 from .content import is_modern
-from .forwarding import MOST_QUESTIONS, Asker, Question, ask_front, reason_of, refused, sendable
+from .forwarding import MOST_QUESTIONS, Asker, ForwardedQuestion, ask_front, reason_of, refused, sendable
 from .gateway_chain import marked
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Connection:
     def __init__(self, link: _Server, mode: str) -> None:
         self._link, self._mode = link, mode
         self._askers: dict[Asker, None] = {}
-        self._questions: dict[Question, None] = {}
+        self._questions: dict[ForwardedQuestion, None] = {}
         self._requests = 0
         self._owes_roots = False  # the server asked for roots when there was nobody to ask
         self._first: tuple[Hashable, object] | None = None  # kept, so that no other client gets its id
@@ -232,7 +232,7 @@ class Connection:
         if len(self._questions) >= MOST_QUESTIONS:
             return refused(f"there are {MOST_QUESTIONS} other questions that wait for an answer")
         requests = self._open_requests()
-        question = Question(() if isinstance(request, types.ListRootsRequest) else requests)
+        question = ForwardedQuestion(() if isinstance(request, types.ListRootsRequest) else requests)
         self._questions[question] = None
         try:
             request = self._link.named(request)

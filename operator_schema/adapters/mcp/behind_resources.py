@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Owner: TypeAlias = tuple[Link, str]
     """A server, and what it calls the item itself."""
 
-__all__ = ["Owners", "Watcher", "Watches"]
+__all__ = ["Owners", "ResourceWatcher", "Watches"]
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
@@ -217,7 +217,7 @@ _MOST_OF_ONE = 1000
 _SECONDS_BETWEEN_PINGS = 60.0
 
 
-class Watcher:
+class ResourceWatcher:
     """A client that watches resources, or one of its requests to do so.
 
     Attributes:
@@ -253,7 +253,13 @@ class Watches:
         return set() if known is None else {watcher.client for watcher in known.watchers}
 
     async def add(
-        self, link: Link, connection: Connection, ctx: Ctx, uri: str, watcher: Watcher, group: TaskGroup
+        self,
+        link: Link,
+        connection: Connection,
+        ctx: Ctx,
+        uri: str,
+        watcher: ResourceWatcher,
+        group: TaskGroup,
     ) -> None:
         """Follow changes of a resource until `remove`.
 
@@ -308,12 +314,12 @@ class Watches:
         del self._known[known.connection, known.uri]
         self._count(known.link, known.uri, -1)
 
-    def _join(self, known: _Watched, watcher: Watcher, ctx: Ctx) -> None:
+    def _join(self, known: _Watched, watcher: ResourceWatcher, ctx: Ctx) -> None:
         if watcher not in known.watchers:
             self._count((known.link, watcher.client), known.uri, 1)
         known.watchers[watcher] = ctx
 
-    def _leave(self, known: _Watched, watcher: Watcher) -> None:
+    def _leave(self, known: _Watched, watcher: ResourceWatcher) -> None:
         if known.watchers.pop(watcher, None) is not None:
             self._count((known.link, watcher.client), known.uri, -1)
 
@@ -366,7 +372,9 @@ class Watches:
     def _by(self, connection: Connection) -> list[_Watched]:
         return [known for known in self._known.values() if known.connection is connection]
 
-    async def _again(self, known: _Watched, told: Sequence[Watcher], group: TaskGroup, retry: Retry) -> None:
+    async def _again(
+        self, known: _Watched, told: Sequence[ResourceWatcher], group: TaskGroup, retry: Retry
+    ) -> None:
         """Ask a server again to report changes, and tell watchers that they may have missed one."""
         connection = known.connection
         while known.watchers and known.connection is connection and connection.is_open:
@@ -433,7 +441,7 @@ class Watches:
 
     # --- the end of a watch ------------------------------------------------------------------------
 
-    def remove(self, watcher: Watcher, uri: str | None, group: TaskGroup) -> None:
+    def remove(self, watcher: ResourceWatcher, uri: str | None, group: TaskGroup) -> None:
         """Stop watching one resource or all of them for a watcher; a task of the group tells the servers."""
         for known in self._known.values():
             if watcher in known.watchers and uri in (None, known.uri):
@@ -481,7 +489,7 @@ class _Watched:
 
     def __init__(self, link: Link, connection: Connection, uri: str) -> None:
         self.link, self.connection, self.uri = link, connection, uri
-        self.watchers: dict[Watcher, Ctx] = {}
+        self.watchers: dict[ResourceWatcher, Ctx] = {}
         self.lock = anyio.Lock()
         self.is_begun = False
         self.retry, self.retry_to_open = Retry(), Retry()

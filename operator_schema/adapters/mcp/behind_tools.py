@@ -19,7 +19,7 @@ from ...errors import CallError
 from ...immutable import Value
 from ...message_text import quote, received
 from ...tools import Progress, skip
-from ..mcp_client import ToolSource, check_there, checked_answer, for_the_model, listing_of, progress_to
+from ..mcp_client import ToolList, check_there, checked_answer, for_the_model, listing_of, progress_to
 from ..mcp_connection import certificates, over_http
 from ..mcp_judging import JudgedSession, unreadable
 from .forwarding import GoneError, driven, sendable
@@ -273,7 +273,7 @@ async def tools_of(link: Link) -> Listing:
     return await link.request(None, lambda session: listing_of(session, page))
 
 
-class BehindTools(ToolSource):
+class BehindTools(ToolList):
     """Where the tools of one server come from: a call takes the connection that the client in front needs.
 
     Args:

@@ -123,7 +123,7 @@ def _run_tool(executor: Executor, session: CodeSession) -> Tool[..., Any]:
         ctx: Annotated[ServerRequestContext[Any, Any] | None, skip] = None,
         context: Annotated[WholeContext | None, skip] = None,
     ) -> Any:
-        program = _Program(executor, session, str(arguments["source"]), cast("Context", context))
+        program = _ClientProgram(executor, session, str(arguments["source"]), cast("Context", context))
         try:
             with _calls_from_within():
                 return await program.run(ctx)
@@ -162,7 +162,7 @@ class _Question(Value):
     state: str
 
 
-class _Program:
+class _ClientProgram:
     """A program that a client wants to run or to continue."""
 
     def __init__(self, executor: Executor, session: CodeSession, source: str, context: Context) -> None:

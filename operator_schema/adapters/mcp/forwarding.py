@@ -34,7 +34,7 @@ __all__ = [
     "Asker",
     "Fronts",
     "GoneError",
-    "Question",
+    "ForwardedQuestion",
     "ask_front",
     "check_sendable",
     "driven",
@@ -158,7 +158,7 @@ class Asker:
 # --- questions -------------------------------------------------------------------------------------
 
 
-class Question:
+class ForwardedQuestion:
     """A question of a server that waits for the answer of a client.
 
     A server before 2026-07-28 doesn't say about which request it asks: so the question waits as long as one

@@ -20,7 +20,7 @@ from ...tools import check_options_for_all
 from ..mcp_client import ServerTools
 from ..mcp_judging import Listing
 from .behind import Link
-from .behind_resources import Owners, Watcher, Watches
+from .behind_resources import Owners, ResourceWatcher, Watches
 from .behind_tools import (
     BehindTools,
     ServerBehind,
@@ -108,7 +108,7 @@ class Gateway:
         self._is_alone = not isinstance(servers, Mapping)
         self._seconds, self._options, self._unreachable = seconds, options, unreachable
         self._fronts = Fronts(self._client_has_gone)
-        self._watchers: PerClient[Watcher] = PerClient(Watcher)
+        self._watchers: PerClient[ResourceWatcher] = PerClient(ResourceWatcher)
         self._stack = AsyncExitStack()
         self._group: TaskGroup
         self._links: list[Link] = []
@@ -421,11 +421,11 @@ class Gateway:
 
     # --- resources that clients watch --------------------------------------------------------------
 
-    def watcher(self, ctx: Ctx) -> Watcher:
+    def watcher(self, ctx: Ctx) -> ResourceWatcher:
         """Return the watcher of a client before 2026-07-28, the same one while it is connected."""
         return self._watchers.of(ctx)
 
-    async def watch(self, ctx: Ctx, uri: str, watcher: Watcher) -> None:
+    async def watch(self, ctx: Ctx, uri: str, watcher: ResourceWatcher) -> None:
         """Watch a resource until `unwatch`, on the connection of the client that asks for it.
 
         Raises:
@@ -438,7 +438,7 @@ class Gateway:
         self._fronts.meet(ctx)
         await self._watched.add(link, connection, ctx, uri, watcher, self._group)
 
-    def unwatch(self, watcher: Watcher, uri: str | None = None) -> None:
+    def unwatch(self, watcher: ResourceWatcher, uri: str | None = None) -> None:
         """Stop watching one resource, or all of them."""
         self._watched.remove(watcher, uri, self._group)
 
@@ -630,7 +630,7 @@ class _Front:
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Tell a client from 2026-07-28 on of changes, as the handler of `subscriptions/listen`."""
-        watching = Watcher(client_of(ctx)[0])
+        watching = ResourceWatcher(client_of(ctx)[0])
         try:
             for uri in dict.fromkeys(params.notifications.resource_subscriptions or ()):
                 await self._gateway.watch(ctx, uri, watching)

@@ -12,7 +12,7 @@ from mcp import StdioServerParameters
 
 from ...json_values import is_array
 from ..mcp_connection import transport_of
-from ..mcp_streams import Stream
+from ..mcp_streams import MessageStream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Collection, Sequence
@@ -177,12 +177,12 @@ def marked(source: Source, ended: Callable[[], object]) -> AbstractAsyncContextM
         started = started_below(source)
         number = len(gateways_above()) + 1 if isinstance(started, StdioServerParameters) else 0
         async with transport_of(started) as (read, write):
-            yield _Read(read, ended), _Marked(write, number)
+            yield _ServerMessages(read, ended), _Marked(write, number)
 
     return connect()
 
 
-class _Read(Stream):
+class _ServerMessages(MessageStream):
     """A stream of messages from a server, of whose end somebody hears.
 
     Args:
@@ -202,7 +202,7 @@ class _Read(Stream):
             raise
 
 
-class _Marked(Stream):
+class _Marked(MessageStream):
     """A stream of messages to a server, in which what is in front of it gets its place.
 
     Args:

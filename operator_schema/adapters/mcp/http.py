@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Address", "Guard", "hosts_of", "origins_behind", "origins_of", "serve_http"]
+__all__ = ["Address", "HttpGuard", "hosts_of", "origins_behind", "origins_of", "serve_http"]
 
 
 LARGEST_BODY = 16 * 2**20
@@ -84,7 +84,7 @@ def origins_behind(names: Iterable[str], port: int) -> list[str]:
     return [f"{scheme}://{host}" for scheme in ("http", "https") for host in sorted(hosts_of(names, port))]
 
 
-class Guard:
+class HttpGuard:
     """An ASGI application that refuses requests that must not reach the server behind it.
 
     A web page that a user of this machine opens can send requests here: from its own address, which `Origin`
@@ -241,7 +241,7 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
         methods = ("GET", "POST", "DELETE")
         app = CORSMiddleware(app, pages, methods, allow_headers=["*"], expose_headers=["Mcp-Session-Id"])
     origins = [*origins_of(names, port), *origins_behind(address.allowed_hosts, port), *pages]
-    guarded = Guard(app, hosts, frozenset(origins), address.token, answers_preflights=bool(pages))
+    guarded = HttpGuard(app, hosts, frozenset(origins), address.token, answers_preflights=bool(pages))
     serving = uvicorn_server(guarded, most=_MOST_CONNECTIONS, grace=_GRACE, has_lifespan=True, http=_Punctual)
     shown = own[0] if own else "127.0.0.1"
     announce(f"http://{shown}:{port}{PATH}")

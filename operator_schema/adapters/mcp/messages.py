@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from ...tools import Tool
 
 __all__ = [
-    "Asked",
+    "AskedCall",
     "ClientLog",
-    "Confirmation",
+    "ElicitedConfirmation",
     "LEVELS",
     "Messages",
     "PatientSession",
@@ -319,7 +319,7 @@ _MOST_OPEN = 10_000
 _NOTHING_TO_FILL_IN: dict[str, Any] = {"type": "object", "properties": {}}
 
 
-class Confirmation:
+class ElicitedConfirmation:
     """Ask a person about calls of tools with `confirm=True`, by an elicitation.
 
     Before 2026-07-28 the server asks while the call waits. From then on it answers with the question, and the
@@ -341,9 +341,9 @@ class Confirmation:
         tool: Tool[..., Any],
         *,
         has_hooks: bool,
-    ) -> Asked | None:
+    ) -> AskedCall | None:
         """Return an object that asks about a call with `confirm=True`; None if the client can't ask."""
-        return Asked(self, ctx, params, tool, has_hooks=has_hooks) if _can_ask(ctx) else None
+        return AskedCall(self, ctx, params, tool, has_hooks=has_hooks) if _can_ask(ctx) else None
 
     def question(
         self,
@@ -384,7 +384,7 @@ class Confirmation:
         return f"{nonce}.{hmac.digest(self._secret, called.encode(), sha256().name).hex()}"
 
 
-class Asked:
+class AskedCall:
     """One call about which the user of a client is asked; `executor.run(call, confirm=asked.confirm)`.
 
     Attributes:
@@ -396,7 +396,7 @@ class Asked:
 
     def __init__(
         self,
-        confirmation: Confirmation,
+        confirmation: ElicitedConfirmation,
         ctx: ServerRequestContext[Any, Any],
         params: types.CallToolRequestParams,
         tool: Tool[..., Any],

@@ -74,7 +74,7 @@ _LIKENESS = 0.8  # addresses have long common parts
 _JSON, _PLAIN, _BYTES, _LINKS = "application/json", "text/plain", "application/octet-stream", "text/uri-list"
 
 
-class _Entry(Value):
+class _ResourceEntry(Value):
     """A resource, or the resources of a template.
 
     Attributes:
@@ -187,7 +187,7 @@ class Documents:
             return result
         return types.ReadResourceResult(contents=_contents(params.uri, result.value, result))
 
-    def found(self, uri: str) -> tuple[_Entry, dict[str, Any]]:
+    def found(self, uri: str) -> tuple[_ResourceEntry, dict[str, Any]]:
         """Return the resource with an address, and the variables in the address.
 
         Raises:
@@ -306,7 +306,7 @@ class Documents:
 # --- what the program provides --------------------------------------------------------------------------
 
 
-def read_resources(resources: Any) -> list[_Entry]:
+def read_resources(resources: Any) -> list[_ResourceEntry]:
     """Read the resources that a program gives.
 
     Raises:
@@ -321,7 +321,7 @@ def read_resources(resources: Any) -> list[_Entry]:
     return [_entry(uri, value) for uri, value in cast("Mapping[str, Any]", resources).items()]
 
 
-def _entry(uri: Any, value: Any) -> _Entry:
+def _entry(uri: Any, value: Any) -> _ResourceEntry:
     """Read one item of the resources.
 
     Raises:
@@ -338,7 +338,7 @@ def _entry(uri: Any, value: Any) -> _Entry:
             raise ValueError(message)
         name = uri.rstrip("/").rpartition("/")[2] or uri
         media_type = _PLAIN if isinstance(value, (str, Text)) else getattr(value, "media_type", _BYTES)
-        return _Entry(types.Resource(name=name, uri=uri, mime_type=media_type), None, value=value)
+        return _ResourceEntry(types.Resource(name=name, uri=uri, mime_type=media_type), None, value=value)
     function = _function(value, f"the resource {uri}")
     _check_variables(uri, template, function)
     said: dict[str, Any] = {
@@ -347,8 +347,8 @@ def _entry(uri: Any, value: Any) -> _Entry:
         "description": function.description or None,
     }
     if template is None:
-        return _Entry(types.Resource(uri=uri, **said), None, function)
-    return _Entry(types.ResourceTemplate(uri_template=uri, **said), template, function)
+        return _ResourceEntry(types.Resource(uri=uri, **said), None, function)
+    return _ResourceEntry(types.ResourceTemplate(uri_template=uri, **said), template, function)
 
 
 def _template(uri: str) -> UriTemplate | None:
@@ -457,7 +457,7 @@ def _fits(variables: set[str], schema: Mapping[str, Any]) -> bool:
 # --- what a client gets ----------------------------------------------------------------------------
 
 
-def _uri(entry: _Entry) -> str:
+def _uri(entry: _ResourceEntry) -> str:
     said = entry.described
     return said.uri if isinstance(said, types.Resource) else said.uri_template
 

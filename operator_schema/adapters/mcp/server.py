@@ -46,7 +46,7 @@ from .content import (
     structured_content,
     without_composition,
 )
-from .messages import ClientLog, Confirmation, PatientSession, with_messages
+from .messages import ClientLog, ElicitedConfirmation, PatientSession, with_messages
 from .resources_and_prompts import OWN_RESULTS, Documents, page_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Handlers:
     ) -> None:
         self._runner = runner
         self._structured: Structured = structured
-        self._confirmation = Confirmation()
+        self._confirmation = ElicitedConfirmation()
         self.page_size = page_size
         self.unasked: frozenset[str] = frozenset()
         changes = self.changes = ChangeBus()
@@ -447,7 +447,7 @@ async def call(
     host: Any,
     *,
     request: Ctx | None,
-    confirmation: Confirmation,
+    confirmation: ElicitedConfirmation,
     report: Report,
     context: Mapping[Any, Any] | None = None,
     listen: Callable[[Messages], None] | None = None,

@@ -154,7 +154,7 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
     Returns:
         The exit status: 0, or 128 and the number of the signal.
     """
-    lines, writer = _Lines(source), _Writer(sink)
+    lines, writer = _StreamLines(source), _ThreadedWriter(sink)
     sent, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, answers = anyio.create_memory_object_stream[SessionMessage]()
     with _cancelled_by_signals() as stop, stop.scope:
@@ -170,19 +170,19 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
 
 
 async def _take_all(
-    lines: _Lines, sent: MemoryObjectSendStream[SessionMessage | Exception], writer: _Writer
+    lines: _StreamLines, sent: MemoryObjectSendStream[SessionMessage | Exception], writer: _ThreadedWriter
 ) -> None:
     """Pass on the messages of the client; answer lines without a readable message."""
     async with sent:
         async for line in lines:
             message = message_of(line)
-            if isinstance(message, Unreadable):
+            if isinstance(message, UnreadableLine):
                 await writer.write(message.answer())
             elif message is not None:
                 await sent.send(SessionMessage(message))
 
 
-async def _write_all(answers: MemoryObjectReceiveStream[SessionMessage], writer: _Writer) -> None:
+async def _write_all(answers: MemoryObjectReceiveStream[SessionMessage], writer: _ThreadedWriter) -> None:
     async with answers:
         async for answer in answers:
             text = answer.message.model_dump_json(by_alias=True, exclude_unset=True)
@@ -197,7 +197,7 @@ _SHAPE = (
 )
 
 
-class Unreadable:
+class UnreadableLine:
     """What is wrong with a line, and the id of the intended request.
 
     Attributes:
@@ -219,14 +219,14 @@ class Unreadable:
         return f"{json.dumps({'jsonrpc': '2.0', 'id': self.request_id, 'error': error})}\n"
 
 
-def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
+def message_of(line: bytes) -> types.JSONRPCMessage | UnreadableLine | None:
     """Return the message of a line, or what is wrong with it; None for a line that needs no answer.
 
     Args:
         line: a line; empty, without even its end, if it was too long.
     """
     if not line:
-        return Unreadable(types.PARSE_ERROR, f"the message has more than {LONGEST_LINE:,} bytes")
+        return UnreadableLine(types.PARSE_ERROR, f"the message has more than {LONGEST_LINE:,} bytes")
     if line.isspace():
         return None
     try:
@@ -242,11 +242,11 @@ def message_of(line: bytes) -> types.JSONRPCMessage | Unreadable | None:
     if repeated is not None:
         return _unread(_loaded(line), repeated)
     if isinstance(message, types.JSONRPCNotification) and "id" in (_loaded(line) or {}):
-        return Unreadable(types.INVALID_REQUEST, f"its id can't be answered: {_SHAPE}")
+        return UnreadableLine(types.INVALID_REQUEST, f"its id can't be answered: {_SHAPE}")
     return message
 
 
-def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadable | None:
+def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | UnreadableLine | None:
     """Return the answer to something that isn't a message.
 
     Args:
@@ -255,7 +255,7 @@ def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadabl
     """
     if isinstance(value, list) and trouble is None:
         reason = "batches aren't part of this protocol: send each message in a line of its own"
-        return Unreadable(types.INVALID_REQUEST, reason)
+        return UnreadableLine(types.INVALID_REQUEST, reason)
     sent = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     found = sent.get("id")
     known = found if type(found) in {int, str} else None
@@ -266,8 +266,8 @@ def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadabl
         error = types.ErrorData(code=types.INVALID_REQUEST, message="the answer can't be read")
         return None if known is None else types.JSONRPCError(jsonrpc="2.0", id=known, error=error)
     if trouble is not None:
-        return Unreadable(types.PARSE_ERROR, trouble, known)
-    return Unreadable(types.INVALID_REQUEST, _SHAPE, known)
+        return UnreadableLine(types.PARSE_ERROR, trouble, known)
+    return UnreadableLine(types.INVALID_REQUEST, _SHAPE, known)
 
 
 def _loaded(line: bytes) -> Any:
@@ -367,7 +367,7 @@ def _cancelled_by_signals() -> Generator[_Stop]:
                 loop.remove_signal_handler(number)
 
 
-class _Lines:
+class _StreamLines:
     """The lines of a stream, read in a thread that doesn't keep the process from ending.
 
     A line that is too long is empty here, without even a line end.
@@ -380,7 +380,7 @@ class _Lines:
         self._room = BoundedSemaphore(_WAITING_LINES)
         Thread(target=self._read, name="reader of MCP messages", daemon=True).start()
 
-    def __aiter__(self) -> _Lines:
+    def __aiter__(self) -> _StreamLines:
         return self
 
     async def __anext__(self) -> bytes:
@@ -411,7 +411,7 @@ class _Lines:
         self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
 
 
-class _Writer:
+class _ThreadedWriter:
     """A stream that is written in a thread, so that a stream without a reader blocks nothing else."""
 
     def __init__(self, sink: BinaryIO) -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from ...introspect.node_kinds import Tag, UnionPlan
     from ...introspect.nodes import Field, Node
-    from .writer import Function, Method, Refusal, Source
+    from .writer import Function, GeneratedSource, Method, Refusal
 
     Decode = Callable[[Any], Any]
     Way = Literal["attributes", "dictionary", "slots", "call", "tuple", "dict", "user"]
@@ -144,12 +144,14 @@ def factory_of(node: ObjectNode, field: Field) -> Any:
 # --- written -------------------------------------------------------------------------------------
 
 
-def write_empty(source: Source, factory: Any) -> str:
+def write_empty(source: GeneratedSource, factory: Any) -> str:
     """Return the expression of what a harmless default factory makes."""
     return _DISPLAYS.get(factory) or f"{source.class_name(factory)}()"
 
 
-def write_instance(source: Source, at: Function, node: ObjectNode, way: Way, names: Mapping[str, str]) -> str:
+def write_instance(
+    source: GeneratedSource, at: Function, node: ObjectNode, way: Way, names: Mapping[str, str]
+) -> str:
     """Write what makes an instance.
 
     Args:
@@ -181,7 +183,7 @@ def write_instance(source: Source, at: Function, node: ObjectNode, way: Way, nam
 
 
 def _write_stores(
-    source: Source, at: Function, cls: type, way: Way, made: str, stored: Mapping[str, str]
+    source: GeneratedSource, at: Function, cls: type, way: Way, made: str, stored: Mapping[str, str]
 ) -> None:
     inside = source.name("inside")
     if way == "dictionary":
@@ -196,7 +198,9 @@ def _write_stores(
             at.line(f"{store}({made}, {name})")
 
 
-def _write_dict(source: Source, at: Function, node: ObjectNode, made: str, names: Mapping[str, str]) -> None:
+def _write_dict(
+    source: GeneratedSource, at: Function, node: ObjectNode, made: str, names: Mapping[str, str]
+) -> None:
     first = next((i for i, field in enumerate(node.fields) if not field.required), len(node.fields))
     given = ", ".join([f"{source.quoted(field.name)}: {names[field.name]}" for field in node.fields[:first]])
     at.line(f"{made} = {{{given}}}")

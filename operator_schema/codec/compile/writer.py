@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Refusal = Callable[[Any, Exception, Any], Exception]
     """Takes the codec, what making the instance raised, and the value; returns the exception to raise."""
 
-__all__ = ["MAX_PLACES", "PARTED", "Function", "Source", "Writer", "nodes_of"]
+__all__ = ["MAX_PLACES", "PARTED", "Function", "GeneratedSource", "Writer", "nodes_of"]
 
 
 _INDENT = "    "
@@ -100,7 +100,7 @@ class Function:
         return [self._head, *self.lines]
 
 
-class Source:
+class GeneratedSource:
     """One piece of generated source: its functions, and the objects that they use.
 
     Args:
@@ -278,7 +278,7 @@ class Writer(ABC):
 
     def __init__(self, graph: Graph, max_depth: int, fallback: Method | None) -> None:
         self.definitions = graph.definitions
-        self.source = Source(f"{self.verb}r")
+        self.source = GeneratedSource(f"{self.verb}r")
         self.at: Function
         self.max_depth = max_depth
         self._functions: dict[int, str] = {}

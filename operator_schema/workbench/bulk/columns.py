@@ -119,7 +119,7 @@ def columns_of(subject: Any, *, json_text: bool, decimals: tuple[int, int] | Non
     if decimals is not None and not 0 < decimals[0] <= _MOST_DIGITS:
         message = f"decimals must have 1 to {_MOST_DIGITS} digits, not {decimals[0]}"
         raise ValueError(message)
-    walk = _Walk(pa, codec.graph, decimals, json_text=json_text)
+    walk = _ColumnWalk(pa, codec.graph, decimals, json_text=json_text)
     root = walk.column(codec.graph.root, ())
     if walk.findings:
         raise ColumnError(codec.name, walk.findings)
@@ -274,7 +274,7 @@ def _with_types(stored: Any, kind: Any, pa: Any) -> Any:
 # --- from the graph ------------------------------------------------------------------------------
 
 
-class _Walk:
+class _ColumnWalk:
     """Goes through a graph and finds a column for each place, or a complaint."""
 
     def __init__(self, pa: Any, graph: Graph, decimals: tuple[int, int] | None, *, json_text: bool) -> None:

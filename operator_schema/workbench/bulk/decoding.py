@@ -131,7 +131,7 @@ class _Problem(NamedTuple):
     message: str
 
 
-class _Decoder(NamedTuple):
+class _ValueDecoder(NamedTuple):
     """Decodes the values of a type, or the arguments of a tool.
 
     Attributes:
@@ -164,7 +164,7 @@ class _Work(Value):
     decimals: tuple[int, int] | None
     run: str
 
-    def decoders(self) -> dict[str | None, _Decoder]:
+    def decoders(self) -> dict[str | None, _ValueDecoder]:
         """Return the decoders by the name of the tool; they are made once in a process."""
         known = _known(self.run)
         if not known:
@@ -172,13 +172,13 @@ class _Work(Value):
             known.update({name: self._decoder(subject) for name, subject in subjects.items()})
         return known
 
-    def _decoder(self, subject: Any) -> _Decoder:
+    def _decoder(self, subject: Any) -> _ValueDecoder:
         columns = columns_of(subject, json_text=self.json_text, decimals=self.decimals)
         if isinstance(subject, Tool):
             tool: Any = subject.with_(repair=self.repair)
-            return _Decoder(tool.decode, tool.codec.encode, columns)
+            return _ValueDecoder(tool.decode, tool.codec.encode, columns)
         codec = subject if isinstance(subject, Codec) else codec_of(subject, repair=self.repair)
-        return _Decoder(codec.decode, codec.encode, columns)
+        return _ValueDecoder(codec.decode, codec.encode, columns)
 
     def __call__(self, part: Part) -> list[DecodedBatch]:
         """Return the batches of a part."""
@@ -228,7 +228,7 @@ class _Work(Value):
 
 
 @lru_cache(2)
-def _known(run: str) -> dict[str | None, _Decoder]:  # noqa: ARG001  # the key
+def _known(run: str) -> dict[str | None, _ValueDecoder]:  # noqa: ARG001  # the key
     """Return the cache of the decoders of a run."""
     return {}
 
@@ -253,7 +253,7 @@ class _Builder:
         self._problems.append(problem)
         return self
 
-    def add(self, source: str, line: int, value: Any, decoder: _Decoder) -> None:
+    def add(self, source: str, line: int, value: Any, decoder: _ValueDecoder) -> None:
         """Decode a value, and add its row or its problems."""
         try:
             row = decoder.columns.row(decoder.encode(decoder.decode(value)))

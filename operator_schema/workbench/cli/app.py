@@ -14,7 +14,7 @@ from ...errors import SchemaError
 from ...message_text import escape, nearest
 from .arguments import NearChoice
 from .module_loading import WrongUse, imports_from_here
-from .output import Output
+from .output import Printer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -122,7 +122,7 @@ examples:
 )
 @click.argument("shell", type=NearChoice(["bash", "zsh", "fish"]))
 @click.pass_obj
-def completion(outputs: tuple[Output, Output], /, shell: Any) -> int:
+def completion(outputs: tuple[Printer, Printer], /, shell: Any) -> int:
     """Print the script by which a shell completes commands, options, targets, tools and arguments.
 
     Save it in a file that your shell loads, or put this into its startup file: eval "$(operator-schema
@@ -177,7 +177,7 @@ def run(argv: Sequence[str] | None) -> int:
 
 
 def _run(argv: Iterable[str] | None) -> int:
-    out, err = Output(sys.stdout), Output(sys.stderr)
+    out, err = Printer(sys.stdout), Printer(sys.stderr)
     try:
         given = sys.argv[1:] if argv is None else list(argv)
         shell = os.environ.pop(COMPLETE, "")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ...providers import Provider
     from ...tools import Tool
     from .lookup import ObjectName
-    from .output import Output
+    from .output import Printer
 
 __all__ = ["check"]
 
@@ -98,7 +98,7 @@ exit status:
 @traceback_option
 @click.pass_obj
 def check(
-    outputs: tuple[Output, Output],
+    outputs: tuple[Printer, Printer],
     targets: tuple[str, ...],
     names: tuple[str, ...],
     level: str,
@@ -148,7 +148,7 @@ def check(
 # --- what is checked -----------------------------------------------------------------------------
 
 
-class _Subject(NamedTuple):
+class _CheckedItem(NamedTuple):
     """A type or a tool.
 
     Attributes:
@@ -176,7 +176,7 @@ class _Subject(NamedTuple):
         }
 
 
-class _Checked(NamedTuple):
+class _CheckedTarget(NamedTuple):
     """The types and tools of one target, or of all targets.
 
     Attributes:
@@ -188,7 +188,7 @@ class _Checked(NamedTuple):
         broken: errors of targets and modules that can't be checked.
     """
 
-    subjects: list[_Subject]
+    subjects: list[_CheckedItem]
     tools: list[Tool[..., Any]]
     findings: list[Finding]
     foreign: dict[str, str]
@@ -204,31 +204,31 @@ def _once(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _checked(parts: Sequence[_Checked]) -> _Checked:
+def _checked(parts: Sequence[_CheckedTarget]) -> _CheckedTarget:
     """Merge several targets: a module and its toolset may have the same tools."""
     tools = {id(tool): tool for part in parts for tool in part.tools}
     subjects = dict.fromkeys([subject for part in parts for subject in part.subjects])
     findings = dict.fromkeys([finding for part in parts for finding in part.findings])
     foreign = {given: name for part in parts for given, name in part.foreign.items()}
     broken = [error for part in parts for error in part.broken]
-    return _Checked(list(subjects), list(tools.values()), list(findings), foreign, broken)
+    return _CheckedTarget(list(subjects), list(tools.values()), list(findings), foreign, broken)
 
 
-def _of_targets(targets: Iterable[str], *, show_traceback: bool) -> _Checked:
+def _of_targets(targets: Iterable[str], *, show_traceback: bool) -> _CheckedTarget:
     """Register everything that targets have, and say which targets and modules can't be checked."""
-    parts: list[_Checked] = []
+    parts: list[_CheckedTarget] = []
     for target in targets:
         try:
             parts.append(_of_target(target, show_traceback=show_traceback))
         except WrongUse as error:  # the others are checked all the same
-            parts.append(_Checked([], [], [], {}, [error]))
+            parts.append(_CheckedTarget([], [], [], {}, [error]))
     checked = _checked(parts)
     for broken in checked.broken:
         broken.show()
     return checked
 
 
-def _of_target(target: str, *, show_traceback: bool) -> _Checked:
+def _of_target(target: str, *, show_traceback: bool) -> _CheckedTarget:
     """Register everything that a target has.
 
     Raises:
@@ -238,11 +238,11 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
     if described is not None:
         subjects = [_of_tool(tool, described.originals[tool.name]) for tool in described.tools]
         foreign = {tool.name: described.originals[tool.name] for tool in described.tools}
-        return _Checked(subjects, described.tools, described.findings, foreign)
+        return _CheckedTarget(subjects, described.tools, described.findings, foreign)
     named = REGISTRY.convert(target, None, None)
     if named.path:
         tools, _ = find_tools(named, show_traceback=show_traceback)
-        return _Checked([_of_tool(tool) for tool in tools], tools, [], {})
+        return _CheckedTarget([_of_tool(tool) for tool in tools], tools, [], {})
     with programs_named(target):
         modules = modules_of(named.module)
         found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
@@ -252,7 +252,7 @@ def _of_target(target: str, *, show_traceback: bool) -> _Checked:
     return found
 
 
-def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
+def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTarget:
     """Do what `_of_own` does, whatever the code of the module raises meanwhile.
 
     Raises:
@@ -261,7 +261,7 @@ def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checke
     try:
         return _of_own(name, named, show_traceback=show_traceback)
     except BrokenModuleError as error:
-        return _Checked([], [], [], {}, [error])
+        return _CheckedTarget([], [], [], {}, [error])
     except (KeyboardInterrupt, WrongUse):
         raise
     except BaseException as error:  # noqa: BLE001  # an object of the module may have code for whatever is asked
@@ -269,10 +269,10 @@ def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checke
             traceback.print_exception(error)
         reason = reason_of(error, show_traceback=show_traceback)
         broken = BrokenModuleError(f"the module {escape(name)} can't be checked: {reason}")
-        return _Checked([], [], [], {}, [broken])
+        return _CheckedTarget([], [], [], {}, [broken])
 
 
-def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
+def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTarget:
     """Register every dataclass and tool that a module defines and, for the named module, what it offers.
 
     Raises:
@@ -281,7 +281,7 @@ def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
     try:
         module = load_module(name, show_traceback=show_traceback)
     except SchemaError as error:
-        return _Checked([], [], list(_of_failed_import(name, error)), {})
+        return _CheckedTarget([], [], list(_of_failed_import(name, error)), {})
     own = tools_in(module)
     offered = offered_by(name, module, show_traceback=show_traceback) if name == named.module else None
     if offered is None:
@@ -290,7 +290,7 @@ def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _Checked:
     known = {id(unwrap(tool)) for tool in offered or ()}
     tools = [*(offered or ()), *[tool for tool in own if id(unwrap(tool)) not in known]]
     types = [_of_type(cls) for cls in _types_of(module, own)]
-    whole = _Checked([_of_tool(tool) for tool in tools], tools, [], {})
+    whole = _CheckedTarget([_of_tool(tool) for tool in tools], tools, [], {})
     return _checked([*types, whole])
 
 
@@ -312,24 +312,24 @@ def _types_of(module: ModuleType, tools: Iterable[Tool[..., Any]]) -> list[type]
     return [cls for cls in dataclasses_of(module) if id(cls) not in others]
 
 
-def _of_type(cls: type) -> _Checked:
+def _of_type(cls: type) -> _CheckedTarget:
     name, place = cls.__qualname__, place_of(cls)
     try:
         codec: Codec[Any] = Codec(cls)
     except SchemaError as error:
         found = [finding.replace(type=finding.type or name, where=finding.where or place)
                  for finding in error.findings]  # fmt: skip
-        return _Checked([_Subject(name, "type", None, None, place)], [], found, {})
+        return _CheckedTarget([_CheckedItem(name, "type", None, None, place)], [], found, {})
     size = len(to_json(codec.json_schema()).encode())
     weak = [finding.replace(type=name, where=place) for finding in lint_type(codec)]
-    return _Checked([_Subject(name, "type", size, _count_fields(codec), place)], [], weak, {})
+    return _CheckedTarget([_CheckedItem(name, "type", size, _count_fields(codec), place)], [], weak, {})
 
 
-def _of_tool(tool: Tool[..., Any], original: str | None = None) -> _Subject:
+def _of_tool(tool: Tool[..., Any], original: str | None = None) -> _CheckedItem:
     size = len(to_json(tool.definition()).encode())
     name = tool.name if original is None else original
     where = None if original is not None else place_of_tool(tool)
-    return _Subject(name, "tool", size, _count_fields(tool.codec), where)
+    return _CheckedItem(name, "tool", size, _count_fields(tool.codec), where)
 
 
 def _count_fields(codec: Codec[Any]) -> int | None:
@@ -337,7 +337,7 @@ def _count_fields(codec: Codec[Any]) -> int | None:
     return len(root.fields) if isinstance(root, ObjectNode) else None
 
 
-def _findings(checked: _Checked, providers: Sequence[Provider], *, strict: bool) -> list[Finding]:
+def _findings(checked: _CheckedTarget, providers: Sequence[Provider], *, strict: bool) -> list[Finding]:
     """Return all findings, errors first."""
     of_tools = lint(checked.tools, providers, strict=strict) if checked.tools else []
     named = [
@@ -353,8 +353,8 @@ def _findings(checked: _Checked, providers: Sequence[Provider], *, strict: bool)
 
 
 def _write(
-    out: Output,
-    checked: _Checked,
+    out: Printer,
+    checked: _CheckedTarget,
     found: Sequence[Finding],
     shown: Collection[Finding],
     *,
@@ -378,7 +378,7 @@ def _write(
     out.line(f"{', '.join(subjects) or 'nothing registered'}: {', '.join(counts)}{more}")
 
 
-def _write_subject(out: Output, subject: _Subject) -> None:
+def _write_subject(out: Printer, subject: _CheckedItem) -> None:
     if subject.size is None:
         out.styled(("failed  ", "bold red"), (escape(subject.name), "bold"), (f" ({subject.kind})", "dim"))
         return
@@ -420,7 +420,7 @@ class _Costs(NamedTuple):
         }
 
 
-def _costs(checked: _Checked, providers: Sequence[Provider], *, strict: bool) -> list[_Costs]:
+def _costs(checked: _CheckedTarget, providers: Sequence[Provider], *, strict: bool) -> list[_Costs]:
     """Return what tools cost at each provider, or as they are if none is chosen; nothing without tools."""
     if not checked.tools:
         return []
@@ -438,7 +438,7 @@ def _costs(checked: _Checked, providers: Sequence[Provider], *, strict: bool) ->
     return found
 
 
-def _write_costs(out: Output, costs: Sequence[_Costs]) -> None:
+def _write_costs(out: Printer, costs: Sequence[_Costs]) -> None:
     if not costs:
         return
     titles = [escape(cost.provider or "tokens") for cost in costs]
@@ -454,7 +454,9 @@ def _shown_cost(cost: int | None) -> str:
     return "refused" if cost is None else f"{cost:,}"
 
 
-def _data(checked: _Checked, shown: Sequence[Finding], costs: Sequence[_Costs] | None) -> dict[str, Any]:
+def _data(
+    checked: _CheckedTarget, shown: Sequence[Finding], costs: Sequence[_Costs] | None
+) -> dict[str, Any]:
     """Return what is printed as JSON; without costs if they are None."""
     subjects = [subject.as_dict() for subject in checked.subjects]
     document: dict[str, Any] = {"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import click
 
     from .arguments import Client
-    from .output import Output
+    from .output import Printer
 
 __all__ = ["print_config"]
 
@@ -64,7 +64,7 @@ _MAX_FILE: Final = 10_000_000
 _MESSAGE: Final = 200
 
 
-def print_config(outputs: tuple[Output, Output], ctx: click.Context) -> int:
+def print_config(outputs: tuple[Printer, Printer], ctx: click.Context) -> int:
     """Print the configuration by which a client finds the server of a command line, or write it into a file.
 
     Args:
@@ -116,7 +116,7 @@ def _check_not_its_own(file: str, servers: str | None) -> None:
 
 
 def _write_config(
-    outputs: tuple[Output, Output], client: Client, config: Mapping[str, Any], *, force: bool
+    outputs: tuple[Printer, Printer], client: Client, config: Mapping[str, Any], *, force: bool
 ) -> int:
     """Add the server to the file of the project in the current folder, and show what changes."""
     file = file_of(client)

@@ -43,7 +43,7 @@ from .arguments import (
     traceback_option,
 )
 from .module_loading import WrongUse, load_module
-from .output import Output, annotation, count
+from .output import Printer, annotation, count
 from .sources import accepted_in, empty_list, snapshot_at, snapshot_in, tool_source, write_accepted
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ examples:
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
 @traceback_option
 @click.pass_obj
-def snapshot(outputs: tuple[Output, Output], target: str, output: str | None, *, show_traceback: bool) -> int:
+def snapshot(
+    outputs: tuple[Printer, Printer], target: str, output: str | None, *, show_traceback: bool
+) -> int:
     """Write everything that users of tools depend on, into a file for git.
 
     The file has names, descriptions, schemas of arguments and results, and hints, always in the same order.
@@ -129,7 +131,7 @@ exit status:
 @traceback_option
 @click.pass_obj
 def diff(
-    outputs: tuple[Output, Output],
+    outputs: tuple[Printer, Printer],
     targets: tuple[str, ...],
     revision: str | None,
     shape: str,
@@ -171,14 +173,14 @@ def diff(
     return 1 if any(change.level in counted for change in found.left) else 0
 
 
-def _compared(old: Snapshot, new: Snapshot, err: Output) -> tuple[Change, ...]:
+def _compared(old: Snapshot, new: Snapshot, err: Printer) -> tuple[Change, ...]:
     """Compare tools, and show the progress."""
     both = len(old.by_name().keys() & new.by_name().keys())
     with err.progress(both, "comparing", counts_bytes=False) as advance:
         return compare(old, new, on_compared=lambda: advance(1)).changes
 
 
-def _report(outputs: tuple[Output, Output], shape: str, found: Sorted[Change], title: str) -> None:
+def _report(outputs: tuple[Printer, Printer], shape: str, found: Sorted[Change], title: str) -> None:
     out, err = outputs
     if shape == "json":
         out.json([change.as_dict() for change in found.left], 2)
@@ -356,7 +358,7 @@ exit status:
 @traceback_option
 @click.pass_obj
 def replay(
-    outputs: tuple[Output, Output],
+    outputs: tuple[Printer, Printer],
     logs: tuple[str, ...],
     against: str | None,
     old: str | None,
@@ -421,7 +423,7 @@ class _Options(NamedTuple):
     output: str | None
 
 
-def _replayed(logs: tuple[str, ...], work: ReplayWork, options: _Options, err: Output) -> PartReport:
+def _replayed(logs: tuple[str, ...], work: ReplayWork, options: _Options, err: Printer) -> PartReport:
     """Replay all logs, and write the table of calls if one is asked for."""
     try:
         files = logs_in(logs)
@@ -438,7 +440,7 @@ def _merged(
     files: list[str],
     work: ReplayWork,
     engine: Engine,
-    err: Output,
+    err: Printer,
     add_rows: Callable[[Sequence[CallRow]], None],
 ) -> PartReport:
     """Merge the reports of all parts in their order."""
@@ -460,7 +462,7 @@ def _size_of(files: list[str]) -> int | None:
         return None  # reading it says why
 
 
-def _write_replay(out: Output, found: Replay) -> None:
+def _write_replay(out: Printer, found: Replay) -> None:
     rows = [_replay_row(name, counts) for name, counts in sorted(found.tools.items()) if counts.calls]
     if rows:
         out.table(_TITLES, rows, _NUMBERS)
@@ -484,7 +486,7 @@ def _replay_row(name: str, counts: ToolCounts) -> tuple[str, ...]:
     return (escape(name), *[f"{number:,}" for number in numbers])
 
 
-def _write_faults(out: Output, name: str, counts: ToolCounts) -> None:
+def _write_faults(out: Printer, name: str, counts: ToolCounts) -> None:
     for fault, number in counts.faults.ranked()[:_SHOWN]:
         example = counts.examples[fault]
         out.styled(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from ...adapters.mcp.gateway import Gateway
     from ...adapters.mcp_connection import Source
-    from .output import Output
+    from .output import Printer
 
 __all__ = ["Behind", "open_servers", "servers_in"]
 
@@ -203,7 +203,7 @@ def servers_in(file: str, note: Callable[[str], object] = str) -> list[Behind]:
     if "" in servers:
         message = f"{escape(file)}: a server needs a name that isn't empty"
         raise WrongUse(message)
-    made = [_Entry(file, name, entry).server(note) for name, entry in servers.items()]
+    made = [_ServerEntry(file, name, entry).server(note) for name, entry in servers.items()]
     behind = [one for one in made if one is not None]
     by_prefix: dict[str, str] = {}
     for one in behind:
@@ -327,7 +327,7 @@ def _fault_of(key: str, value: object) -> str | None:
     return f"has {quote(key)}: did you mean {word}?"
 
 
-class _Entry:
+class _ServerEntry:
     """One entry of the file."""
 
     def __init__(self, file: str, name: str, entry: Any) -> None:
@@ -467,7 +467,7 @@ class _Entry:
 
 
 @asynccontextmanager
-async def open_servers(servers: list[Behind], err: Output, file: str = "") -> AsyncGenerator[Gateway]:
+async def open_servers(servers: list[Behind], err: Printer, file: str = "") -> AsyncGenerator[Gateway]:
     """Connect to servers while the context lasts.
 
     One that can't be reached, or doesn't list its tools, is named on standard error; the others go on.

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .factories import GivenContext
-    from .output import Output
+    from .output import Printer
 
-    Follow: TypeAlias = Callable[[inspector.Inspector, Output], AbstractAsyncContextManager[None]]
+    Follow: TypeAlias = Callable[[inspector.Inspector, Printer], AbstractAsyncContextManager[None]]
 
 __all__ = ["inspect_tools"]
 
@@ -90,7 +90,7 @@ A target is a module or a registry, as for tools, or an MCP server:
 @click.option("--reload/--no-reload", default=True, help="Whether to follow changes of your modules.")
 @traceback_option
 @click.pass_obj
-def inspect_tools(outputs: tuple[Output, Output], /, target: ObjectName | str, **options: Any) -> int:
+def inspect_tools(outputs: tuple[Printer, Printer], /, target: ObjectName | str, **options: Any) -> int:
     """Show tools on a page in your browser: what models see of them, and what they send.
 
     The page shows each tool as each provider gets it, what is lost on the way, and what it costs; how a call
@@ -172,7 +172,7 @@ def _store(options: Mapping[str, Any]) -> rounds.SqliteStore | None:
 
 
 async def _serve(
-    given: ObjectName | str, options: Mapping[str, Any], kept: Mapping[str, Any], err: Output
+    given: ObjectName | str, options: Mapping[str, Any], kept: Mapping[str, Any], err: Printer
 ) -> int:
     """Serve until a signal comes."""
     opened = _server_inspected if isinstance(given, str) else _module_inspected
@@ -239,7 +239,7 @@ async def _module_inspected(
         context = await contexts.open(found)
         return inspector.subject_of(str(given), offered, context=context, timeout=options["timeout"])
 
-    def follow(inspected: inspector.Inspector, err: Output) -> AbstractAsyncContextManager[None]:
+    def follow(inspected: inspector.Inspector, err: Printer) -> AbstractAsyncContextManager[None]:
         async def replace(imported: tuple[Any, GivenContext | None]) -> str:
             subject = await subject_now(imported)
             inspected.replace(subject)

@@ -25,7 +25,7 @@ from .output import without_commands
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Iterator
 
-    from .output import Output
+    from .output import Printer
 
 __all__ = [
     "BrokenModuleError",
@@ -496,7 +496,7 @@ async def following(
     module: str,
     load: Callable[[], T],
     take: Callable[[T], Awaitable[str]],
-    err: Output,
+    err: Printer,
     failed: Callable[[str], object] = str,
 ) -> AsyncGenerator[None]:
     """Import the modules of a program again whenever their files change, as long as the context lasts.

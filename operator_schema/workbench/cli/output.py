@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GITHUB_KINDS",
     "SEVERITY_STYLES",
-    "Output",
+    "Printer",
     "annotation",
     "count",
     "json_types",
@@ -56,7 +56,7 @@ GITHUB_KINDS = {"error": "error", "warning": "warning", "note": "notice"}
 """Severity to the kind of an annotation."""
 
 
-class Output:
+class Printer:
     """Write to a stream: plain text, or styled by `rich` on a terminal.
 
     Args:

@@ -35,8 +35,8 @@ from .sources import accepted_in, write_accepted
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
-    from ..probe.reports import Found, Plan, ProbeReport
-    from .output import Output
+    from ..probe.reports import FoundFault, Plan, ProbeReport
+    from .output import Printer
 
 __all__ = ["probe"]
 
@@ -99,7 +99,7 @@ exit status:
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", help="Also write a page.")
 @click.pass_obj
-def probe(outputs: tuple[Output, Output], /, target: str, **options: Any) -> int:
+def probe(outputs: tuple[Printer, Printer], /, target: str, **options: Any) -> int:
     """Test a tool server: call its tools in right and wrong ways, and say what is wrong with the answers.
 
     All that is known of the server is what it says of its tools. Each finding comes with the smallest call
@@ -170,7 +170,7 @@ def _ended_by_sigterm() -> Generator[None]:
 class _Row:
     """A finding with its calls, in the form that entries of `--accepted` are compared with."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: FoundFault) -> None:
         self.found = found
         self.tool, self.code, self.path = found.finding.tool, found.finding.code, found.finding.path
 
@@ -214,7 +214,7 @@ def _pairs(given: Sequence[str], mark: str, option: str) -> dict[str, str]:
     return found
 
 
-def _at(level: str, found: Sequence[Found]) -> list[Found]:
+def _at(level: str, found: Sequence[FoundFault]) -> list[FoundFault]:
     """Return the findings of a level, or of a worse one."""
     return [each for each in found if each.finding.severity in levels_from(_LEVELS, level)]
 
@@ -222,7 +222,7 @@ def _at(level: str, found: Sequence[Found]) -> list[Found]:
 # --- what is shown -------------------------------------------------------------------------------
 
 
-def _show_plan(out: Output, plans: Sequence[Plan], *, as_json: bool) -> None:
+def _show_plan(out: Printer, plans: Sequence[Plan], *, as_json: bool) -> None:
     if as_json:
         out.json([each._asdict() for each in plans], 2)
         return
@@ -252,7 +252,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _show(out: Output, shape: str, report: ProbeReport, left: Sequence[Found], level: str) -> None:
+def _show(out: Printer, shape: str, report: ProbeReport, left: Sequence[FoundFault], level: str) -> None:
     visible = _at(level, left)
     if shape == "json":
         out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
@@ -279,13 +279,13 @@ def _show(out: Output, shape: str, report: ProbeReport, left: Sequence[Found], l
             out.line(f"  {line}", "dim")
 
 
-def _lines_of_unrepeated(found: Found) -> list[str]:
+def _lines_of_unrepeated(found: FoundFault) -> list[str]:
     """Write what was seen once, and the calls before it; what to do isn't known."""
     first, *_ = found.lines()
     return [f"{first} (it couldn't be reproduced)", *found.calls()]
 
 
-def _write_reports(report: ProbeReport, left: Sequence[Found], options: Mapping[str, Any]) -> None:
+def _write_reports(report: ProbeReport, left: Sequence[FoundFault], options: Mapping[str, Any]) -> None:
     from ..probe.reports import as_html, as_junit
 
     if options["junit"] is not None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ...adapters.mcp import Address, Handlers
     from ...adapters.mcp.gateway import Gateway
     from .factories import GivenContext
-    from .output import Output
+    from .output import Printer
 
     Streams = tuple[BinaryIO, BinaryIO]
 
@@ -140,7 +140,7 @@ examples:
 @click.option("--force", is_flag=True, help="With --write: replace a server of the same name.")
 @traceback_option
 @click.pass_obj
-def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **options: Any) -> int:
+def serve(outputs: tuple[Printer, Printer], /, target: ObjectName | None, **options: Any) -> int:
     """Serve tools over the Model Context Protocol (MCP).
 
     The tools are those of a module or package, of a registry or toolset, or of an executor, whose hooks,
@@ -191,7 +191,7 @@ def serve(outputs: tuple[Output, Output], /, target: ObjectName | None, **option
         return _serve(target, options, outputs[1], (source, sink))
 
 
-def _serve(target: ObjectName | None, options: dict[str, Any], err: Output, place: Address | Streams) -> int:
+def _serve(target: ObjectName | None, options: dict[str, Any], err: Printer, place: Address | Streams) -> int:
     """Serve until the client goes, or a signal comes."""
     offered = None if target is None else _offered(target, options)
     if offered is not None:
@@ -206,7 +206,7 @@ async def _serve_in_loop(
     target: ObjectName | None,
     offered: _Offered | None,
     options: dict[str, Any],
-    err: Output,
+    err: Printer,
     place: Address | Streams,
 ) -> int:
     async with AsyncExitStack() as stack:
@@ -231,7 +231,7 @@ async def _serve_in_loop(
         return await _talk(_server(own, target, offered, gateway), place, announce)
 
 
-async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Output) -> Gateway:
+async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Printer) -> Gateway:
     """Connect to the servers of a gateway, as long as the stack is open.
 
     Raises:
@@ -249,7 +249,7 @@ def _why_not_served(error: OSError, place: Address | Streams) -> str:
     return why_not_served(error, place.host, place.port)
 
 
-def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Output) -> None:
+def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Printer) -> None:
     """Say which tools can't run: otherwise only their first call would show it."""
     registry = own.executor.registry
     of_all = f"of {count(len(registry), 'tool')}"
@@ -454,7 +454,7 @@ class _Follower:
         contexts: OpenContexts,
         offered: _Offered,
         context: Mapping[Any, Any] | None,
-        err: Output,
+        err: Printer,
     ) -> None:
         self._own = own
         self._contexts = contexts

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..compare.accepted import Accepted, Sorted
     from ..compare.snapshot import Snapshot
     from ..tool_definitions import Described
-    from .output import Output
+    from .output import Printer
 
 __all__ = [
     "ToolSource",
@@ -269,7 +269,7 @@ def accepted_in(file: str) -> list[Accepted]:
         raise WrongUse(str(error)) from None
 
 
-def write_accepted(err: Output, found: Sorted[Any], what: str, codes: Collection[str]) -> None:
+def write_accepted(err: Printer, found: Sorted[Any], what: str, codes: Collection[str]) -> None:
     """Write which entries of a file of accepted changes or findings accept nothing any more, and why.
 
     Args:

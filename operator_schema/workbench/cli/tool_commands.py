@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ...tools import Tool, ToolResult
     from .factories import GivenContext
     from .lookup import ObjectName
-    from .output import Output
+    from .output import Printer
 
 __all__ = ["call", "describe", "stubs", "tools"]
 
@@ -72,7 +72,7 @@ examples:
 @traceback_option
 @click.pass_obj
 def tools(
-    outputs: tuple[Output, Output], targets: tuple[ObjectName, ...], *, as_json: bool, show_traceback: bool
+    outputs: tuple[Printer, Printer], targets: tuple[ObjectName, ...], *, as_json: bool, show_traceback: bool
 ) -> int:
     """List the tools of modules, registries or executors.
 
@@ -247,7 +247,7 @@ def _answered(
     return result
 
 
-def _tell(result: ToolResult, tool: Tool[..., Any], out: Output, err: Output) -> int:
+def _tell(result: ToolResult, tool: Tool[..., Any], out: Printer, err: Printer) -> int:
     """Print the result of a call, and return the exit status."""
     for ignored in (result.details or {}).get("ignored", ()):
         err.line(f"unknown, and ignored: {ignored}", "dim")
@@ -308,7 +308,7 @@ _SHOWN = 20
 """Parameters that may be left out, in one line."""
 
 
-def person_at(err: Output) -> Person | None:
+def person_at(err: Printer) -> Person | None:
     """Return who is at the terminal; None if nobody is there."""
     return Person(err) if sys.stdin.isatty() and sys.stderr.isatty() else None
 
@@ -357,7 +357,7 @@ class Person:
         err: gets the questions; standard output is for results.
     """
 
-    def __init__(self, err: Output) -> None:
+    def __init__(self, err: Printer) -> None:
         self._err = err
 
     def complete(self, tool: Tool[..., Any], raw: RawCall) -> RawCall:
@@ -491,7 +491,7 @@ examples:
 @traceback_option
 @click.pass_obj
 def describe(
-    outputs: tuple[Output, Output], target: ObjectName, *, as_json: bool, show_traceback: bool
+    outputs: tuple[Printer, Printer], target: ObjectName, *, as_json: bool, show_traceback: bool
 ) -> int:
     """Print the whole documentation of a tool, or of all tools of a module or registry.
 
@@ -535,7 +535,7 @@ examples:
 )
 @traceback_option
 @click.pass_obj
-def stubs(outputs: tuple[Output, Output], target: str, language: Any, *, show_traceback: bool) -> int:
+def stubs(outputs: tuple[Printer, Printer], target: str, language: Any, *, show_traceback: bool) -> int:
     """Print typed declarations of tools.
 
     A model that reads them can write a program that calls the tools. Definitions that can't be read are named
@@ -549,7 +549,7 @@ def stubs(outputs: tuple[Output, Output], target: str, language: Any, *, show_tr
     return status
 
 
-def _tools_of(err: Output, target: str, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], int]:
+def _tools_of(err: Printer, target: str, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], int]:
     """Return the tools of a target, and the exit status: 1 if some of them can't be read."""
     described = described_tools_of(target)
     if described is None:

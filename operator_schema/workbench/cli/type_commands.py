@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from ...providers import Provider
     from ...tools import Tool
     from .lookup import ObjectName
-    from .output import Output
+    from .output import Printer
 
-__all__ = ["Decoder", "decode", "schema"]
+__all__ = ["DecodeOutput", "decode", "schema"]
 
 
 @click.command(
@@ -53,7 +53,7 @@ examples:
 @traceback_option
 @click.pass_obj
 def decode(
-    outputs: tuple[Output, Output],
+    outputs: tuple[Printer, Printer],
     target: ObjectName,
     file: str,
     unknown_fields: UnknownFields,
@@ -71,7 +71,9 @@ def decode(
     """
     codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
     out, err = outputs
-    return decode_file(Decoder(codec, None if quiet else out, err, as_json=as_json), file, err, lines=lines)
+    return decode_file(
+        DecodeOutput(codec, None if quiet else out, err, as_json=as_json), file, err, lines=lines
+    )
 
 
 _LONG = 1 << 18
@@ -85,7 +87,7 @@ _EMPTY = (b"", b"\xef\xbb\xbf")
 """What is left of an empty line; the first may begin with a byte order mark."""
 
 
-class Decoder:
+class DecodeOutput:
     """A codec, and where its values and reports go.
 
     Args:
@@ -95,7 +97,7 @@ class Decoder:
         as_json: whether reports are written as JSON.
     """
 
-    def __init__(self, codec: Codec[Any], out: Output | None, err: Output, *, as_json: bool) -> None:
+    def __init__(self, codec: Codec[Any], out: Printer | None, err: Printer, *, as_json: bool) -> None:
         self._codec = codec
         self._out = out
         self._err = err
@@ -165,7 +167,7 @@ class Decoder:
         return nullcontext(lambda _: None) if is_short or is_seen else self._err.progress(size)
 
 
-def decode_file(decoder: Decoder, file: str, err: Output, *, lines: bool) -> int:
+def decode_file(decoder: DecodeOutput, file: str, err: Printer, *, lines: bool) -> int:
     """Decode a file, or standard input if its name is `-`, and return the exit status."""
     name = "<stdin>" if file == "-" else file
     with _open(file) as source:
@@ -264,7 +266,7 @@ examples:
 @traceback_option
 @click.pass_obj
 def schema(
-    outputs: tuple[Output, Output],
+    outputs: tuple[Printer, Printer],
     target: ObjectName,
     name: str | None,
     unknown_fields: UnknownFields,
@@ -346,7 +348,7 @@ def _data(tool: Tool[..., Any], sent: dict[str, Any], theirs: dict[str, Any] | N
 
 
 def _write_schema(
-    out: Output, tool: Tool[..., Any], sent: dict[str, Any], compared: Iterable[dict[str, Any]]
+    out: Printer, tool: Tool[..., Any], sent: dict[str, Any], compared: Iterable[dict[str, Any]]
 ) -> None:
     for mark, line in _marked(compared):
         out.changed(mark, escape(line))

@@ -29,7 +29,7 @@ __all__ = [
     "NO_VALUE_EXISTS",
     "PRESENT_KEY",
     "UNDECIDED",
-    "Part",
+    "CasePart",
     "about",
     "limits_of_contains",
     "named",
@@ -64,7 +64,7 @@ IN_PLACE: Final = ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else
 """Keywords whose schemas look at the same value."""
 
 
-class Part(NamedTuple):
+class CasePart(NamedTuple):
     """A thing that is asked of a value.
 
     Attributes:
@@ -102,39 +102,39 @@ class Search(Protocol):
     judges: list[Judge]
     patterns: Patterns
 
-    def solve(self, asked: list[Part], types: frozenset[str] = ...) -> Any:
+    def solve(self, asked: list[CasePart], types: frozenset[str] = ...) -> Any:
         """Return a value that meets or breaks some whole schemas, or why there is none."""
 
-    def first(self, asked: list[Part], values: Iterable[Any], *, is_all: bool) -> Any:
+    def first(self, asked: list[CasePart], values: Iterable[Any], *, is_all: bool) -> Any:
         """Return the first value of some of which everything is true that is asked, or why there is none."""
 
-    def text(self, part: Part) -> str | None:
+    def text(self, part: CasePart) -> str | None:
         """Return a text that schemas share that say the same; None if it may depend on their documents."""
 
-    def evaluated(self, part: Part, *, is_sure: bool) -> tuple[frozenset[str], frozenset[str]] | None:
+    def evaluated(self, part: CasePart, *, is_sure: bool) -> tuple[frozenset[str], frozenset[str]] | None:
         """Return the keys that other keywords look at, for `unevaluatedProperties`."""
 
 
 # --- values without others inside of them ---------------------------------------------------------
 
 
-def end_null(search: Search, asked: list[Part], _parts: object) -> Any:
+def end_null(search: Search, asked: list[CasePart], _parts: object) -> Any:
     return search.first(asked, [None], is_all=True)
 
 
-def end_boolean(search: Search, asked: list[Part], _parts: object) -> Any:
+def end_boolean(search: Search, asked: list[CasePart], _parts: object) -> Any:
     return search.first(asked, [True, False], is_all=True)
 
 
-def end_integer(search: Search, asked: list[Part], parts: list[Part]) -> Any:
+def end_integer(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     return _number(search, asked, parts, is_integer=True)
 
 
-def end_number(search: Search, asked: list[Part], parts: list[Part]) -> Any:
+def end_number(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     return _number(search, asked, parts, is_integer=False)
 
 
-def _number(search: Search, asked: list[Part], parts: list[Part], *, is_integer: bool) -> Any:
+def _number(search: Search, asked: list[CasePart], parts: list[CasePart], *, is_integer: bool) -> Any:
     span = _Span(parts)
     if span.is_empty:
         return NO_VALUE_EXISTS
@@ -150,7 +150,7 @@ def _number(search: Search, asked: list[Part], parts: list[Part], *, is_integer:
     return search.first(asked, span.near(step), is_all=False)
 
 
-def end_string(search: Search, asked: list[Part], parts: list[Part]) -> Any:
+def end_string(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     low, high = _size(parts, "minLength", "maxLength")
     if low > high or _contradict(parts, ("pattern", "format", "contentEncoding", "contentMediaType")):
         return NO_VALUE_EXISTS
@@ -167,7 +167,7 @@ def end_string(search: Search, asked: list[Part], parts: list[Part]) -> Any:
 # --- arrays ------------------------------------------------------------------------------------
 
 
-def end_array(search: Search, asked: list[Part], parts: list[Part]) -> Any:
+def end_array(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     low, high = _size(parts, "minItems", "maxItems")
     if _contradict(parts, ("uniqueItems",)) or _repeats_contains(search, parts):
         return NO_VALUE_EXISTS
@@ -197,7 +197,7 @@ def end_array(search: Search, asked: list[Part], parts: list[Part]) -> Any:
 
 
 def _place_item(
-    search: Search, each: _Item, rules: list[Part], rest: int, high: float, items: dict[int, Any]
+    search: Search, each: _Item, rules: list[CasePart], rest: int, high: float, items: dict[int, Any]
 ) -> bool:
     """Find an index for an item, and note it; return whether there may be one."""
     assert each.item is not None  # noqa: S101  # whoever calls looks
@@ -216,12 +216,12 @@ def _place_item(
     return is_possible
 
 
-def _repeats_contains(search: Search, parts: list[Part]) -> bool:
+def _repeats_contains(search: Search, parts: list[CasePart]) -> bool:
     """Return whether `contains` is met and broken."""
     texts: tuple[set[str], set[str]] = (set(), set())
     for part in parts:
         if part.keyword == "contains":
-            text = search.text(Part(part.document, part.argument))
+            text = search.text(CasePart(part.document, part.argument))
             limits = limits_of_contains(part.schema)
             texts[part.is_met].update([] if text is None else [f"{limits} {text}"])
     return bool(texts[0] & texts[1])
@@ -230,7 +230,7 @@ def _repeats_contains(search: Search, parts: list[Part]) -> bool:
 # --- objects -----------------------------------------------------------------------------------
 
 
-def end_object(search: Search, asked: list[Part], parts: list[Part]) -> Any:
+def end_object(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     keys = _Keys(search, parts)
     if keys.is_unreadable:
         return UNDECIDED
@@ -271,38 +271,38 @@ class _Item(NamedTuple):
 
     start: int
     least: int
-    item: Part | None = None
+    item: CasePart | None = None
     is_there: bool = False
 
 
-def _wanted_items(part: Part) -> list[_Item]:
+def _wanted_items(part: CasePart) -> list[_Item]:
     """Return the items that an array needs so that a part is true."""
     if part.keyword == "contains":
         least, most = limits_of_contains(part.schema)
         number = least if part.is_met else most + 1 if part.key == "many" else 0
         if number > _MOST_BUILT:
             return [_Item(0, _MOST_BUILT)]
-        return [_Item(0, int(number), Part(part.document, part.argument))] * int(number)
+        return [_Item(0, int(number), CasePart(part.document, part.argument))] * int(number)
     if part.is_met:
         return []
     if part.keyword == "uniqueItems":
         return [_Item(0, 2)]
     if part.keyword == "prefixItems":
-        item = Part(part.document, part.argument[part.key], is_met=False)
+        item = CasePart(part.document, part.argument[part.key], is_met=False)
         return [_Item(part.key, part.key + 1, item, is_there=True)]
     if part.keyword in _REST_ITEMS:
         start = len(_first_items(part.schema))
-        return [_Item(start, start + 1, Part(part.document, part.argument, is_met=False))]
+        return [_Item(start, start + 1, CasePart(part.document, part.argument, is_met=False))]
     return []
 
 
-def _never(part: Part) -> list[Part]:
+def _never(part: CasePart) -> list[CasePart]:
     """Return the parts that no item may fulfil, so that `contains` is met or broken."""
     if part.keyword != "contains":
         return []
     least, most = limits_of_contains(part.schema)
     is_none = most == 0 if part.is_met else part.key == "few" and least == 1
-    return [Part(part.document, part.schema, "contains", is_met=False, key="none")] if is_none else []
+    return [CasePart(part.document, part.schema, "contains", is_met=False, key="none")] if is_none else []
 
 
 def limits_of_contains(schema: dict[str, Any]) -> tuple[float, float]:
@@ -311,21 +311,21 @@ def limits_of_contains(schema: dict[str, Any]) -> tuple[float, float]:
     return 1 if least is None else math.ceil(least), math.inf if most is None else math.floor(most)
 
 
-def _items_at(rules: list[Part], index: int) -> list[Part]:
+def _items_at(rules: list[CasePart], index: int) -> list[CasePart]:
     """Return the requirements for an item of an array."""
-    found: list[Part] = []
+    found: list[CasePart] = []
     for part in rules:
         first = _first_items(part.schema)
         if part.keyword == "prefixItems" and index < len(first):
-            found.append(Part(part.document, first[index]))
+            found.append(CasePart(part.document, first[index]))
         elif part.keyword in _REST_ITEMS and index >= len(first) and _is_for_rest(part):
-            found.append(Part(part.document, part.argument))
+            found.append(CasePart(part.document, part.argument))
         elif part.key == "none":
-            found.append(Part(part.document, part.argument, is_met=False))
+            found.append(CasePart(part.document, part.argument, is_met=False))
     return found
 
 
-def _is_for_rest(part: Part) -> bool:
+def _is_for_rest(part: CasePart) -> bool:
     return part.keyword == "items" or part.schema.keys().isdisjoint((*IN_PLACE, "items", "contains"))
 
 
@@ -345,7 +345,7 @@ class _Keys:
         is_unreadable: whether there are too many of these, or one can't be run.
     """
 
-    def __init__(self, search: Search, parts: list[Part]) -> None:
+    def __init__(self, search: Search, parts: list[CasePart]) -> None:
         self.search = search
         self.parts = parts
         self.present = {part.key for part in parts if part.keyword == PRESENT_KEY}
@@ -361,7 +361,7 @@ class _Keys:
         self.limits = [part for part in parts if part.keyword == "propertyNames" and part.is_met]
         self.absent |= {key for key in self.names if not self._may_be_named(key)}
 
-    def _note(self, part: Part) -> None:
+    def _note(self, part: CasePart) -> None:
         if part.keyword == "required" and part.is_met:
             self.present.update(part.argument if is_array(part.argument) else [])
         if part.keyword == "properties" and not part.is_met:
@@ -374,7 +374,7 @@ class _Keys:
             choices = [part.argument["const"]] if "const" in part.argument else part.argument.get("enum")
             self.names |= {key for key in choices or () if isinstance(key, str)}
 
-    def _own(self, part: Part) -> tuple[frozenset[str], frozenset[str]]:
+    def _own(self, part: CasePart) -> tuple[frozenset[str], frozenset[str]]:
         """Return the names and expressions that a part itself distinguishes."""
         if part.keyword == "unevaluatedProperties":
             found = self.search.evaluated(part, is_sure=not part.is_met)
@@ -390,23 +390,24 @@ class _Keys:
         found = [(text, self.search.patterns.get(text)) for text in self.patterns]
         return frozenset([text for text, pattern in found if pattern is not None and pattern.search(key)])
 
-    def rules(self, key: str | None, matched: frozenset[str] | None = None) -> list[Part]:
+    def rules(self, key: str | None, matched: frozenset[str] | None = None) -> list[CasePart]:
         """Return the requirements for the value of a key; None stands for a key without a name."""
         met = self.matched(key or "") if matched is None else matched
-        found: list[Part] = []
+        found: list[CasePart] = []
         for part in self.parts:
             if part.keyword == "properties" and key is not None and key in part.argument:
                 if part.is_met or part.key == key:
-                    found.append(Part(part.document, part.argument[key], is_met=part.is_met))
+                    found.append(CasePart(part.document, part.argument[key], is_met=part.is_met))
             elif part.is_met and part.keyword == "patternProperties":
                 found += [
-                    Part(part.document, part.argument[text]) for text in sorted(met & part.argument.keys())
+                    CasePart(part.document, part.argument[text])
+                    for text in sorted(met & part.argument.keys())
                 ]
             elif part.is_met and part.keyword in _REST_KEYS and self._is_for(part, key, met):
-                found.append(Part(part.document, part.argument))
+                found.append(CasePart(part.document, part.argument))
         return found
 
-    def _is_for(self, part: Part, key: str | None, matched: frozenset[str]) -> bool:
+    def _is_for(self, part: CasePart, key: str | None, matched: frozenset[str]) -> bool:
         """Return whether a part looks at a key because no other keyword does."""
         if (
             part.keyword == "unevaluatedProperties"
@@ -416,7 +417,7 @@ class _Keys:
         names, patterns = self._own(part)
         return key not in names and matched.isdisjoint(patterns)
 
-    def free(self, wanted: Part | None = None) -> list[tuple[str | None, Any]]:
+    def free(self, wanted: CasePart | None = None) -> list[tuple[str | None, Any]]:
         """Return keys without a name that an object may have, with their values.
 
         Args:
@@ -430,9 +431,9 @@ class _Keys:
             is_object(part.argument) and not part.argument.keys().isdisjoint(_CHOICES) for part in self.limits
         ):
             return []
-        asked = [Part(part.document, part.argument) for part in self.limits]
+        asked = [CasePart(part.document, part.argument) for part in self.limits]
         if wanted is not None and wanted.keyword == "propertyNames":
-            asked.append(Part(wanted.document, wanted.argument, is_met=False))
+            asked.append(CasePart(wanted.document, wanted.argument, is_met=False))
         named = self.search.solve(asked, frozenset({"string"}))
         if named is NO_VALUE_EXISTS:
             return []
@@ -458,12 +459,12 @@ class _Keys:
                     found.append((key, UNDECIDED if key is None else value))
         return found
 
-    def _is_option(self, part: Part, key: str | None, matched: frozenset[str]) -> bool:
+    def _is_option(self, part: CasePart, key: str | None, matched: frozenset[str]) -> bool:
         if part.keyword == "patternProperties":
             return part.key in matched
         return self._is_for(part, key, matched)
 
-    def options(self, part: Part, possible: Mapping[str, Any]) -> list[tuple[str | None, Any]]:
+    def options(self, part: CasePart, possible: Mapping[str, Any]) -> list[tuple[str | None, Any]]:
         """Return keys, with their values, by which a part is broken."""
         found: list[tuple[str | None, Any]] = []
         judge = self.search.judges[part.document]
@@ -476,10 +477,10 @@ class _Keys:
         return [each for each in found if each[1] is not NO_VALUE_EXISTS] + self.free(part)
 
 
-def _broken(part: Part) -> Part:
+def _broken(part: CasePart) -> CasePart:
     """Return the requirements for the value of a key so that a part is broken."""
     inner = part.argument if part.key is None else part.argument[part.key]
-    return Part(part.document, inner, is_met=False)
+    return CasePart(part.document, inner, is_met=False)
 
 
 def named(schema: dict[str, Any], keyword: str) -> frozenset[str]:
@@ -488,7 +489,7 @@ def named(schema: dict[str, Any], keyword: str) -> frozenset[str]:
     return frozenset(found) if is_object(found) else frozenset()
 
 
-ENDS: Final[Mapping[str, Callable[[Search, list[Part], list[Part]], Any]]] = {
+ENDS: Final[Mapping[str, Callable[[Search, list[CasePart], list[CasePart]], Any]]] = {
     "null": end_null,
     "boolean": end_boolean,
     "integer": end_integer,
@@ -503,7 +504,7 @@ ENDS: Final[Mapping[str, Callable[[Search, list[Part], list[Part]], Any]]] = {
 # --- parts ---------------------------------------------------------------------------------------
 
 
-def about(parts: list[Part], json_type: str) -> list[Part]:
+def about(parts: list[CasePart], json_type: str) -> list[CasePart]:
     """Return the parts that look at values of a type."""
     marked = (PRESENT_KEY, ABSENT_KEY) if json_type == "object" else ()
     return [
@@ -513,7 +514,7 @@ def about(parts: list[Part], json_type: str) -> list[Part]:
     ]
 
 
-def _contradict(parts: list[Part], keywords: tuple[str, ...]) -> bool:
+def _contradict(parts: list[CasePart], keywords: tuple[str, ...]) -> bool:
     """Return whether a keyword is met and broken with the same argument."""
     texts: tuple[set[str], set[str]] = (set(), set())
     for part in parts:
@@ -529,7 +530,7 @@ def _fraction(value: Any) -> Fraction | None:
     return Fraction(repr(value)) if isinstance(value, float) and math.isfinite(value) else None
 
 
-def _size(parts: list[Part], least: str, most: str) -> tuple[float, float]:
+def _size(parts: list[CasePart], least: str, most: str) -> tuple[float, float]:
     """Return the least and the greatest length that some parts allow."""
     low, high = 0, _LONGEST
     for part in parts:
@@ -543,7 +544,7 @@ def _size(parts: list[Part], least: str, most: str) -> tuple[float, float]:
     return low, high
 
 
-def _common_step(steps: list[Fraction], parts: list[Part]) -> Fraction | None:
+def _common_step(steps: list[Fraction], parts: list[CasePart]) -> Fraction | None:
     """Return the least common multiple of the steps of numbers; None if there are none."""
     for part in parts:
         step = _fraction(part.argument) if part.keyword == "multipleOf" and part.is_met else None
@@ -563,7 +564,7 @@ class _Span:
         parts: the keywords that limit it.
     """
 
-    def __init__(self, parts: list[Part]) -> None:
+    def __init__(self, parts: list[CasePart]) -> None:
         self.low: tuple[Fraction, bool] | None = None
         self.high: tuple[Fraction, bool] | None = None
         for part in parts:

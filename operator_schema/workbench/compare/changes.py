@@ -223,7 +223,7 @@ def _both_ways(
     """Return where the new schema of arguments is narrower, and where the old one is."""
     if same_text(old) == same_text(new):
         return (), ()
-    before, after = (Judged(schema, is_arguments=True) for schema in (old, new))
+    before, after = (JudgedDocument(schema, is_arguments=True) for schema in (old, new))
     return narrowings_of(before, after), narrowings_of(after, before, is_all=False)
 
 
@@ -396,7 +396,7 @@ class Narrowing(Value):
     witness: Any
 
 
-class Judged:
+class JudgedDocument:
     """A document, read, with a judge of values.
 
     Args:
@@ -441,11 +441,13 @@ def narrowings(
     """
     if same_text(old) == same_text(new):
         return ()
-    before, after = (Judged(schema, is_arguments=is_arguments) for schema in (old, new))
+    before, after = (JudgedDocument(schema, is_arguments=is_arguments) for schema in (old, new))
     return narrowings_of(before, after)
 
 
-def narrowings_of(before: Judged, after: Judged, *, is_all: bool = True) -> tuple[Narrowing, ...]:
+def narrowings_of(
+    before: JudgedDocument, after: JudgedDocument, *, is_all: bool = True
+) -> tuple[Narrowing, ...]:
     """List the places as `narrowings` does, of documents that are read already.
 
     Args:
@@ -476,7 +478,7 @@ def narrowings_of(before: Judged, after: Judged, *, is_all: bool = True) -> tupl
 
 
 def _refuted(
-    found: tuple[Narrowing, ...], before: Judged, after: Judged, shown: list[Any]
+    found: tuple[Narrowing, ...], before: JudgedDocument, after: JudgedDocument, shown: list[Any]
 ) -> list[Narrowing]:
     """Return places with witnesses for what is undecided, as far as a value shows it.
 
@@ -510,7 +512,7 @@ def _is_at(findings: Iterable[Finding], place: Narrowing) -> bool:
     return any(_starts_with(finding.path, place.path) for finding in findings)
 
 
-def _with_witness(place: Narrowing, witness: Any, before: Judged, after: Judged) -> Narrowing:
+def _with_witness(place: Narrowing, witness: Any, before: JudgedDocument, after: JudgedDocument) -> Narrowing:
     def is_shown(value: Any) -> bool:
         if not before.takes(value):
             return False
@@ -521,7 +523,7 @@ def _with_witness(place: Narrowing, witness: Any, before: Judged, after: Judged)
     return place.replace(verdict="breaking", witness=_smallest(witness, is_shown))
 
 
-def _narrowings(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
+def _narrowings(before: JudgedDocument, after: JudgedDocument) -> tuple[Narrowing, ...]:
     """List the places as far as both documents can be followed at once."""
     from .unread_keywords import unkept
 
@@ -537,7 +539,7 @@ def _narrowings(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
         return parts <= _MOST_PARTS and difference(one, other) is NO_VALUE_EXISTS
 
     def fit(values: list[Any], document: Mapping[str, Any]) -> bool:
-        judged = Judged(document, is_arguments=False)
+        judged = JudgedDocument(document, is_arguments=False)
         return not judged.codec.left and all(map(judged.takes, values))
 
     more = map(_not_kept, unkept(before.schema, after.schema, after.codec.beyond, prove, fit))
@@ -545,7 +547,7 @@ def _narrowings(before: Judged, after: Judged) -> tuple[Narrowing, ...]:
     return tuple(found)
 
 
-def _narrowing(escape: Escape, before: Judged, after: Judged) -> Narrowing:
+def _narrowing(escape: Escape, before: JudgedDocument, after: JudgedDocument) -> Narrowing:
     witness = escape.value
     if witness is NO_VALUE or not _flips(witness, before, after):
         return Narrowing(escape.path, escape.code, escape.before, escape.after, "undecided", NO_VALUE)
@@ -556,7 +558,7 @@ def _narrowing(escape: Escape, before: Judged, after: Judged) -> Narrowing:
     return Narrowing(escape.path, escape.code, escape.before, escape.after, verdict, smallest)
 
 
-def _says_of_other_keys(judged: Judged, path: tuple[str | int, ...]) -> bool:
+def _says_of_other_keys(judged: JudgedDocument, path: tuple[str | int, ...]) -> bool:
     """Return whether a document says which values fit the keys of an object that it doesn't name."""
     place = tuple("*" if isinstance(step, int) else step for step in path)
     return any(note.keyword in _OTHER_KEYS and note.path == place for note in judged.codec.beyond)
@@ -565,11 +567,13 @@ def _says_of_other_keys(judged: Judged, path: tuple[str | int, ...]) -> bool:
 _OTHER_KEYS: Final = frozenset({"additionalProperties", "patternProperties", "unevaluatedProperties"})
 
 
-def _flips(value: Any, before: Judged, after: Judged) -> bool:
+def _flips(value: Any, before: JudgedDocument, after: JudgedDocument) -> bool:
     return before.takes(value) and not after.takes(value)
 
 
-def _shower(escape: Escape, witness: Any, before: Judged, after: Judged) -> Callable[[Any], bool]:
+def _shower(
+    escape: Escape, witness: Any, before: JudgedDocument, after: JudgedDocument
+) -> Callable[[Any], bool]:
     """Return a function that decides whether a value shows this escape rather than another one."""
 
     def is_shown(value: Any) -> bool:

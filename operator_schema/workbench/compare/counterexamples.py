@@ -26,7 +26,7 @@ from .case_values import (
     NO_VALUE_EXISTS,
     PRESENT_KEY,
     UNDECIDED,
-    Part,
+    CasePart,
     about,
     limits_of_contains,
     named,
@@ -64,7 +64,7 @@ class Case(NamedTuple):
     """
 
     types: frozenset[str]
-    parts: list[Part]
+    parts: list[CasePart]
     met: set[str]
     broken: set[str]
     seen: set[tuple[Any, ...]]
@@ -89,7 +89,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any], *, is_object_only
         search = _Search((old, new))
         if not all(map(search.is_readable, (0, 1))):
             return UNDECIDED
-        asked = [Part(0, search.documents[0]), Part(1, search.documents[1], is_met=False)]
+        asked = [CasePart(0, search.documents[0]), CasePart(1, search.documents[1], is_met=False)]
         return search.solve(asked, frozenset({"object"}) if is_object_only else EVERY_TYPE)
     except RecursionError:
         return UNDECIDED
@@ -129,7 +129,7 @@ class _Search:
         is_known = all(note.keyword in _MAY_BE_UNREAD for note in self.judges[number].left)
         return is_known and not is_old(document) and _keywords_in(document).isdisjoint(_UNREADABLE)
 
-    def solve(self, asked: list[Part], types: frozenset[str] = EVERY_TYPE) -> Any:
+    def solve(self, asked: list[CasePart], types: frozenset[str] = EVERY_TYPE) -> Any:
         """Return a value that meets or breaks some schemas, or why there is none.
 
         Args:
@@ -157,7 +157,7 @@ class _Search:
         return found
 
     def _case(
-        self, asked: list[Part], case: Case, pending: list[Part], choices: list[list[list[Part]]]
+        self, asked: list[CasePart], case: Case, pending: list[CasePart], choices: list[list[list[CasePart]]]
     ) -> Any:
         """Return a value of a case, or why there is none.
 
@@ -191,21 +191,21 @@ class _Search:
                 choices.append(ways)
         return self._in_any_way(asked, case, choices) if choices else self._end(asked, case)
 
-    def _in_any_way(self, asked: list[Part], case: Case, choices: list[list[list[Part]]]) -> Any:
+    def _in_any_way(self, asked: list[CasePart], case: Case, choices: list[list[list[CasePart]]]) -> Any:
         ways = min(choices, key=len)
         others = [each for each in choices if each is not ways]
         return _first_found(self._case(asked, case.copy(), [*way], others) for way in ways)
 
-    def _end(self, asked: list[Part], case: Case) -> Any:
+    def _end(self, asked: list[CasePart], case: Case) -> Any:
         """Return a value of a case of which all parts look at one kind of value."""
         kinds = sorted(case.types)
         return _first_found(ENDS[kind](self, asked, about(case.parts, kind)) for kind in kinds)
 
-    def _one_of(self, asked: list[Part], part: Part) -> Any:
+    def _one_of(self, asked: list[CasePart], part: CasePart) -> Any:
         values = [part.argument] if part.keyword == "const" else part.argument
         return self.first(asked, values, is_all=True) if is_array(values) else UNDECIDED
 
-    def first(self, asked: list[Part], values: Iterable[Any], *, is_all: bool) -> Any:
+    def first(self, asked: list[CasePart], values: Iterable[Any], *, is_all: bool) -> Any:
         """Return the first value of some of which everything is true that is asked, or why there is none.
 
         Args:
@@ -225,13 +225,13 @@ class _Search:
                 found = UNDECIDED
         return found
 
-    def _is_as_asked(self, part: Part, value: Any) -> bool | None:
+    def _is_as_asked(self, part: CasePart, value: Any) -> bool | None:
         if self._has_format(part):
             return None
         verdict = self.judges[part.document].fits(part.schema, value)
         return None if verdict is None else verdict is part.is_met
 
-    def _has_format(self, part: Part) -> bool:
+    def _has_format(self, part: CasePart) -> bool:
         """Return whether a schema has a format, to which not every judge holds values."""
         key = (part.document, id(part.schema))
         if key not in self.formatted:
@@ -242,7 +242,7 @@ class _Search:
 
     # --- taking apart ------------------------------------------------------------------------------
 
-    def _with(self, case: Case, part: Part) -> Case | None:
+    def _with(self, case: Case, part: CasePart) -> Case | None:
         """Return a case with what a part says of types and whole schemas; None if it can't be."""
         types = case.types & self._types(part)
         if not types:
@@ -256,7 +256,7 @@ class _Search:
                 mine.add(text)
         return case if types == case.types else case._replace(types=types)
 
-    def _types(self, part: Part) -> frozenset[str]:
+    def _types(self, part: CasePart) -> frozenset[str]:
         """Return the types of the values for which a part is true."""
         if part.keyword == "type":
             said: list[Any] = part.argument if is_array(part.argument) else [part.argument]
@@ -271,7 +271,7 @@ class _Search:
             return EVERY_TYPE
         return frozenset(row.of)
 
-    def text(self, part: Part) -> str | None:
+    def text(self, part: CasePart) -> str | None:
         """Return a text that schemas share that say the same; None if it may depend on their documents."""
         key = (part.document, id(part.schema))
         if key not in self.texts:
@@ -279,7 +279,7 @@ class _Search:
             self.texts[key] = same_text(_without_notes(part.schema)) if is_alone else None
         return self.texts[key]
 
-    def _ways(self, part: Part) -> list[list[Part]] | None:
+    def _ways(self, part: CasePart) -> list[list[CasePart]] | None:
         """Return the ways in which a part can be true, each as other parts; None if it stays as it is."""
         if not part.keyword:
             return self._ways_of_schema(part)
@@ -291,7 +291,7 @@ class _Search:
             return [[part._replace(key=key)] for key in keys]
         return [[]] if part.keyword == "type" else None
 
-    def _ways_of_schema(self, part: Part) -> list[list[Part]]:
+    def _ways_of_schema(self, part: CasePart) -> list[list[CasePart]]:
         schema = part.schema
         if not is_object(schema):
             return [[]] if not isinstance(schema, bool) or schema is part.is_met else []
@@ -303,22 +303,22 @@ class _Search:
         parts = [part._replace(keyword=name) for name in names]
         return [parts] if part.is_met else [[each] for each in parts]
 
-    def of_reference(self, part: Part) -> list[list[Part]] | None:
+    def of_reference(self, part: CasePart) -> list[list[CasePart]] | None:
         try:
             target = self.references[part.document].find(part.schema)
         except LookupError:
             return None
-        return [[Part(part.document, target, is_met=part.is_met)]]
+        return [[CasePart(part.document, target, is_met=part.is_met)]]
 
-    def of_all(self, part: Part) -> list[list[Part]]:
+    def of_all(self, part: CasePart) -> list[list[CasePart]]:
         members = self._members(part)
         return [members] if part.is_met else [[each] for each in members]
 
-    def of_any(self, part: Part) -> list[list[Part]]:
+    def of_any(self, part: CasePart) -> list[list[CasePart]]:
         members = self._members(part)
         return [[each] for each in members] if part.is_met else [members]
 
-    def of_one(self, part: Part) -> list[list[Part]] | None:
+    def of_one(self, part: CasePart) -> list[list[CasePart]] | None:
         if len(part.argument) > _MOST_MEMBERS:
             return None
         members = [each._replace(is_met=True) for each in self._members(part)]
@@ -327,28 +327,29 @@ class _Search:
             return [broken, *[[*pair] for pair in combinations(members, 2)]]
         return [[each, *broken[:i], *broken[i + 1 :]] for i, each in enumerate(members)]
 
-    def _members(self, part: Part) -> list[Part]:
-        return [Part(part.document, each, is_met=part.is_met) for each in part.argument]
+    def _members(self, part: CasePart) -> list[CasePart]:
+        return [CasePart(part.document, each, is_met=part.is_met) for each in part.argument]
 
-    def of_not(self, part: Part) -> list[list[Part]]:
-        return [[Part(part.document, part.argument, is_met=not part.is_met)]]
+    def of_not(self, part: CasePart) -> list[list[CasePart]]:
+        return [[CasePart(part.document, part.argument, is_met=not part.is_met)]]
 
-    def of_condition(self, part: Part) -> list[list[Part]]:
-        condition = Part(part.document, part.argument)
+    def of_condition(self, part: CasePart) -> list[list[CasePart]]:
+        condition = CasePart(part.document, part.argument)
         then, otherwise = (
-            Part(part.document, part.schema.get(name, True), is_met=part.is_met) for name in ("then", "else")
+            CasePart(part.document, part.schema.get(name, True), is_met=part.is_met)
+            for name in ("then", "else")
         )
         return [[condition, then], [condition._replace(is_met=False), otherwise]]
 
-    def of_dependent(self, part: Part) -> list[list[Part]]:
+    def of_dependent(self, part: CasePart) -> list[list[CasePart]]:
         """Take `dependentSchemas` or `dependentRequired` apart, first by its keys."""
         if part.key is None:
             each = [part._replace(key=key) for key in part.argument]
             return [each] if part.is_met else [[one] for one in each]
-        is_there = Part(part.document, part.schema, PRESENT_KEY, key=part.key)
+        is_there = CasePart(part.document, part.schema, PRESENT_KEY, key=part.key)
         asked = part.argument[part.key]
         if part.keyword == "dependentSchemas":
-            ways = [[Part(part.document, asked, is_met=part.is_met)]]
+            ways = [[CasePart(part.document, asked, is_met=part.is_met)]]
         else:
             ways = self._keys(part, asked)
         more = [[is_there, *way] for way in ways]
@@ -357,21 +358,21 @@ class _Search:
         is_away = is_there._replace(keyword=ABSENT_KEY)
         return [[is_away], *more, [is_there._replace(keyword=NO_OBJECT, key=None)]]
 
-    def of_required(self, part: Part) -> list[list[Part]] | None:
+    def of_required(self, part: CasePart) -> list[list[CasePart]] | None:
         return None if part.is_met else self._keys(part, part.argument)
 
-    def of_contains(self, part: Part) -> list[list[Part]] | None:
+    def of_contains(self, part: CasePart) -> list[list[CasePart]] | None:
         if part.is_met or part.key is not None:
             return None
         least, most = limits_of_contains(part.schema)
         ways = [[part._replace(key="few")]] if least > 0 else []
         return [*ways, [part._replace(key="many")]] if most < math.inf else ways
 
-    def of_other_items(self, part: Part) -> list[list[Part]] | None:
+    def of_other_items(self, part: CasePart) -> list[list[CasePart]] | None:
         # Where there are `items`, no item is left over.
         return [] if "items" in part.schema and not part.is_met else None
 
-    def evaluated(self, part: Part, *, is_sure: bool) -> tuple[frozenset[str], frozenset[str]] | None:
+    def evaluated(self, part: CasePart, *, is_sure: bool) -> tuple[frozenset[str], frozenset[str]] | None:
         """Return the keys that other keywords look at, for `unevaluatedProperties`.
 
         Args:
@@ -408,10 +409,10 @@ class _Search:
         kept = ("allOf",) if is_sure else IN_PLACE
         return found + [inner for steps, inner in subschemas(schema) if steps[0] in kept]
 
-    def _keys(self, part: Part, keys: Iterable[Any]) -> list[list[Part]]:
+    def _keys(self, part: CasePart, keys: Iterable[Any]) -> list[list[CasePart]]:
         """Return the ways in which some keys are there, or not all of them."""
         word = PRESENT_KEY if part.is_met else ABSENT_KEY
-        parts = [Part(part.document, part.schema, word, key=key) for key in keys]
+        parts = [CasePart(part.document, part.schema, word, key=key) for key in keys]
         return [parts] if part.is_met else [[each] for each in parts]
 
 
@@ -426,7 +427,7 @@ def _first_found(results: Iterable[Any]) -> Any:
     return found
 
 
-_WAYS: Final[Mapping[str, Callable[[_Search, Part], list[list[Part]] | None]]] = {
+_WAYS: Final[Mapping[str, Callable[[_Search, CasePart], list[list[CasePart]] | None]]] = {
     "$ref": _Search.of_reference,
     "allOf": _Search.of_all,
     "anyOf": _Search.of_any,

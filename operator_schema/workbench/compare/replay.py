@@ -41,7 +41,7 @@ __all__ = [
     "fault_key",
 ]
 
-K = TypeVar("K", bound="str | Fault")
+K = TypeVar("K", bound="str | CallFault")
 
 _EXAMPLE_LENGTH = 500
 _TEXT_LENGTH = 2_000
@@ -49,7 +49,7 @@ _MOST_KEYS = 1_000
 _MOST_PLACES = 1_000
 
 
-class Fault(NamedTuple):
+class CallFault(NamedTuple):
     """One thing that is wrong with calls of a tool.
 
     Attributes:
@@ -61,10 +61,10 @@ class Fault(NamedTuple):
     code: str
 
 
-def fault_key(finding: Finding) -> Fault:
+def fault_key(finding: Finding) -> CallFault:
     """Return by what a problem of a call is counted."""
     steps = tuple(["*" if isinstance(step, int) else step for step in finding.path])
-    return Fault(show_place(steps), finding.code)
+    return CallFault(show_place(steps), finding.code)
 
 
 class Tally(Counter[K], Generic[K]):
@@ -121,12 +121,12 @@ def _tally(counts: dict[Any, int], others: int) -> Tally[Any]:
     return made
 
 
-def _rank(key: str | Fault) -> tuple[int, str]:
+def _rank(key: str | CallFault) -> tuple[int, str]:
     text = key if isinstance(key, str) else "\0".join(key)
     return len(text), text
 
 
-class Outcome(NamedTuple):
+class ReplayedOutcome(NamedTuple):
     """What became of one call.
 
     Attributes:
@@ -138,7 +138,7 @@ class Outcome(NamedTuple):
     """
 
     kind: Literal["fits", "repaired", "fails", "redacted", "unknown"]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[CallFault, ...] = ()
     repairs: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
 
@@ -148,9 +148,9 @@ class Outcome(NamedTuple):
         return self.kind in {"fits", "redacted"}
 
 
-_FITS: Final = Outcome("fits")
-_REDACTED: Final = Outcome("redacted")
-_UNKNOWN: Final = Outcome("unknown")
+_FITS: Final = ReplayedOutcome("fits")
+_REDACTED: Final = ReplayedOutcome("redacted")
+_UNKNOWN: Final = ReplayedOutcome("unknown")
 
 
 class Example(NamedTuple):
@@ -186,8 +186,8 @@ class ToolCounts:
         self.repaired = 0
         self.fails = 0
         self.redacted = 0
-        self.faults: Tally[Fault] = Tally()
-        self.examples: dict[Fault, Example] = {}
+        self.faults: Tally[CallFault] = Tally()
+        self.examples: dict[CallFault, Example] = {}
         self.ignored: Tally[str] = Tally()
         self.repairs: Counter[str] = Counter()
 
@@ -305,7 +305,7 @@ class Replay:
         """The calls that fit in no way, also of unknown tools."""
         return sum(counts.fails for counts in self.tools.values()) + self._unknown_calls
 
-    def add(self, call: RecordedCall) -> Outcome:
+    def add(self, call: RecordedCall) -> ReplayedOutcome:
         """Count a call; return what became of it."""
         both = self._tools.get(call.name)
         if both is None:
@@ -327,7 +327,7 @@ class Replay:
         ignored = tuple(dict.fromkeys(show_place(each.path) for each in report.ignored))
         for key in ignored:
             counts.ignored.add(key)
-        return Outcome("fits", ignored=ignored)
+        return ReplayedOutcome("fits", ignored=ignored)
 
     def add_unreadable(self, place: str, reason: str) -> None:
         """Count a part of a file that can't be read."""
@@ -337,7 +337,7 @@ class Replay:
 
     def _add_fault(
         self, counts: ToolCounts, repairing: Tool[..., Any], call: RecordedCall, error: DecodeError
-    ) -> Outcome:
+    ) -> ReplayedOutcome:
         findings = without_redacted(error.findings, call.arguments)
         if not findings:
             counts.redacted += 1
@@ -347,13 +347,13 @@ class Replay:
             report = repairing.decode_report(call.arguments)
         except DecodeError:
             counts.fails += 1
-            outcome = Outcome("fails", faults)
+            outcome = ReplayedOutcome("fails", faults)
         else:
             counts.repaired += 1
             codes = tuple(repair.code for repair in report.repairs)
             counts.repairs.update(codes)
             ignored = tuple(dict.fromkeys(show_place(each.path) for each in report.ignored))
-            outcome = Outcome("repaired", faults, codes, ignored)
+            outcome = ReplayedOutcome("repaired", faults, codes, ignored)
         for fault in faults:
             left_out = counts.faults.add(fault)
             if left_out is not None:

@@ -95,7 +95,7 @@ def unkept(
     notes = list(left)
     if not notes and not _has_format(new):
         return []
-    walk = _Walk(old, new, notes, prove, fit)
+    walk = _KeywordComparison(old, new, notes, prove, fit)
     try:
         walk.at(new, "", (), [] if is_old(dict(old)) != is_old(dict(new)) else [old])
     except RecursionError:
@@ -109,7 +109,7 @@ def _has_format(schema: Any) -> bool:
     return is_object(schema) and ("format" in schema or any(map(_has_format, schema.values())))
 
 
-class _Walk:
+class _KeywordComparison:
     """One comparison.
 
     Attributes:
@@ -407,16 +407,16 @@ class _Walk:
         return self.prove(one, other)
 
 
-_RULES: Final[Mapping[str, Callable[[_Walk, dict[str, Any], dict[str, Any]], bool]]] = {
-    "": _Walk.by_parts,
-    "$id": _Walk.of_identifier,
-    "if": _Walk.of_condition,
-    "not": _Walk.of_not,
-    "allOf": _Walk.of_all,
-    "anyOf": _Walk.of_any,
-    "additionalProperties": _Walk.of_rest,
-    "patternProperties": _Walk.of_patterns,
-    **dict.fromkeys(_ITEMS, _Walk.of_items),
+_RULES: Final[Mapping[str, Callable[[_KeywordComparison, dict[str, Any], dict[str, Any]], bool]]] = {
+    "": _KeywordComparison.by_parts,
+    "$id": _KeywordComparison.of_identifier,
+    "if": _KeywordComparison.of_condition,
+    "not": _KeywordComparison.of_not,
+    "allOf": _KeywordComparison.of_all,
+    "anyOf": _KeywordComparison.of_any,
+    "additionalProperties": _KeywordComparison.of_rest,
+    "patternProperties": _KeywordComparison.of_patterns,
+    **dict.fromkeys(_ITEMS, _KeywordComparison.of_items),
 }
 """Checks whether a changed keyword is no stricter than before, for values that fit the rest."""
 

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
     Answer = Callable[[Request], Awaitable[Response]]
 
-__all__ = ["FILES", "HEADERS", "LARGEST_BODY", "Guard", "app_of", "serve_inspector"]
+__all__ = ["FILES", "HEADERS", "LARGEST_BODY", "PageGuard", "app_of", "serve_inspector"]
 
 T = TypeVar("T")
 
@@ -181,8 +181,8 @@ class _NotFoundError(LookupError):
 
 
 def app_of(inspector: Inspector) -> Starlette:
-    """Return the application that answers the page; wrap it in a `Guard`."""
-    own = _Answers(inspector)
+    """Return the application that answers the page; wrap it in a `PageGuard`."""
+    own = _PageAnswers(inspector)
     reading: dict[str, Answer] = {
         "/api/state": own.state,
         "/api/catalogue": own.catalogue,
@@ -255,7 +255,7 @@ async def _body(request: Request, kind: type[T]) -> T:
     return decode_json(kind, await request.body())
 
 
-class _Answers:
+class _PageAnswers:
     """The answers to the page, each from what is inspected now.
 
     What only reads is computed in a thread: a large schema must not keep others waiting.
@@ -423,7 +423,7 @@ def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
     return None if error is None else {"problem": f"{type(error).__name__}: {error}"}
 
 
-class Guard:
+class PageGuard:
     """An ASGI application that passes on only requests of the page itself.
 
     Another page in the same browser can send requests here: its address shows in `Origin`, and a name of its
@@ -531,7 +531,7 @@ async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[s
     with listen(_HOST, port, _MOST_CONNECTIONS) as listening:
         own: int = listening.getsockname()[1]
         token = secrets.token_urlsafe(24)
-        guarded = Guard(app_of(inspector), own, token)
+        guarded = PageGuard(app_of(inspector), own, token)
         server = uvicorn_server(guarded, most=_MOST_CONNECTIONS, grace=_GRACE, has_lifespan=False)
         serving = asyncio.ensure_future(server.serve(sockets=[listening]))
         announce(f"http://{_HOST}:{own}/?token={token}")

@@ -13,7 +13,7 @@ from ...message_text import clip
 from ...recordings import Unreadable, records_in, without_redacted
 from ..compare.recorded_calls import calls_in
 from ..compare.replay import fault_key
-from .decode_call import LONGEST_TEXT, Reading, read_call
+from .decode_call import LONGEST_TEXT, CallReading, read_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -145,14 +145,14 @@ def replayed_log(calls: Iterable[LoggedCall], find: Find) -> dict[str, Any]:
     return {"counts": counts, "reasons": listed, "failing": failing}
 
 
-def _replayed(name: str, arguments: Any, find: Find) -> Reading:
+def _replayed(name: str, arguments: Any, find: Find) -> CallReading:
     try:
         return read_call(find(name), arguments)
     except LookupError as error:
-        return Reading(name, None, None, str(error), "tool_not_found", ())
+        return CallReading(name, None, None, str(error), "tool_not_found", ())
 
 
-def _reasons_of(found: Reading | None, arguments: Any) -> set[tuple[str, str, str]]:
+def _reasons_of(found: CallReading | None, arguments: Any) -> set[tuple[str, str, str]]:
     if found is None:
         return {("", "", "not a call")}
     faults = [fault_key(finding) for finding in without_redacted(found.findings, arguments)]
@@ -160,7 +160,7 @@ def _reasons_of(found: Reading | None, arguments: Any) -> set[tuple[str, str, st
     return places or {(found.tool, "", found.code or "")}
 
 
-def _failing(call: LoggedCall, found: Reading | None) -> dict[str, Any]:
+def _failing(call: LoggedCall, found: CallReading | None) -> dict[str, Any]:
     if found is None:
         return {"record": call.record, "tool": None, "arguments": "", "text": call.arguments, "code": None}
     sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, indent=2)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...providers import Answer
     from ...tools import Tool
 
-    class Offered(Protocol):
+    class HasOffer(Protocol):
         """What has the tools that were offered, such as a `Subject`."""
 
         @property
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LONGEST_TEXT",
-    "Reading",
+    "CallReading",
     "UnknownProviderError",
     "UnreadableAnswerError",
     "finding_as_dict",
@@ -57,7 +57,7 @@ _LONGEST_STREAM = 20_000
 _MOST_STEPS = 400
 
 
-class Reading(Value):
+class CallReading(Value):
     """How one call is read; nothing is run.
 
     Attributes:
@@ -115,7 +115,7 @@ def shown(value: object) -> str:
         return f"<{type(value).__name__}, whose repr raises {type(error).__name__}>"
 
 
-def read_call(tool: Tool[..., Any], arguments: Any) -> Reading:
+def read_call(tool: Tool[..., Any], arguments: Any) -> CallReading:
     """Read a call, as a round does before anything runs.
 
     Args:
@@ -126,8 +126,8 @@ def read_call(tool: Tool[..., Any], arguments: Any) -> Reading:
     (call,) = Toolset(alone).offer().round([RawCall("1", tool.name, arguments)]).calls
     if not call.has_input:
         text, code = call.content or "", call.code
-        return Reading(tool.name, None, None, text, code, tuple(call.findings))
-    return Reading(tool.name, _arguments_of(call), shown(call.input), "", None, _notes(alone, arguments))
+        return CallReading(tool.name, None, None, text, code, tuple(call.findings))
+    return CallReading(tool.name, _arguments_of(call), shown(call.input), "", None, _notes(alone, arguments))
 
 
 def _arguments_of(call: Any) -> Any:
@@ -214,7 +214,7 @@ class UnreadableAnswerError(ValueError):
     """A text isn't an answer of a provider, and has no calls; the message says what was tried."""
 
 
-def take_apart(offered: Offered, text: str, provider: str | None = None) -> dict[str, Any]:
+def take_apart(offered: HasOffer, text: str, provider: str | None = None) -> dict[str, Any]:
     """Take an answer apart.
 
     Args:
@@ -260,7 +260,7 @@ def _in_order() -> list[str]:
     return [*[name for name in _FIRST if name in names], *[name for name in names if name not in _FIRST]]
 
 
-def _answer_of(offered: Offered, text: str, name: str) -> Answer:
+def _answer_of(offered: HasOffer, text: str, name: str) -> Answer:
     """Read a text as a response, or as a stream of events.
 
     Raises:
@@ -287,12 +287,12 @@ def _said(answer: Answer) -> list[tuple[str, Any]]:
     return [(call.name, call.arguments) for call in answer.calls]
 
 
-def _calls_of(offered: Offered, calls: Any) -> dict[str, Any]:
+def _calls_of(offered: HasOffer, calls: Any) -> dict[str, Any]:
     found = [_read(offered, call) for call in list(calls)[:_MOST_CALLS]]
     return {"calls": found, "more_calls": max(0, len(calls) - _MOST_CALLS)}
 
 
-def _read(offered: Offered, call: RawCall) -> dict[str, Any]:
+def _read(offered: HasOffer, call: RawCall) -> dict[str, Any]:
     sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, indent=2)
     about = {
         "id": call.id,

@@ -308,7 +308,7 @@ _Listener: TypeAlias = "tuple[list[dict[str, Any]], Callable[[dict[str, Any]], o
 _LISTENING: ContextVar[_Listener | None] = ContextVar("records of one call", default=None)
 
 
-class _Handler(logging.Handler):
+class _CallLogHandler(logging.Handler):
     """Keep what is logged while calls run, each record for the call that logs it.
 
     It listens to the root logger as long as a call runs, which meanwhile takes records from INFO on.
@@ -353,7 +353,7 @@ class _Handler(logging.Handler):
 
 
 _LOCK = Lock()
-_HANDLER = _Handler()
+_HANDLER = _CallLogHandler()
 
 
 @contextmanager

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .probing import plan as plan
     from .probing import probe as probe
     from .pytest_suite import probe_tests as probe_tests
-    from .reports import Found as Found
+    from .reports import FoundFault as FoundFault
     from .reports import Plan as Plan
     from .reports import ProbeReport as ProbeReport
     from .subject import ProbeError as ProbeError
@@ -22,7 +22,7 @@ else:
         __name__,
         {
             ".probing": "plan probe",
-            ".reports": "Found Plan ProbeReport",
+            ".reports": "FoundFault Plan ProbeReport",
             ".subject": "ProbeError",
             ".pytest_suite": "probe_tests",
         },

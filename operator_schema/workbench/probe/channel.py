@@ -20,7 +20,7 @@ from ...processes import kill_group
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Channel", "HttpChannel", "Outcome", "PipeChannel", "ProcessChannel", "Reply"]
+__all__ = ["Channel", "HttpChannel", "ProbedOutcome", "PipeChannel", "ProcessChannel", "Reply"]
 
 _LONGEST_LINE: Final = 64 * 2**20
 _MOST_NOISE: Final = 50
@@ -46,7 +46,7 @@ class Reply(NamedTuple):
     was_refused: bool = False
 
 
-class Outcome:
+class ProbedOutcome:
     """What came of one call.
 
     Args:

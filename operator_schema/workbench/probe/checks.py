@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from ...findings import Finding, Severity
     from .calls import Call, ProbedTool
-    from .channel import Outcome
+    from .channel import ProbedOutcome
 
-__all__ = ["ANSWER_CHECKS", "CHECKS", "Check", "Fault", "faults_of"]
+__all__ = ["ANSWER_CHECKS", "CHECKS", "Check", "AnswerFault", "faults_of"]
 
 _TOOLS: Final = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools"
 _SCHEMA: Final = "https://modelcontextprotocol.io/specification/2025-11-25/schema"
@@ -89,7 +89,7 @@ CHECKS: Final = {check.code: check for check in _ROWS}
 """Code to check; beside these there are the codes of `lint`."""
 
 
-class Fault(NamedTuple):
+class AnswerFault(NamedTuple):
     """Something that is wrong with an answer.
 
     Attributes:
@@ -113,7 +113,7 @@ class Fault(NamedTuple):
         return self.code, path, self.severity, self.detail
 
 
-def faults_of(tool: ProbedTool, call: Call, outcome: Outcome, most: int) -> list[Fault]:
+def faults_of(tool: ProbedTool, call: Call, outcome: ProbedOutcome, most: int) -> list[AnswerFault]:
     """Return what is wrong with the answer to a call.
 
     Args:
@@ -126,7 +126,7 @@ def faults_of(tool: ProbedTool, call: Call, outcome: Outcome, most: int) -> list
         return []
     found = [fault for check in ANSWER_CHECKS for fault in check(tool, call, outcome)]
     if outcome.reply.size > most:
-        found.append(Fault("large_answer", (), f"{outcome.reply.size:,} bytes come back"))
+        found.append(AnswerFault("large_answer", (), f"{outcome.reply.size:,} bytes come back"))
     return found
 
 
@@ -141,40 +141,40 @@ _NEEDED: Final = {
 }
 
 
-def _bad_result(_: ProbedTool, __: Call, outcome: Outcome) -> Iterator[Fault]:
+def _bad_result(_: ProbedTool, __: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
     if outcome.reply.kind != "result":
         return
     result = outcome.result
     content = None if result is None else result.get("content")
     if not is_array(content):
-        yield Fault("bad_result", (), f"its content is {excerpt(content)}, not a list of blocks")
+        yield AnswerFault("bad_result", (), f"its content is {excerpt(content)}, not a list of blocks")
         return
     for block in content:
         kind = block.get("type") if is_object(block) else None
         missing = [key for key in _NEEDED.get(str(kind), ()) if key not in block]
         if kind not in _NEEDED or missing:
-            yield Fault("bad_result", (), f"a block of its content is {excerpt(block)}")
+            yield AnswerFault("bad_result", (), f"a block of its content is {excerpt(block)}")
             return
         if kind == "text" and not isinstance(block["text"], str):
-            yield Fault("bad_result", (), f"the text of a block is {excerpt(block['text'])}")
+            yield AnswerFault("bad_result", (), f"the text of a block is {excerpt(block['text'])}")
             return
 
 
-def _wrong_result(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
+def _wrong_result(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
     result = outcome.result
     if result is None or not tool.promises_output:
         return
     if outcome.is_flagged:
         is_own = call.kind == "valid" and _VALIDATOR.search(outcome.text)
         if is_own and _is_about_result(tool, outcome.text):
-            yield Fault("wrong_result", (), f"its own check refuses the result: {outcome.said}")
+            yield AnswerFault("wrong_result", (), f"its own check refuses the result: {outcome.said}")
         return
     structured = result.get("structuredContent")
     if structured is None:
-        yield Fault("no_structured_result", (), "a result without isError has no structuredContent")
+        yield AnswerFault("no_structured_result", (), "a result without isError has no structuredContent")
     elif tool.output is not None:
         for problem in tool.output.report(readable(structured))[:1]:
-            yield Fault(
+            yield AnswerFault(
                 "wrong_result", problem.path, f"{show_path(problem.path)}: {problem.message}".strip(": ")
             )
 
@@ -245,7 +245,7 @@ def _named(text: str, names: list[str]) -> list[str]:
     return sorted(places, key=lambda name: places[name])
 
 
-def is_about_form(tool: ProbedTool, outcome: Outcome) -> bool:
+def is_about_form(tool: ProbedTool, outcome: ProbedOutcome) -> bool:
     """Return whether a refusal is about the form of the arguments, rather than about what they mean."""
     text = outcome.text
     if _VALIDATOR.search(text):
@@ -270,7 +270,7 @@ def _speaks_of_form(tool: ProbedTool, text: str) -> bool:
     return not _DOMAIN.search(text) and bool(_FORM.search(text)) and bool(_OF_TYPE.search(text))
 
 
-def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
+def _valid_refused(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
     """Find refusals of a valid call that speak of its form.
 
     What a text means is up to the server: that it isn't the path of a file, say, is no fault.
@@ -295,7 +295,7 @@ def _valid_refused(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[F
     is_whole = isinstance(value, float) and value.is_integer()
     severity: Severity | None = "warning" if is_blank or is_whole else None
     several = " ".join(sorted(given)) if len(given) > 1 else ""
-    yield Fault("valid_refused", tuple(blamed), f"it answers: {outcome.said}", severity, several)
+    yield AnswerFault("valid_refused", tuple(blamed), f"it answers: {outcome.said}", severity, several)
 
 
 def _is_blank(value: object) -> bool:
@@ -331,7 +331,7 @@ def _without(text: str, parts: list[str]) -> str:
     return text
 
 
-def looks_like_error(call: Call, outcome: Outcome) -> bool:
+def looks_like_error(call: Call, outcome: ProbedOutcome) -> bool:
     """Return whether a result that isn't flagged is an error by its text."""
     result = outcome.result
     if result is None or outcome.is_flagged:
@@ -370,21 +370,21 @@ def _is_error_object(text: str) -> bool:
     return failed or (isinstance(error, str) and bool(error))
 
 
-def _unflagged_error(_: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
+def _unflagged_error(_: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
     if looks_like_error(call, outcome):
-        yield Fault("unflagged_error", (), f"a result without isError says: {outcome.said}")
+        yield AnswerFault("unflagged_error", (), f"a result without isError says: {outcome.said}")
 
 
-def _internal_error(_: ProbedTool, __: Call, outcome: Outcome) -> Iterator[Fault]:
+def _internal_error(_: ProbedTool, __: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
     if outcome.is_own_refusal:
         return
     if (
         outcome.code is not None and outcome.code != _INVALID_PARAMS and outcome.code >= _INTERNAL_ERROR - 1
     ) or (outcome.reply.kind == "error" and outcome.code == 0):
-        yield Fault("internal_error", (), f"the error {outcome.code} says: {outcome.said}")
+        yield AnswerFault("internal_error", (), f"the error {outcome.code} says: {outcome.said}")
 
 
-def _invalid_accepted(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
+def _invalid_accepted(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
     if call.kind != "invalid" or outcome.is_flagged or outcome.result is None:
         return
     if looks_like_error(call, outcome):
@@ -392,7 +392,7 @@ def _invalid_accepted(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterato
     problem = tool.problems(call.arguments)[0]
     severity: Severity | None = "note" if problem.code == "unknown" else None
     said = f"{show_path(problem.path)}: {problem.message}".strip(": ")
-    yield Fault(
+    yield AnswerFault(
         "invalid_accepted",
         _place(problem),
         one_line(f"by its schema, {said}", 400),
@@ -408,7 +408,7 @@ def _place(problem: Finding) -> tuple[str | int, ...]:
     return problem.path
 
 
-def _unnamed_parameter(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterator[Fault]:
+def _unnamed_parameter(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
     if call.kind != "invalid" or not outcome.is_flagged or not _speaks_of_form(tool, outcome.text):
         return
     problems = tool.problems(call.arguments)
@@ -416,12 +416,12 @@ def _unnamed_parameter(tool: ProbedTool, call: Call, outcome: Outcome) -> Iterat
     if len(problems) != 1 or not keys:
         return
     if not _named(outcome.text, [*keys, *tool.properties]):
-        yield Fault(
+        yield AnswerFault(
             "unnamed_parameter", (), f"{show_path(problems[0].path)} is wrong, and it says: {outcome.said}"
         )
 
 
-ANSWER_CHECKS: Final[tuple[Callable[[ProbedTool, Call, Outcome], Iterator[Fault]], ...]] = (
+ANSWER_CHECKS: Final[tuple[Callable[[ProbedTool, Call, ProbedOutcome], Iterator[AnswerFault]], ...]] = (
     _bad_result,
     _wrong_result,
     _valid_refused,

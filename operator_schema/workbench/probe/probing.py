@@ -14,16 +14,16 @@ from ...message_text import fold, listed, nearest, quote
 from ..lint import lint, many_tools
 from ..tool_definitions import read_described
 from .calls import Call, ProbedTool, storing_nothing
-from .checks import Fault, faults_of
-from .reports import KINDS, LEVELS, MAY_CHANGE, NO_TIME, Found, Plan, ProbeReport, Step
+from .checks import AnswerFault, faults_of
+from .reports import KINDS, LEVELS, MAY_CHANGE, NO_TIME, FoundFault, Plan, ProbeReport, Step
 from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew
 from .subject import ProbeError, Server, check_options, server_of
-from .watching import Limits, State, Watcher, change_of
+from .watching import ProbeLimits, ServerWatcher, State, change_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from .channel import Outcome
+    from .channel import ProbedOutcome
 
 __all__ = ["plan", "probe"]
 
@@ -116,8 +116,8 @@ def probe(
         on_progress=on_progress,
     )
     try:
-        limits = Limits(monotonic() + seconds * _PLANNED, calls, seed)
-        run = _Run(Watcher(server, {}, most_bytes), limits, on_progress or _silent)
+        limits = ProbeLimits(monotonic() + seconds * _PLANNED, calls, seed)
+        run = _ProbeRun(ServerWatcher(server, {}, most_bytes), limits, on_progress or _silent)
         run.begin(allow, allow_all=allow_all)
         run.check_calls()
         return run.finish()
@@ -168,7 +168,7 @@ def plan(
         headers=headers,
     )
     try:
-        run = _Run(Watcher(server, {}, 1), Limits(inf, calls, seed), _silent)
+        run = _ProbeRun(ServerWatcher(server, {}, 1), ProbeLimits(inf, calls, seed), _silent)
         run.begin(allow, allow_all=allow_all)
         return run.plan
     finally:
@@ -186,23 +186,23 @@ def _opened(target: Any, **options: Any) -> Server:
 
 
 @dataclass
-class _Run:
+class _ProbeRun:
     """A probe that runs.
 
     Attributes:
         state: of the server, as it was seen after the last call; None if it wasn't seen since.
     """
 
-    watcher: Watcher
-    limits: Limits
+    watcher: ServerWatcher
+    limits: ProbeLimits
     progress: Callable[[str, int, int], None]
     plan: list[Plan] = field(default_factory=list[Plan])
     calls: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
     candidates: dict[tuple[Any, ...], Candidate] = field(default_factory=dict[tuple[Any, ...], Candidate])
-    found: list[Found] = field(default_factory=list[Found])
+    found: list[FoundFault] = field(default_factory=list[FoundFault])
     lost: dict[str, int] = field(default_factory=dict[str, int])
     good: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
-    unrepeated: list[Found] = field(default_factory=list[Found])
+    unrepeated: list[FoundFault] = field(default_factory=list[FoundFault])
     state: State | None = None
     is_complete: bool = True
     leaves_unreadable: bool = False
@@ -319,13 +319,17 @@ class _Run:
         findings = [*described.findings, *rules]
         for finding in findings:
             name = described.originals.get(finding.tool or "", finding.tool)
-            self.found.append(Found(finding.replace(tool=name, where=None), (), is_smallest=True, repeat=""))
+            self.found.append(
+                FoundFault(finding.replace(tool=name, where=None), (), is_smallest=True, repeat="")
+            )
 
     def _call_unknown(self) -> None:
         call = Call("probe_no_such_tool", {}, "invalid", "a tool that doesn't exist")
         outcome = self.watcher.made(call)
         if outcome.result is not None and not outcome.is_flagged:
-            self._note(Fault("unknown_tool_accepted", (), f"it answers: {outcome.said}"), [Step(call)], None)
+            self._note(
+                AnswerFault("unknown_tool_accepted", (), f"it answers: {outcome.said}"), [Step(call)], None
+            )
 
     def _call_all(self) -> None:
         """Make the planned calls, one of each tool in turn."""
@@ -369,7 +373,7 @@ class _Run:
             if changed is not None:
                 self._note(changed, [Step(call)], call.tool)
 
-    def _note(self, fault: Fault, steps: list[Step], tool: str | None) -> None:
+    def _note(self, fault: AnswerFault, steps: list[Step], tool: str | None) -> None:
         self.candidates.setdefault((tool, *fault.key), Candidate(fault, steps, tool))
 
     def _hear_noise(self, tool: str | None, steps: list[Step]) -> None:
@@ -377,7 +381,7 @@ class _Run:
         if noise is not None:
             self._note(noise, steps, tool)
 
-    def _note_lost(self, call: Call, outcome: Outcome, steps: list[Step]) -> None:
+    def _note_lost(self, call: Call, outcome: ProbedOutcome, steps: list[Step]) -> None:
         """Note that a call wasn't answered, and start the server again."""
         self.lost[call.tool] = self.lost.get(call.tool, 0) + 1
         fault = self.watcher.loss(call, outcome)
@@ -400,7 +404,7 @@ class _Run:
                     return
                 if self.watcher.changes_again(call):
                     self._note(
-                        Fault("not_idempotent", (), "the state differs after the second call"),
+                        AnswerFault("not_idempotent", (), "the state differs after the second call"),
                         [Step(call)],
                         name,
                     )
@@ -414,7 +418,7 @@ class _Run:
             chosen = calls[:_AT_ONCE]
             if len(chosen) > 1 and self.watcher.mixes(chosen):
                 message = "an answer differs from the one that the same call gets alone"
-                self._note(Fault("mixed_answers", (), message), [Step(call) for call in chosen], name)
+                self._note(AnswerFault("mixed_answers", (), message), [Step(call) for call in chosen], name)
 
     def _cancel(self) -> None:
         """Cancel a call of each tool that only reads, and see whether the server still answers."""
@@ -422,7 +426,7 @@ class _Run:
             if not self.tools[name].is_read_only or not self.limits.left(0.65, self.start):
                 continue
             if self.watcher.sticks(calls[0]):
-                fault = Fault("stuck_after_cancel", (), "neither a ping nor an equal call is answered")
+                fault = AnswerFault("stuck_after_cancel", (), "neither a ping nor an equal call is answered")
                 self._note(fault, [Step(calls[0])], name)
                 self.server.start()
                 return
@@ -451,20 +455,20 @@ class _Run:
             for fault in [*self._step_faults(call, outcome), *([] if ended is None else [ended])]:
                 self._note(fault, steps, call.tool)
 
-    def _ends(self, call: Call, outcome: Outcome) -> bool:
+    def _ends(self, call: Call, outcome: ProbedOutcome) -> bool:
         """Return whether a sequence ends with an answer: it has a new fault, or nothing comes after it."""
         return bool(self._step_faults(call, outcome)) or self.watcher.loss_after(outcome) is not None
 
-    def _step_faults(self, call: Call, outcome: Outcome) -> list[Fault]:
+    def _step_faults(self, call: Call, outcome: ProbedOutcome) -> list[AnswerFault]:
         """Return the faults of an answer that aren't known yet."""
         found = faults_of(self.tools[call.tool], call, outcome, self.watcher.most_bytes)
         return [fault for fault in found if (call.tool, *fault.key) not in self.candidates]
 
     # --- each fault once more --------------------------------------------------------------------
 
-    def _settle_all(self) -> list[Found]:
-        found: list[Found] = []
-        alone: list[tuple[Candidate, Found]] = []
+    def _settle_all(self) -> list[FoundFault]:
+        found: list[FoundFault] = []
+        alone: list[tuple[Candidate, FoundFault]] = []
         alike: dict[str, list[str]] = {}
         known: set[tuple[Any, ...]] = set()
         # A refusal that blames one parameter says more than one that blames several.
@@ -495,11 +499,11 @@ class _Run:
         found = [_with_others(each, alike.get(each.finding.code, ())) for each in found]
         return [each for level in LEVELS for each in found if each.finding.severity == level]
 
-    def _settle_anew(self, alone: list[tuple[Candidate, Found]]) -> list[Found]:
+    def _settle_anew(self, alone: list[tuple[Candidate, FoundFault]]) -> list[FoundFault]:
         """Make the calls that show a fault alone once more, in one server that was just started."""
         if alone:
             self.server.start()
-        found: list[Found] = []
+        found: list[FoundFault] = []
         for candidate, settled in alone:
             again = settled_anew(self.watcher, candidate, settled, self._end)
             if again is None:
@@ -520,7 +524,7 @@ class _Run:
         return self.limits.until + (self.limits.until - self.start) * _OVERTIME
 
 
-def _with_others(found: Found, tools: Collection[str]) -> Found:
+def _with_others(found: FoundFault, tools: Collection[str]) -> FoundFault:
     """Add to a finding which other tools have it, too."""
     if not tools:
         return found
@@ -549,8 +553,8 @@ def _walked(
     calls: Mapping[str, Sequence[Call]],
     random: Random,
     most: int,
-    ends: Callable[[Call, Outcome], bool],
-) -> tuple[list[Step], Outcome | None]:
+    ends: Callable[[Call, ProbedOutcome], bool],
+) -> tuple[list[Step], ProbedOutcome | None]:
     """Make a sequence of valid calls, in which values of results are used again.
 
     Args:
@@ -568,7 +572,7 @@ def _walked(
     names = [name for name, listed in choices.items() if listed]
     steps: list[Step] = []
     values: list[tuple[str, int, _Path, Any]] = []
-    outcome: Outcome | None = None
+    outcome: ProbedOutcome | None = None
     for number in range(most if names else 0):
         step = _next(steps, random, names, choices, values, tools)
         steps.append(step)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from ...findings import Finding
     from ..compare.accepted import Accepted
-    from .reports import Found, Plan, ProbeReport
+    from .reports import FoundFault, Plan, ProbeReport
 
 __all__ = ["probe_tests"]
 
@@ -79,7 +79,7 @@ def probe_tests(
     target = checked_target(target, **options)
     entries = [] if accepted is None else _accepted_in(checked_path("accepted", accepted))
     failing = LEVELS[: LEVELS.index(fail_on) + 1]
-    subject = _Subject(target, options, entries, failing)
+    subject = _ProbedServer(target, options, entries, failing)
     cases = subject.cases()
 
     @pytest.mark.parametrize(("tool", "check"), cases, ids=[f"{tool}-{check}" for tool, check in cases])
@@ -100,7 +100,7 @@ def _accepted_in(file: str) -> list[Accepted]:
     return read_accepted(text, file)
 
 
-class _Subject:
+class _ProbedServer:
     """A server, what is called of it, and what was found."""
 
     def __init__(
@@ -169,5 +169,5 @@ def _case_of(finding: Finding) -> tuple[str, str]:
     return finding.tool or _SERVER, finding.code if finding.code in CHECKS else _DEFINITION
 
 
-def _text_of(found: Found) -> str:
+def _text_of(found: FoundFault) -> str:
     return "\n".join([*found.lines(), *([f"repeat: {found.repeat}"] if found.repeat else [])])

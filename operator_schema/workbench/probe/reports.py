@@ -25,7 +25,7 @@ __all__ = [
     "KINDS",
     "MAY_CHANGE",
     "NO_TIME",
-    "Found",
+    "FoundFault",
     "Plan",
     "ProbeReport",
     "Step",
@@ -69,7 +69,7 @@ class Step(NamedTuple):
         return f"{self.call.tool} {_json(arguments)}"
 
 
-class Found(NamedTuple):
+class FoundFault(NamedTuple):
     """A fault of a server, with the smallest call that shows it.
 
     Attributes:
@@ -163,11 +163,11 @@ class ProbeReport(NamedTuple):
     """
 
     target: str
-    found: list[Found]
+    found: list[FoundFault]
     plan: list[Plan]
     calls: int
     restarts: int
-    unrepeated: list[Found]
+    unrepeated: list[FoundFault]
     is_complete: bool
     seed: int
 
@@ -195,7 +195,7 @@ class ProbeReport(NamedTuple):
                  for each in self.found for first, *rest in [each.lines()]]  # fmt: skip
         return "\n".join([*lines, self.summary()])
 
-    def summary(self, *, in_command: bool = False, left: Sequence[Found] | None = None) -> str:
+    def summary(self, *, in_command: bool = False, left: Sequence[FoundFault] | None = None) -> str:
         """Return a line with numbers.
 
         Args:
@@ -319,7 +319,7 @@ def _as_curl(server: Server, calls: Sequence[dict[str, Any]]) -> str:
     return "\n".join([session, *[f"{head} {own} {shlex.join(['-d', body, url])}" for body in bodies]])
 
 
-def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[str]) -> str:
+def as_junit(report: ProbeReport, found: Iterable[FoundFault], failing: Sequence[str]) -> str:
     """Return a report as JUnit XML: a test case for each tool and check.
 
     Args:
@@ -328,7 +328,7 @@ def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[str]
         failing: the levels that count as failures; the others are skipped.
     """
     listed = list(found)
-    known: dict[tuple[str, str], list[Found]] = {}
+    known: dict[tuple[str, str], list[FoundFault]] = {}
     for each in listed:
         known.setdefault((each.finding.tool or "server", each.finding.code), []).append(each)
     called = [plan.tool for plan in report.plan if plan.is_called]
@@ -350,7 +350,7 @@ def as_junit(report: ProbeReport, found: Iterable[Found], failing: Sequence[str]
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def as_html(report: ProbeReport, found: Iterable[Found]) -> str:
+def as_html(report: ProbeReport, found: Iterable[FoundFault]) -> str:
     """Return a report as a page that needs nothing from elsewhere.
 
     Args:
@@ -370,7 +370,7 @@ def as_html(report: ProbeReport, found: Iterable[Found]) -> str:
     return page(report.target, f"<p>{shown(report.summary(in_command=True, left=listed))}</p>", *sections)
 
 
-def _cells(found: Found) -> list[str]:
+def _cells(found: FoundFault) -> list[str]:
     finding = found.finding
     calls = "\n".join(
         [*[clip(step.shown(), _MOST_SHOWN) for step in found.steps], clip(found.repeat, _MOST_SHOWN)]
@@ -388,6 +388,6 @@ _LEVEL_MEANINGS: Final[dict[Severity, str]] = {
 }
 
 
-def _text(found: Found) -> str:
+def _text(found: FoundFault) -> str:
     """Return a fault as lines that XML 1.0 can hold: nothing in a name begins a new one."""
     return "\n".join(map(escape, [*found.lines(), *found.repeat.split("\n")]))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...findings import Finding
 from ...json_values import is_array, is_object
-from .checks import CHECKS, Fault, faults_of
-from .reports import Found, Step, repeat_lines
+from .checks import CHECKS, AnswerFault, faults_of
+from .reports import FoundFault, Step, repeat_lines
 from .subject import ProbeError
 from .watching import change_of
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from .calls import Call
-    from .channel import Outcome
+    from .channel import ProbedOutcome
     from .subject import Server
-    from .watching import Watcher
+    from .watching import ServerWatcher
 
 __all__ = [
     "STARTED_ANEW",
@@ -60,12 +60,12 @@ class Candidate:
         tool: the name of the tool; None for the server.
     """
 
-    fault: Fault
+    fault: AnswerFault
     steps: list[Step]
     tool: str | None
 
 
-def settle(watcher: Watcher, candidate: Candidate, until: float, last: float) -> Found | None:
+def settle(watcher: ServerWatcher, candidate: Candidate, until: float, last: float) -> FoundFault | None:
     """Show a fault again, with the smallest calls.
 
     Args:
@@ -90,7 +90,9 @@ def settle(watcher: Watcher, candidate: Candidate, until: float, last: float) ->
     return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 
 
-def settled_anew(watcher: Watcher, candidate: Candidate, found: Found, until: float) -> Found | None:
+def settled_anew(
+    watcher: ServerWatcher, candidate: Candidate, found: FoundFault, until: float
+) -> FoundFault | None:
     """Show a fault with one call once more, in a server that was just started.
 
     Args:
@@ -114,8 +116,8 @@ def settled_anew(watcher: Watcher, candidate: Candidate, found: Found, until: fl
 
 
 def found_of(
-    server: Server, tool: str | None, fault: Fault, steps: Sequence[Step], *, is_smallest: bool
-) -> Found:
+    server: Server, tool: str | None, fault: AnswerFault, steps: Sequence[Step], *, is_smallest: bool
+) -> FoundFault:
     """Return what is reported of a fault."""
     check = CHECKS[fault.code]
     severity = fault.severity or check.severity
@@ -123,7 +125,7 @@ def found_of(
         fault.path, fault.code, fault.message, remedy=check.remedy, severity=severity, tool=tool
     )
     repeat = repeat_lines(server, steps) if steps else ""
-    return Found(finding, tuple(steps), is_smallest, repeat)
+    return FoundFault(finding, tuple(steps), is_smallest, repeat)
 
 
 class _Tries:
@@ -134,7 +136,7 @@ class _Tries:
         is_over: whether there was no time left to try smaller calls.
     """
 
-    def __init__(self, watcher: Watcher, candidate: Candidate, until: float, last: float) -> None:
+    def __init__(self, watcher: ServerWatcher, candidate: Candidate, until: float, last: float) -> None:
         self._watcher = watcher
         self._until, self._last = until, last
         self._left = _MOST_TRIES
@@ -197,7 +199,7 @@ class _Tries:
             found[index] = _with_arguments(step, shrunk(step.call.arguments, shows))
         return found
 
-    def _seen(self, steps: list[Step]) -> Fault | None:
+    def _seen(self, steps: list[Step]) -> AnswerFault | None:
         """Make the calls; return the fault if it shows."""
         call, code = steps[-1].call, self.fault.code
         if code != "unknown_tool_accepted" and not all(self._keeps_kind(step.call) for step in steps):
@@ -219,7 +221,7 @@ class _Tries:
             return self.fault if outcome.result is not None and not outcome.is_flagged else None
         return self._same(faults_of(self._watcher.tools[call.tool], call, outcome, self._watcher.most_bytes))
 
-    def _same(self, faults: Sequence[Fault]) -> Fault | None:
+    def _same(self, faults: Sequence[AnswerFault]) -> AnswerFault | None:
         return next((fault for fault in faults if fault.key == self.fault.key), None)
 
     def _keeps_kind(self, call: Call) -> bool:
@@ -232,7 +234,7 @@ class _Tries:
             self._server.start()
         self._is_fresh = False
 
-    def _answer(self, steps: list[Step]) -> Outcome | None:
+    def _answer(self, steps: list[Step]) -> ProbedOutcome | None:
         """Return the answer to the last call; None if it doesn't come."""
         if len(steps) == 1:
             outcome = self._watcher.made(steps[0].call)
@@ -246,14 +248,14 @@ class _Tries:
         self._server.start()
         return None
 
-    def _replayed(self, steps: list[Step]) -> list[Outcome]:
+    def _replayed(self, steps: list[Step]) -> list[ProbedOutcome]:
         self._renew()
         is_late = self._is_first and self.fault.code == "hang"  # what only takes long isn't one
         outcomes = _called_again(self._server, steps, self._server.timeout * _PATIENCE if is_late else None)
         self._watcher.count += len(outcomes)
         return outcomes
 
-    def _lost(self, steps: list[Step]) -> Fault | None:
+    def _lost(self, steps: list[Step]) -> AnswerFault | None:
         outcomes = self._replayed(steps)
         ended = self._watcher.loss_after(outcomes[-1]) if len(outcomes) == len(steps) else None
         if ended is not None:
@@ -268,7 +270,7 @@ class _Tries:
         self._is_fresh = True
         return None if fault is None else self._same([fault])
 
-    def _changed(self, steps: list[Step]) -> Fault | None:
+    def _changed(self, steps: list[Step]) -> AnswerFault | None:
         """Return the fault if the last call changes the state, and waiting doesn't."""
         outcomes = self._replayed(steps[:-1])
         arguments = _resolved(steps[-1], outcomes)
@@ -417,7 +419,7 @@ def _smaller_number(value: float) -> Iterator[float]:
 # --- sequences again -----------------------------------------------------------------------------
 
 
-def _resolved(step: Step, outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
+def _resolved(step: Step, outcomes: Sequence[ProbedOutcome]) -> dict[str, Any] | None:
     """Return the arguments of a step, with values of earlier answers; None if one of them isn't there."""
     arguments = dict(step.call.arguments)
     for name, number, path in step.links:
@@ -435,7 +437,7 @@ def _resolved(step: Step, outcomes: Sequence[Outcome]) -> dict[str, Any] | None:
     return arguments
 
 
-def _called_again(server: Server, steps: Sequence[Step], seconds: float | None) -> list[Outcome]:
+def _called_again(server: Server, steps: Sequence[Step], seconds: float | None) -> list[ProbedOutcome]:
     """Make the calls of a sequence again, with the values that the answers have this time.
 
     Args:
@@ -446,7 +448,7 @@ def _called_again(server: Server, steps: Sequence[Step], seconds: float | None) 
     Returns:
         The answers; fewer than steps if one doesn't come, or lacks a value that is needed.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[ProbedOutcome] = []
     for step in steps:
         arguments = _resolved(step, outcomes)
         if arguments is None:

@@ -23,7 +23,7 @@ from ...json_values import is_array, is_object
 from ...message_text import escape, kind, nearest, one_line, received
 from ...rounds import Registry
 from .. import PACKAGE
-from .channel import HttpChannel, Outcome, PipeChannel, ProcessChannel
+from .channel import HttpChannel, PipeChannel, ProbedOutcome, ProcessChannel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .channel import Channel
 
 __all__ = [
-    "Place",
+    "ServerFolders",
     "ProbeError",
     "Server",
     "VERSION",
@@ -84,7 +84,7 @@ def _in_empty_folder(said: str) -> ProbeError:
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerFolders:
     """The folders of a server that is started here; they are made anew each time it is.
 
     Attributes:
@@ -193,8 +193,8 @@ class Server:
 
     target: str
     kind: Literal["command", "url", "module", "objects"]
-    open: Callable[[Place | None, Mapping[str, str]], Channel]
-    place: Place | None
+    open: Callable[[ServerFolders | None, Mapping[str, str]], Channel]
+    place: ServerFolders | None
     setup: str | None = None
     timeout: float = 10.0
     words: Sequence[str] = ()
@@ -286,7 +286,7 @@ class Server:
         self.tools = found
         return found
 
-    def call(self, tool: str, arguments: Any, seconds: float | None = None) -> Outcome:
+    def call(self, tool: str, arguments: Any, seconds: float | None = None) -> ProbedOutcome:
         """Call a tool, and wait for the answer."""
         return self.wait(self.send(tool, arguments), seconds)
 
@@ -294,15 +294,15 @@ class Server:
         """Send a call."""
         return self.channel.send("tools/call", {"name": tool, "arguments": arguments})
 
-    def wait(self, request: int, seconds: float | None = None) -> Outcome:
+    def wait(self, request: int, seconds: float | None = None) -> ProbedOutcome:
         """Wait for the answer to a call."""
-        return Outcome(self.channel.wait(request, self.timeout if seconds is None else seconds))
+        return ProbedOutcome(self.channel.wait(request, self.timeout if seconds is None else seconds))
 
     def answers(self) -> bool:
         """Return whether it answers a ping."""
         return not self.ping().is_lost
 
-    def ping(self) -> Outcome:
+    def ping(self) -> ProbedOutcome:
         """Send a ping, and wait for the answer."""
         return self.wait(self.channel.send("ping", None))
 
@@ -354,12 +354,12 @@ def of_command(
     """
     whole = _whole(words)
 
-    def connect(place: Place | None, env: Mapping[str, str]) -> Channel:
+    def connect(place: ServerFolders | None, env: Mapping[str, str]) -> Channel:
         assert place is not None  # noqa: S101  # made below
         work = str(place.work)
         return ProcessChannel([word.replace("{folder}", work) for word in whole], work, env)
 
-    return Server(target, kind, connect, Place.new(), words=whole, **options)
+    return Server(target, kind, connect, ServerFolders.new(), words=whole, **options)
 
 
 def _whole(words: Sequence[str]) -> list[str]:
@@ -370,7 +370,7 @@ def _whole(words: Sequence[str]) -> list[str]:
 def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
     """Return a server behind a URL."""
 
-    def connect(_: Place | None, __: Mapping[str, str]) -> Channel:
+    def connect(_: ServerFolders | None, __: Mapping[str, str]) -> Channel:
         return HttpChannel(url, headers, options.get("timeout", 10.0))
 
     return Server(url, "url", connect, None, headers=headers, **options)
@@ -396,7 +396,7 @@ def in_process(tools: Any, target: str, **options: Any) -> Server:
         options: of `Server`.
     """
 
-    def connect(_: Place | None, __: Mapping[str, str]) -> Channel:
+    def connect(_: ServerFolders | None, __: Mapping[str, str]) -> Channel:
         from ...adapters import mcp
 
         theirs, ours = os.pipe(), os.pipe()
@@ -561,7 +561,7 @@ def _of_objects(target: Any, options: dict[str, Any]) -> Server:
 def _of_program(words: list[str], target: str, options: dict[str, Any]) -> Server:
     from ...adapters.process import tools_of
 
-    place = Place.new()
+    place = ServerFolders.new()
     try:
         env = place.environment(options.get("env", {}))
         tools = tools_of(_whole(words), cwd=place.work, env=env, timeout=options.get("timeout", 10.0))

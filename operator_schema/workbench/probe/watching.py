@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...message_text import clip, escape, listed, one_line, quote
 from .calls import Call, ProbedTool
-from .checks import Fault
+from .checks import AnswerFault
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from .channel import Outcome
+    from .channel import ProbedOutcome
     from .subject import Server
 
-__all__ = ["Limits", "State", "Watcher", "change_of"]
+__all__ = ["ProbeLimits", "State", "ServerWatcher", "change_of"]
 
 _MOST_OBSERVERS: Final = 3
 _SECONDS_BETWEEN: Final = 1.1
@@ -26,7 +26,7 @@ _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProbeLimits:
     """How much may be done.
 
     Attributes:
@@ -56,7 +56,7 @@ class State(NamedTuple):
     answers: dict[str, str]
 
 
-def change_of(tool: ProbedTool, outcome: Outcome, before: State, after: State) -> Fault | None:
+def change_of(tool: ProbedTool, outcome: ProbedOutcome, before: State, after: State) -> AnswerFault | None:
     """Return what a call changed that it shouldn't, None for nothing."""
     if outcome.is_flagged:
         code = "changed_by_refused"
@@ -65,7 +65,7 @@ def change_of(tool: ProbedTool, outcome: Outcome, before: State, after: State) -
     else:
         return None
     said = _differences(before, after)
-    return Fault(code, (), clip(said, 300)) if said else None
+    return AnswerFault(code, (), clip(said, 300)) if said else None
 
 
 def _differences(before: State, after: State) -> str:
@@ -83,7 +83,7 @@ def _differences(before: State, after: State) -> str:
 
 
 @dataclass
-class Watcher:
+class ServerWatcher:
     """Calls a server, and sees what changes.
 
     Attributes:
@@ -100,7 +100,7 @@ class Watcher:
     observers: list[str] = field(default_factory=list[str])
     count: int = 0
 
-    def made(self, call: Call, seconds: float | None = None) -> Outcome:
+    def made(self, call: Call, seconds: float | None = None) -> ProbedOutcome:
         """Make a call, and wait for its answer."""
         self.count += 1
         return self.server.call(call.tool, call.arguments, seconds)
@@ -137,26 +137,26 @@ class Watcher:
         """Return what the server has now."""
         return State(self.server.files(), self.observed())
 
-    def noise(self) -> Fault | None:
+    def noise(self) -> AnswerFault | None:
         """Return what is wrong with the lines that came since the last time and aren't messages, if any."""
         lines = self.server.noise()
         if not lines:
             return None
-        return Fault("channel_noise", (), f"it writes {quote(one_line(lines[0], 200))}")
+        return AnswerFault("channel_noise", (), f"it writes {quote(one_line(lines[0], 200))}")
 
-    def loss(self, call: Call, outcome: Outcome) -> Fault | None:
+    def loss(self, call: Call, outcome: ProbedOutcome) -> AnswerFault | None:
         """Return what a missing answer means; None if the call may take long, or need not be read."""
         if outcome.reply.kind == "closed":
-            return Fault("crash", (), str(outcome.reply.value))
+            return AnswerFault("crash", (), str(outcome.reply.value))
         if not self.server.answers():
-            return Fault("hang", (), f"{outcome.reply.value}, and a ping isn't answered either")
+            return AnswerFault("hang", (), f"{outcome.reply.value}, and a ping isn't answered either")
         tool = self.tools[call.tool]
         words = {word for name in tool.properties for word in name.lower().replace("-", "_").split("_")}
         if tool.hint("openWorldHint") is True or words & _TIMING or not call.is_readable:
             return None
-        return Fault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
+        return AnswerFault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
 
-    def loss_after(self, outcome: Outcome) -> Fault | None:
+    def loss_after(self, outcome: ProbedOutcome) -> AnswerFault | None:
         """Return what is wrong if the server doesn't go on after an answer; None if it does.
 
         One that is reached by a URL is asked only after errors, since each question takes time there.
@@ -167,7 +167,7 @@ class Watcher:
         if not ping.is_lost:
             return None
         code = "crash" if ping.reply.kind == "closed" else "hang"
-        return Fault(code, (), "it answers this call, and no ping after that")
+        return AnswerFault(code, (), "it answers this call, and no ping after that")
 
     def changes_again(self, call: Call) -> bool:
         """Return whether a second equal call changes something again."""

@@ -18,7 +18,7 @@ from operator_schema.adapters.mcp import handlers, server
 from operator_schema.rounds import ToolSearch
 from operator_schema.workbench.cli.lookup import ObjectName
 from operator_schema.workbench.cli.module_loading import WrongUse
-from operator_schema.workbench.cli.output import Output
+from operator_schema.workbench.cli.output import Printer
 from operator_schema.workbench.cli.serve import _Offered, _offered, _server, _tell_lacking, _version_of
 
 
@@ -147,7 +147,7 @@ class order:  # noqa: N801  # the tool
 )
 def test_tools_that_lack_their_context_are_told(tools, context, told):
     stream = io.StringIO()
-    _tell_lacking(handlers(Registry(tools), context=context), context, Output(stream))
+    _tell_lacking(handlers(Registry(tools), context=context), context, Printer(stream))
     assert stream.getvalue() == told
 
 

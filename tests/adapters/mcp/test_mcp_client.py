@@ -593,7 +593,7 @@ def test_a_program_that_is_not_there():
 )
 @pytest.mark.parametrize("is_cut", [False, True])
 def test_what_a_server_writes_to_standard_error_is_passed_on_as_it_is(capsys, written, passed_on, is_cut):
-    program = connection._Program(["x"])
+    program = connection._ServerProcess(["x"])
     program.pass_on()
     end = "" if is_cut else f"\n\0{program._mark}0\n"
     program._listen(BytesIO(f"{written}{end}".encode()))

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from operator_schema.adapters.mcp import http
-from operator_schema.adapters.mcp.http import Address, Guard, hosts_of, origins_behind, origins_of
+from operator_schema.adapters.mcp.http import Address, HttpGuard, hosts_of, origins_behind, origins_of
 from operator_schema.workbench.cli.module_loading import WrongUse
 from operator_schema.workbench.cli.serve import _address, _token
 
@@ -44,7 +44,7 @@ def answered(
     async def send(message):
         told.append(message)
 
-    guard = Guard(
+    guard = HttpGuard(
         app,
         frozenset({"localhost:8000"}),
         frozenset({"https://tools.example.com"}),

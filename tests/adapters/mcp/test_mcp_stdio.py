@@ -18,7 +18,7 @@ from patience import LONGEST_WAIT
 
 from operator_schema import tool
 from operator_schema.adapters.mcp import server, stdio
-from operator_schema.adapters.mcp.stdio import Unreadable, message_of, serve_stdio
+from operator_schema.adapters.mcp.stdio import UnreadableLine, message_of, serve_stdio
 
 pytestmark = pytest.mark.needs_threads
 
@@ -217,7 +217,7 @@ texts = st.binary() | (objects | json_values).map(lambda value: json.dumps(value
 def test_every_line_is_a_message_or_has_an_answer(line):
     """Nothing that has an id is taken for what needs no answer."""
     found = message_of(line + b"\n")
-    if isinstance(found, Unreadable):
+    if isinstance(found, UnreadableLine):
         answer = json.loads(found.answer())
         assert found.answer().endswith("\n")
         assert answer["error"]["code"] in {PARSE_ERROR, INVALID_REQUEST}
@@ -257,7 +257,7 @@ def test_what_waits_behind_a_write_that_fails_is_given_up(fails_at, error):
     sink = Sink(fails_at=fails_at, error=error)
 
     async def main():
-        writer = stdio._Writer(sink)
+        writer = stdio._ThreadedWriter(sink)
         await writer.write("first\n")
         assert await asyncio.to_thread(sink.begun.wait, LONGEST_WAIT)
         for text in ("second\n", "third\n"):  # while the first one is written
@@ -277,7 +277,7 @@ def test_all_is_written_in_order_however_little_is_taken_at_a_time():
     sink.go_on.set()
 
     async def main():
-        writer = stdio._Writer(sink)
+        writer = stdio._ThreadedWriter(sink)
         for number in range(100):
             await writer.write(f"{number}\n")
         async with asyncio.timeout(LONGEST_WAIT):
@@ -291,7 +291,7 @@ def test_whoever_writes_too_much_waits_for_who_reads():
     sink = Sink()
 
     async def main():
-        writer = stdio._Writer(sink)
+        writer = stdio._ThreadedWriter(sink)
         await writer.write("x" * (stdio._WAITING_BYTES + 1))
         late = asyncio.create_task(writer.write("late\n"))
         with suppress(TimeoutError):
@@ -310,7 +310,7 @@ def test_nobody_waits_for_who_reads_a_little_late():
     sink = Sink()
 
     async def main():
-        writer = stdio._Writer(sink)
+        writer = stdio._ThreadedWriter(sink)
         async with asyncio.timeout(LONGEST_WAIT):
             for _ in range(10):
                 await writer.write("x" * 100_000)
@@ -333,7 +333,7 @@ def test_about_a_megabyte_waits_for_who_reads():
 
     async def main():
         nonlocal waiting
-        writer = stdio._Writer(sink)
+        writer = stdio._ThreadedWriter(sink)
         with suppress(TimeoutError):
             while waiting < 10_000_000:
                 async with asyncio.timeout(0.2):

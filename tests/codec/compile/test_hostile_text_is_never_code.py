@@ -13,7 +13,7 @@ from annotated_types import Ge, Len, MultipleOf
 from compile_samples import check
 
 from operator_schema import Codec, DecodeError, SchemaLeaf
-from operator_schema.codec.compile.writer import Source
+from operator_schema.codec.compile.writer import GeneratedSource
 from operator_schema.introspect.hints import class_name
 
 CODE = "x'] or __import__('builtins').ran_code.append(1) or ['x"
@@ -260,14 +260,14 @@ def test_other_ways_to_make_an_instance(cls):
         check(codec, value)
 
 
-@pytest.mark.parametrize("write", [Source.quoted, Source.attribute])
+@pytest.mark.parametrize("write", [GeneratedSource.quoted, GeneratedSource.attribute])
 def test_a_subclass_of_str_that_gets_as_far_as_the_source_is_refused(write):
     with pytest.raises(TypeError, match="internal error: generated code takes text of class str alone"):
-        write(Source("decoder"), Text("x"))
+        write(GeneratedSource("decoder"), Text("x"))
 
 
 def test_a_constant_that_isnt_exact_is_bound_by_its_name():
-    source = Source("decoder")
+    source = GeneratedSource("decoder")
     for constant in (Text("x"), Number(1), Fraction(0.5), Key.FIRST, Level.LOW):
         assert source.literal(constant, Text("a hint")).isidentifier()
     assert source.literal("x") == "'x'"

@@ -9,7 +9,7 @@ from partial_samples import WRITE, Nest, Write, found, outcome
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec import Partial
-from operator_schema.codec.partial import GrowingText
+from operator_schema.codec.partial import GrowingJson
 from operator_schema.json_values import MAX_PROBLEMS
 
 
@@ -126,7 +126,7 @@ def test_the_whole_tells_what_no_field_can():
 
 
 def test_an_object_may_end_after_any_space():
-    growing = GrowingText()
+    growing = GrowingJson()
     for piece in ("{", " ", " }"):
         list(growing.read(piece))
     assert growing.ended

@@ -13,7 +13,7 @@ from partial_samples import chunks, outcome
 from strategies import OBJECTS, TYPES, edited, misses, one_of
 
 from operator_schema import Codec
-from operator_schema.codec.partial import GrowingText
+from operator_schema.codec.partial import GrowingJson
 from operator_schema.testing import arguments
 
 JSON_LIKE = st.lists(
@@ -132,7 +132,7 @@ def test_text_is_broken_at_the_first_character_after_which_nothing_makes_it_json
     valid = st.recursive(st.sampled_from([1, -2.5e-9, True, None, 'a\n"é\\']), st.lists).map(json.dumps)
     valid |= st.dictionaries(st.text(max_size=2), st.sampled_from([[], {}, 0, 1e300, "\x7f"])).map(json.dumps)
     text = data.draw(JSON_LIKE | valid.flatmap(broken)).encode(errors="replace").decode()
-    growing = GrowingText()
+    growing = GrowingJson()
     list(growing.read(text))
     fits = text[: growing.index]
     assert can_become_json(fits)

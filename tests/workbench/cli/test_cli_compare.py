@@ -17,7 +17,7 @@ import warm_processes
 from patience import LONGEST_WAIT
 
 from operator_schema.workbench.cli.compare_commands import _compared
-from operator_schema.workbench.cli.output import _CI, Output
+from operator_schema.workbench.cli.output import _CI, Printer
 from operator_schema.workbench.compare.codes import CODES
 from operator_schema.workbench.compare.snapshot import read_snapshot
 
@@ -468,7 +468,7 @@ def test_long_comparisons_show_how_far_they_are_on_a_terminal_alone(monkeypatch)
         return read_snapshot({"tools": [{"name": f"t{n}", "inputSchema": schema} for n in range(30)]})
 
     terminal, pipe = Terminal(), io.StringIO()
-    changes = _compared(tools("integer"), tools("string"), Output(terminal))
-    assert changes == _compared(tools("integer"), tools("string"), Output(pipe))
+    changes = _compared(tools("integer"), tools("string"), Printer(terminal))
+    assert changes == _compared(tools("integer"), tools("string"), Printer(pipe))
     assert "30/30" in terminal.getvalue()
     assert pipe.getvalue() == ""

@@ -19,8 +19,8 @@ from operator_schema.workbench.cli.gateway_config import (
     _LISTS,
     _PROTECTING,
     _WORDS,
-    _Entry,
     _folded,
+    _ServerEntry,
     hidden_in_logs,
     open_servers,
     servers_in,
@@ -139,7 +139,7 @@ def check_edits(word, known):
         if fold(key) in known:
             continue
         with pytest.raises(WrongUse, match=r"did you mean|can't do that"):
-            _Entry("file", "shop", {"command": "x", key: True}).server()
+            _ServerEntry("file", "shop", {"command": "x", key: True}).server()
 
 
 @pytest.mark.parametrize("word", _KEYS)

@@ -11,7 +11,7 @@ import sys
 import pytest
 from cli_samples import process
 
-from operator_schema.workbench.cli.output import Output, to_json
+from operator_schema.workbench.cli.output import Printer, to_json
 
 
 def test_json_escapes_what_a_terminal_could_obey():
@@ -26,7 +26,7 @@ def test_json_escapes_what_a_terminal_could_obey():
 
 def test_a_stream_without_encoding_takes_everything():
     stream = io.StringIO()
-    output = Output(stream)
+    output = Printer(stream)
     output.line("é")
     output.report("", "one\ntwo\x1b")
     assert stream.getvalue() == "é\none\ntwo\\u001b\n"
@@ -34,7 +34,7 @@ def test_a_stream_without_encoding_takes_everything():
 
 def test_a_narrow_stream_takes_every_line():
     raw = io.BytesIO()
-    output = Output(io.TextIOWrapper(raw, encoding="ascii"))
+    output = Printer(io.TextIOWrapper(raw, encoding="ascii"))
     output.line("é…")
     output.flush()
     assert raw.getvalue() == b"\\xe9\\u2026" + os.linesep.encode()
@@ -79,7 +79,7 @@ def test_nothing_that_is_written_is_a_command_of_a_ci(monkeypatch, command, colo
     monkeypatch.delenv("NO_COLOR", raising=False)
     (monkeypatch.setenv if coloured else monkeypatch.delenv)("FORCE_COLOR", *["1"] if coloured else [False])
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    output = Output(stream)
+    output = Printer(stream)
     half = len(command) // 2
     output.line(command, "red")
     output.styled((command[:half], "bold"), (command[half:], "red"))
@@ -100,7 +100,7 @@ def styles(monkeypatch, write, **variables):
     for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", **variables}.items():
         monkeypatch.setenv(name, value)
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
-    write(Output(stream))
+    write(Printer(stream))
     stream.flush()
     names = {"0": "", "1": "bold", "2": "dim", "31": "red"}
     return re.sub(r"\x1b\[(\d+)m", lambda code: f"<{names[code[1]]}>", stream.buffer.getvalue().decode())
@@ -155,17 +155,17 @@ def test_colours_are_forced_or_forbidden_by_variables(monkeypatch, variables, is
     ],
 )
 def test_a_terminal_gets_colours_unless_it_is_dumb(monkeypatch, variables, is_coloured):
-    monkeypatch.setattr(Output, "is_terminal", True)
+    monkeypatch.setattr(Printer, "is_terminal", True)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     written = styles(monkeypatch, lambda out: out._console, **{"FORCE_COLOR": "", **variables})
     assert written == ""
-    assert (Output(sys.__stdout__)._console is not None) is is_coloured
+    assert (Printer(sys.__stdout__)._console is not None) is is_coloured
 
 
 def test_a_narrow_stream_gets_no_colours(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     for encoding, has in (("ascii", False), ("latin-1", False), ("utf-16", True), ("utf-8", True)):
-        assert (Output(io.TextIOWrapper(io.BytesIO(), encoding=encoding))._console is not None) is has
+        assert (Printer(io.TextIOWrapper(io.BytesIO(), encoding=encoding))._console is not None) is has
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -174,7 +174,7 @@ def test_json_in_colours_is_the_same_text(monkeypatch, indent):
     stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    Output(stream).json(value, indent)
+    Printer(stream).json(value, indent)
     stream.flush()
     written = stream.buffer.getvalue().decode()
     assert "\x1b[" in written

@@ -9,11 +9,11 @@ import pytest
 
 from operator_schema import Codec
 from operator_schema.workbench.cli import type_commands
-from operator_schema.workbench.cli.output import Output
-from operator_schema.workbench.cli.type_commands import Decoder, _size
+from operator_schema.workbench.cli.output import Printer
+from operator_schema.workbench.cli.type_commands import DecodeOutput, _size
 
 
-class Watched(Output):
+class Watched(Printer):
     """Standard error that remembers for which sizes a bar was asked."""
 
     def __init__(self):
@@ -25,7 +25,7 @@ class Watched(Output):
         return super().progress(size)
 
 
-class Seen(Output):
+class Seen(Printer):
     """Standard output that a person sees."""
 
     may_reach_terminal = True
@@ -34,7 +34,7 @@ class Seen(Output):
 def bars(source, out=None):
     """Return for which sizes a bar is asked while a source is decoded."""
     err = Watched()
-    assert Decoder(Codec(int), out, err, as_json=False).decode_lines(source, "numbers.jsonl") == 0
+    assert DecodeOutput(Codec(int), out, err, as_json=False).decode_lines(source, "numbers.jsonl") == 0
     return err.asked
 
 
@@ -46,7 +46,7 @@ def test_a_long_file_has_a_bar(monkeypatch, tmp_path, size):
     with (tmp_path / "numbers").open("rb") as source:
         assert bars(source) == expected
     with (tmp_path / "numbers").open("rb") as source:
-        assert bars(source, Output(io.StringIO())) == expected
+        assert bars(source, Printer(io.StringIO())) == expected
     with (tmp_path / "numbers").open("rb") as source:
         assert bars(source, Seen(io.StringIO())) == []  # the values themselves show how far it is
 
@@ -84,5 +84,5 @@ class Counted(Watched):
 def test_a_bar_grows_every_few_lines(lines, steps):
     err = Counted()
     source = io.BytesIO(b"1\n" * lines)
-    assert Decoder(Codec(int), None, err, as_json=False).decode_lines(source, "numbers.jsonl") == 0
+    assert DecodeOutput(Codec(int), None, err, as_json=False).decode_lines(source, "numbers.jsonl") == 0
     assert err.asked == steps

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("hypothesis")
 
 from operator_schema.workbench.probe import ProbeError, probe
-from operator_schema.workbench.probe.channel import HttpChannel, Outcome, ProcessChannel
+from operator_schema.workbench.probe.channel import HttpChannel, ProbedOutcome, ProcessChannel
 
 pytestmark = pytest.mark.needs_threads
 
@@ -159,7 +159,7 @@ def test_an_answer_says_whether_the_server_was_refused_what_it_asked(tmp_path):
             ("elicitation/create", True),
             (None, False),
         ):
-            outcome = Outcome(channel.wait(channel.send("tools/call", {"asks": method}), 30))
+            outcome = ProbedOutcome(channel.wait(channel.send("tools/call", {"asks": method}), 30))
             assert outcome.is_own_refusal is is_refusal
             assert (outcome.code == -32601) is (method != "ping")
     finally:

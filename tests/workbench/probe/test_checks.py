@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("hypothesis")
 
 from operator_schema.workbench.probe.calls import Call, ProbedTool, readable
-from operator_schema.workbench.probe.channel import Outcome, Reply
+from operator_schema.workbench.probe.channel import ProbedOutcome, Reply
 from operator_schema.workbench.probe.checks import faults_of
 
 SCHEMA = {
@@ -35,7 +35,9 @@ def error(code, message):
 
 def codes(arguments, reply, tool=TOOL, kind=None):
     kind = kind or ("valid" if tool.allows(arguments) else "invalid")
-    return [fault.code for fault in faults_of(tool, Call("read", arguments, kind, ""), Outcome(reply), 1000)]
+    return [
+        fault.code for fault in faults_of(tool, Call("read", arguments, kind, ""), ProbedOutcome(reply), 1000)
+    ]
 
 
 OWN_CHECK = (
@@ -117,7 +119,7 @@ def test_results_are_checked_against_the_output_schema():
 
 def blame(arguments, reply):
     call = Call("read", arguments, "valid", "")
-    return [(fault.path, fault.severity) for fault in faults_of(TOOL, call, Outcome(reply), 1000)]
+    return [(fault.path, fault.severity) for fault in faults_of(TOOL, call, ProbedOutcome(reply), 1000)]
 
 
 def test_an_empty_text_is_blamed_before_one_that_has_characters():
@@ -138,7 +140,7 @@ TOO_SMALL = {"code": "too_small", "minimum": 0, "path": ["count"], "message": "T
     [([NO_URL], []), ([TOO_SMALL, NO_URL], [("count",)]), ([NO_URL, TOO_SMALL], [("count",)])],
 )
 def test_each_issue_of_a_validator_is_judged_apart(issues, paths):
-    outcome = Outcome(error(-32602, f"MCP error -32602: {json.dumps(issues)}"))
+    outcome = ProbedOutcome(error(-32602, f"MCP error -32602: {json.dumps(issues)}"))
     faults = faults_of(TOOL, Call("read", VALID, "valid", ""), outcome, 1000)
     assert [fault.path for fault in faults] == paths
     assert {fault.detail for fault in faults} <= {""}
@@ -163,7 +165,7 @@ def test_refusals_of_what_only_few_programs_send_are_warnings():
         for fault in faults_of(
             TOOL,
             Call("read", {"path": "a", "count": value}, "valid", ""),
-            Outcome(result("count must be a positive integer", is_error=True)),
+            ProbedOutcome(result("count must be a positive integer", is_error=True)),
             1000,
         )
     ]

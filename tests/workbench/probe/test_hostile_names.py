@@ -19,10 +19,18 @@ pytest.importorskip("mcp")
 from operator_schema import Finding
 from operator_schema.message_text import escape
 from operator_schema.workbench.cli import main
-from operator_schema.workbench.cli.output import Output
+from operator_schema.workbench.cli.output import Printer
 from operator_schema.workbench.probe.calls import Call
 from operator_schema.workbench.probe.checks import CHECKS
-from operator_schema.workbench.probe.reports import LEVELS, Found, Plan, ProbeReport, Step, as_html, as_junit
+from operator_schema.workbench.probe.reports import (
+    LEVELS,
+    FoundFault,
+    Plan,
+    ProbeReport,
+    Step,
+    as_html,
+    as_junit,
+)
 
 SERVER = r"""
 import json, sys
@@ -100,7 +108,7 @@ WRITERS = {
 def test_any_text_stays_on_its_line(how, text):
     def lines(shown):
         stream = io.StringIO()
-        WRITERS[how](Output(stream), shown)
+        WRITERS[how](Printer(stream), shown)
         return stream.getvalue().split("\n")
 
     assert all(line.isprintable() for line in lines(text))
@@ -110,7 +118,7 @@ def test_any_text_stays_on_its_line(how, text):
 def test_what_is_json_stays_json():
     stream = io.StringIO()
     value = {"a\x1b\n": ["\u2028", "\x9b"]}
-    Output(stream).json(value, 2)
+    Printer(stream).json(value, 2)
     assert json.loads(stream.getvalue()) == value
 
 
@@ -133,13 +141,13 @@ REPORTED = st.text(st.characters() | st.sampled_from(MARKS)) | st.sampled_from(
 
 
 @st.composite
-def founds(draw: st.DrawFn) -> Found:
+def founds(draw: st.DrawFn) -> FoundFault:
     texts = REPORTED.filter(bool)
     path = tuple(draw(st.lists(texts | st.integers(0, 9), max_size=2)))
     finding = Finding(path, draw(st.sampled_from(list(CHECKS))), draw(texts), tool=draw(st.none() | texts))
     finding = finding.replace(remedy=draw(st.none() | texts), severity=draw(st.sampled_from(LEVELS)))
     call = Call(draw(texts), {draw(texts): draw(texts)}, "valid", "")
-    return Found(finding, draw(st.sampled_from([(), (Step(call),)])), True, draw(REPORTED))
+    return FoundFault(finding, draw(st.sampled_from([(), (Step(call),)])), True, draw(REPORTED))
 
 
 @pytest.mark.slow("writes and parses a report and a page for each example")

@@ -10,11 +10,11 @@ pytest.importorskip("mcp")
 from operator_schema import tool
 from operator_schema.workbench.probe import plan, probe
 from operator_schema.workbench.probe.calls import Call, ProbedTool
-from operator_schema.workbench.probe.checks import Fault, faults_of
+from operator_schema.workbench.probe.checks import AnswerFault, faults_of
 from operator_schema.workbench.probe.reports import NO_TIME, Step
 from operator_schema.workbench.probe.settling import Candidate, settle, settled_anew
 from operator_schema.workbench.probe.subject import server_of
-from operator_schema.workbench.probe.watching import Watcher
+from operator_schema.workbench.probe.watching import ServerWatcher
 
 pytestmark = pytest.mark.needs_threads
 
@@ -38,7 +38,7 @@ def watcher():
     server.start()
     tools = {each["name"]: ProbedTool.of(each) for each in server.list_tools()}
     try:
-        yield Watcher(server, tools, 1_000_000)
+        yield ServerWatcher(server, tools, 1_000_000)
     finally:
         server.close()
 
@@ -60,7 +60,7 @@ def test_one_call_is_made_once_more_and_reported_as_it_is(watcher, fault):
 def test_calls_that_need_another_start_are_not_made(watcher, fault):
     starts, over = watcher.server.restarts, monotonic() - 1
     assert settle(watcher, Candidate(fault, [ASKED, ASKED], "ask"), over, over) is None
-    crash = Candidate(Fault("crash", (), "it ended"), [ASKED], "ask")
+    crash = Candidate(AnswerFault("crash", (), "it ended"), [ASKED], "ask")
     nearly_over = monotonic() + watcher.server.seconds_to_start / 2
     assert settle(watcher, crash, nearly_over, nearly_over) is None
     assert (watcher.count, watcher.server.restarts) == (0, starts)
