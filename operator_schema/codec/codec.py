@@ -167,6 +167,12 @@ class Codec(Generic[T]):
         """Return a codec of the same class, for the same type or one that replaces it."""
         return type(self)(annotation, **options)
 
+    def under(self, key: str) -> Self:
+        """Return the codec of an object that has a value of the type under one key; for this package only."""
+        field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())
+        root = ObjectNode(dict, key, "typed_dict", (field,), closed=False)
+        return self.from_graph(self._graph.replace(root=root), Any, self._name, self._options)
+
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the JSON Schema 2020-12 document of the type.
 
@@ -302,6 +308,10 @@ class Codec(Generic[T]):
         from .repair import repair_value
 
         return repair_value(self._graph, value, self._options["max_depth"])
+
+    def read_json(self, text: str | bytes | bytearray) -> Any:
+        """Return the value that `decode_json` would decode; for this package only."""
+        return self._read(text)[0]
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Finding, ...]]:
         decimals = self._tiers.decimals() if self._parse is None else None
@@ -623,9 +633,7 @@ class ResultCodec(Codec[T]):
 
         Definitions are at its root, as in every document.
         """
-        field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())
-        root = ObjectNode(dict, key, "typed_dict", (field,), closed=False)
-        return _renderer()(self._graph.replace(root=root), self._encode_default)
+        return self.under(key).json_schema()
 
 
 _CACHED_CODECS = 1024

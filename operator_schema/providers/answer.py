@@ -18,9 +18,32 @@ from ..message_text import excerpt, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Self
+    from typing import Generic, Protocol, Self
 
-    from ..tools import RawCall, Tool
+    from typing_extensions import TypeVar  # a type checker has it
+
+    from ..errors import DecodeError
+    from ..tools import RawCall, Tool, ToolResult
+
+    T = TypeVar("T", default=Any)
+
+    class Output(Protocol):
+        """What came of an answer with a type; see `output.Output`."""
+
+        @property
+        def calls(self) -> Sequence[object]:
+            """The calls of a tool that takes the answer."""
+            ...
+
+        def decode(self) -> Any:
+            """Return the instance, or raise a `DecodeError`."""
+            ...
+
+        def unfit(self, *, has_ended: bool) -> list[tuple[int, RawCall, ToolResult]]:
+            """List what the model has to correct."""
+            ...
+else:
+    from ..immutable import Generic, T
 
 __all__ = [
     "CONTAINER",
@@ -85,8 +108,10 @@ class Usage(Value):
         return copied
 
 
-class Answer(Value):
+class Answer(Value, Generic[T]):
     """One answer of a model, read from a provider's response.
+
+    With `output=Booking`, it is an `Answer[Booking]`.
 
     Attributes:
         calls: of tools, in order.
@@ -116,6 +141,7 @@ class Answer(Value):
     usage: Usage | None = None
     stop_message: str | None = None
     provider: str | None = None
+    _output: Output | None = None
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every response makes one
 
@@ -132,6 +158,7 @@ class Answer(Value):
             usage: Usage | None,
             stop_message: str | None,
             provider: str | None,
+            _output: Output | None,
         ) -> Self:
             """Make an answer."""
             self = cls._draft()
@@ -146,8 +173,55 @@ class Answer(Value):
             self.usage = usage
             self.stop_message = stop_message
             self.provider = provider
+            self._output = _output
             self.__class__ = cls
             return self
+
+    @property
+    def output(self) -> T:
+        """The answer as an instance of the type that was asked for with `output=`; decoded at each reading.
+
+        Raises:
+            AnswerError: this isn't a final answer: `stop` isn't `end`.
+            DecodeError: it doesn't fit. Its text is for the model.
+            ValueError: no output was asked for.
+        """
+        found = self._output
+        if found is None:
+            message = "no output was asked for: write answer(response, offer, output=…), as for the request"
+            raise ValueError(message)
+        if self.stop != "end":
+            raise AnswerError(self)
+        decoded: T = found.decode()
+        return decoded
+
+    @property
+    def output_error(self) -> DecodeError | None:
+        """Why the answer doesn't fit the type that was asked for; None if it fits, or isn't a final answer.
+
+        Raises:
+            ValueError: no output was asked for.
+        """
+        from ..errors import DecodeError
+
+        try:
+            _ = self.output
+        except DecodeError as error:
+            return error
+        except AnswerError:
+            return None
+        return None
+
+    @property
+    def unfit_outputs(self) -> list[tuple[int, RawCall, ToolResult]]:
+        """The answers of a wrong type, as a round keeps them: for this package only.
+
+        Each is like a call, with its place among the calls, and what the model reads about it.
+        """
+        found = self._output
+        if found is None or (self.stop != "end" and not found.calls):
+            return []
+        return found.unfit(has_ended=self.stop == "end")
 
     @property
     def message(self) -> list[dict[str, Any]]:

@@ -95,6 +95,11 @@ class ChatLikeWire(Wire):
         """Return a tool as it is in the list of tools."""
         return {"type": "function", "function": described(definition, "parameters", strict=strict)}
 
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:
+        """Set `response_format`."""
+        schema = {**described(definition, "schema", strict=False), "strict": strict}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return a call as it is in a message."""
         function, call_id = {"name": call.name, "arguments": arguments_text(call)}, given_id(call.id)
@@ -710,7 +715,7 @@ openai_chat = Provider(
     takes_unions=True,
     dialect=OPENAI_STRICT,
     rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
-    features=Features(allowed=True, parallel=True, custom=True),
+    features=Features(allowed=True, parallel=True, custom=True, outputs_beside_tools=True),
 )
 mistral = Provider(
     "Mistral",
@@ -718,7 +723,7 @@ mistral = Provider(
     NameRule(),
     takes_unions=True,
     rules=Rules(ids=IdRule(9, 9, "")),
-    features=Features(parallel=True),
+    features=Features(parallel=True, outputs_beside_tools=True),
 )
 llama_cpp = Provider(
     "llama.cpp",
@@ -737,6 +742,7 @@ deepseek = Provider(
     NameRule(),
     takes_unions=True,
     dialect=DEEPSEEK_STRICT,
+    features=Features(outputs=False),  # it has only `json_object`, which takes no schema
 )
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
 groq = Provider(

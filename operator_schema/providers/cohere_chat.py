@@ -13,12 +13,12 @@ from .chat import ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
 from .tool_names import NameRule
-from .wire_format import DATES, Merger, object_of, text_or_none, usage_of
+from .wire_format import DATES, Merger, described_schema, object_of, text_or_none, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools import RawCall
+    from ..tools import RawCall, ToolDefinition
     from .answer import StopReason
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
@@ -36,6 +36,8 @@ _STOPS: dict[str, StopReason] = {
 class CohereWire(ChatLikeWire):
     """Chat v2: a single tool is required by offering only that one."""
 
+    STRICT_OUTPUTS = True
+
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools`, `strict_tools` and `tool_choice`."""
         body: dict[str, Any] = {"tools": tools_alone(tools, wanted)}
@@ -44,6 +46,16 @@ class CohereWire(ChatLikeWire):
         if wanted.mode != "auto":
             body["tool_choice"] = "NONE" if wanted.mode == "none" else "REQUIRED"
         return body
+
+    def ask_output(
+        self,
+        body: dict[str, Any],
+        definition: ToolDefinition,
+        *,
+        strict: bool,  # noqa: ARG002  # there is no other mode
+    ) -> None:
+        """Set `response_format`."""
+        body["response_format"] = {"type": "json_object", "json_schema": described_schema(definition)}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..json_values import copy_json, is_array, is_object
+from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..tools import RawCall
 from .answer import Answer
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
@@ -78,6 +78,7 @@ class ConverseWire(BlockWire):
     FORMS = frozenset({"blocks"})
     # It says "A conversation must alternate between user and assistant roles".
     ALTERNATES = True
+    STRICT_OUTPUTS = True
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
@@ -99,6 +100,18 @@ class ConverseWire(BlockWire):
         """
         choice = {} if wanted.mode == "none" else {"toolChoice": self.choice(wanted)}
         return {"toolConfig": {"tools": tools, **choice}}
+
+    def ask_output(
+        self,
+        body: dict[str, Any],
+        definition: ToolDefinition,
+        *,
+        strict: bool,  # noqa: ARG002  # there is no other mode
+    ) -> None:
+        """Set `outputConfig.textFormat`, in which the schema is a text."""
+        found = described(definition, "schema", strict=False)
+        schema = {**found, "schema": to_json_text(definition["input_schema"])}
+        body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}
 
     def add_cache_point(
         self,
@@ -322,5 +335,5 @@ bedrock = Provider(
     takes_unions=False,
     dialect=ANTHROPIC_STRICT,  # most models that take `strict` there are Anthropic's
     rules=ANTHROPIC_RULES,
-    features=Features(cache=True),  # the search for tools is only in InvokeModel
+    features=Features(cache=True, outputs_beside_tools=True),  # the search for tools is only in InvokeModel
 )

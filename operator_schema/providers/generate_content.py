@@ -27,6 +27,7 @@ from .wire_format import (
     ChoicesMerger,
     arguments_object,
     described,
+    described_schema,
     object_of,
     parts_of,
     text_or_none,
@@ -110,6 +111,20 @@ class GenerateContentWire(BlockWire):
         """Return `tools` and `toolConfig`."""
         config = {"functionCallingConfig": self.choice(wanted)}
         return {"tools": [{"functionDeclarations": tools}], "toolConfig": config}
+
+    def ask_output(
+        self,
+        body: dict[str, Any],
+        definition: ToolDefinition,
+        *,
+        strict: bool,  # noqa: ARG002  # Gemini holds its models to each schema
+    ) -> None:
+        """Set the schema and the type of the answer in `generationConfig`."""
+        key = "responseJsonSchema" if self.schema_key == "parametersJsonSchema" else "responseSchema"
+        body["generationConfig"] = {
+            "responseMimeType": "application/json",
+            key: described_schema(definition),
+        }
 
     def allowed_choice(self, mode: Literal["auto", "required"], names: Mapping[str, bool]) -> Any:
         """Return the `functionCallingConfig` that allows some tools; its mode AUTO takes no names."""

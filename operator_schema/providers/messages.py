@@ -30,6 +30,7 @@ from .wire_format import (
     Merger,
     arguments_object,
     described,
+    described_schema,
     file_name,
     object_of,
     parts_of,
@@ -65,6 +66,7 @@ class MessagesWire(BlockWire):
     """Messages: calls and results are blocks of content."""
 
     CONTAINER = "container"
+    STRICT_OUTPUTS = True
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in the list of tools."""
@@ -75,6 +77,16 @@ class MessagesWire(BlockWire):
         if wanted.name is not None:
             return {"type": "tool", "name": wanted.name}
         return {"type": "any" if wanted.mode == "required" else wanted.mode}
+
+    def ask_output(
+        self,
+        body: dict[str, Any],
+        definition: ToolDefinition,
+        *,
+        strict: bool,  # noqa: ARG002  # there is no other mode
+    ) -> None:
+        """Set `output_config.format`."""
+        body["output_config"] = {"format": {"type": "json_schema", "schema": described_schema(definition)}}
 
     def set_parallel(self, body: dict[str, Any], *, parallel: bool) -> None:
         """Say in the choice whether the model may make several calls at once, if it may call at all."""
@@ -305,6 +317,7 @@ ANTHROPIC_FEATURES = Features(
     examples=True,
     callers=(("direct", None), *_CODE_EXECUTION),
     programs_alone=True,
+    outputs_beside_tools=True,
 )
 """Source: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/tool-reference, and the pages there"""
 

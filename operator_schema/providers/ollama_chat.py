@@ -14,12 +14,12 @@ from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_a
 from .partial_response import GrowingList, GrowingObject
 from .provider import Provider
 from .tool_names import IdRule, NameRule, Rules
-from .wire_format import UNNAMED, Merger, arguments_object, object_of, usage_of
+from .wire_format import UNNAMED, Merger, arguments_object, described_schema, object_of, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tools import RawCall, ToolResult
+    from ..tools import RawCall, ToolDefinition, ToolResult
     from .answer import StopReason
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
@@ -36,6 +36,16 @@ class OllamaWire(ChatLikeWire):
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `tools`."""
         return {} if wanted.mode == "none" else {"tools": tools_alone(tools, wanted)}
+
+    def ask_output(
+        self,
+        body: dict[str, Any],
+        definition: ToolDefinition,
+        *,
+        strict: bool,  # noqa: ARG002  # Ollama holds its models to each schema
+    ) -> None:
+        """Set `format`."""
+        body["format"] = described_schema(definition)
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import rounds, tools
 from ..immutable import Value
@@ -32,15 +32,17 @@ from .tool_forms import (
     sent_tools,
 )
 from .tool_names import Features, Rules
-from .wire_format import SEARCH, UNNAMED, Wanted, form_of, given_id, text_in
+from .wire_format import OUTPUT, SEARCH, UNNAMED, Wanted, form_of, given_id, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias, Unpack
 
+    from ..codec.codec import Codec
     from ..rounds import Offer, Registry, Toolset, Turn
     from ..schema.style import Dialect
     from ..tools import RawCall, Tool, ToolResult
+    from .output import Asked
     from .report import Report
     from .request_options import RequestOptions
     from .stream import Stream
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = ["Provider", "offered_now"]
+
+T = TypeVar("T")
 
 
 class Provider(Value):
@@ -82,7 +86,13 @@ class Provider(Value):
     calls_in_text: bool = False
 
     def request(
-        self, offer: Tools, /, history: Iterable[Any] | None = None, **options: Unpack[RequestOptions]
+        self,
+        offer: Tools,
+        /,
+        history: Iterable[Any] | None = None,
+        *,
+        output: Any = None,
+        **options: Unpack[RequestOptions],
     ) -> dict[str, Any]:
         """Return the part of a request's body about tools and, with a history, the messages.
 
@@ -96,6 +106,9 @@ class Provider(Value):
                 in the provider's own form, which are sent unchanged. Bedrock and Gemini get messages of one
                 role in a row as one message, because they refuse several. Everywhere, U+FFFD replaces a lone
                 surrogate: no SDK can send one, whether a model or a user wrote it.
+            output: the type of the final answer, or its `Codec`. The request asks for it in the provider's
+                own way, in the strict mode if the type fits that. Where the provider has none, or not beside
+                tools, a tool that has to be called takes it. None leaves the answer free.
             options: what only some providers take; `features` says which. None, False and nothing leave an
                 option out.
                 `listed`: tools that the request lists, as for `offer`, of which the offer allows some: the
@@ -122,17 +135,23 @@ class Provider(Value):
             ValueError: the offer is strict, and no strict mode of the provider is known; the provider doesn't
                 take an option, or deferred tools; or two options exclude each other.
         """
-        offered = offered_now(offer)
+        own = offered_now(offer)
+        asked, offered = self._asked(output, own)
         if options or offered.deferred:
             from .request_options import tools_with
 
             given: dict[str, Any] = {**options}
             if given.get("listed") is not None:
-                given["listed"] = offered_now(given["listed"])
+                listed = offered_now(given["listed"])
+                given["listed"] = listed.replace(tools=(*listed.tools, *offered.tools[len(own.tools) :]))
             body, entries = tools_with(self, offered, given)
             offered = offered.replace(entries=entries)
         else:
             body = self._tools(offered)
+        if asked is not None:
+            from .output import ask
+
+            ask(self, body, asked, own)
         if history is not None:
             items = _checked_history(history)
             body[self.wire.HISTORY] = _sendable(
@@ -142,6 +161,15 @@ class Provider(Value):
                 body[self.wire.CONTAINER] = container
             self.wire.complete(body)
         return body
+
+    def _asked(self, output: Any, offered: Offered) -> tuple[Asked | None, Offered]:
+        """Return what `output=` asks for, and what is offered then: maybe with a tool that takes it."""
+        if output is None:
+            return None, offered
+        from .output import asked_for, with_final_tool
+
+        asked = asked_for(output)
+        return asked, with_final_tool(self, offered, asked)
 
     def _tools(self, offered: Offered) -> dict[str, Any]:
         sent, is_strict = sent_tools(self, offered)
@@ -159,6 +187,10 @@ class Provider(Value):
             self._check_form(item)
             return without_container([item]) if CONTAINER in item else [item]
         if isinstance(item, Answer):
+            unfit = item.unfit_outputs
+            if unfit and not item.calls:
+                calls, results = tuple([call for _, call, _ in unfit]), tuple([one for _, _, one in unfit])
+                return self._turn(rounds.Turn("", calls, results, item.assistant, item.provider), offered)
             return self._said(item.message, item.calls, offered, item.provider)
         if isinstance(item, rounds.Turn):
             return self._turn(item, offered)
@@ -222,19 +254,46 @@ class Provider(Value):
         offered = offered_now(offer)
         return report_of(self, offered, checked_strict(offered.strict if strict is None else strict, self))
 
-    def answers(self, response: Any, /, offer: Tools) -> tuple[Answer, ...]:
+    @overload
+    def answers(self, response: Any, /, offer: Tools) -> tuple[Answer, ...]: ...
+    @overload
+    def answers(
+        self, response: Any, /, offer: Tools, *, output: type[T] | Codec[T]
+    ) -> tuple[Answer[T], ...]: ...
+    @overload
+    def answers(self, response: Any, /, offer: Tools, *, output: Any) -> tuple[Answer, ...]: ...
+    def answers(self, response: Any, /, offer: Tools, *, output: Any = None) -> tuple[Answer, ...]:
         """Read a response: an answer for each choice or candidate in it.
 
         Args:
             response: a dict, JSON text, or the object of the provider's SDK.
             offer: the offer in the request. Calls get the tools' own names back where the provider doesn't
                 take these, and lose the nulls that a strict mode asks for in place of what is left out.
+            output: as in the request: `Answer.output` is the final answer as an instance of this type.
 
         Raises:
             ResponseError: it is an error of the provider, or isn't in the expected form.
             TypeError: something in the offer isn't a tool.
         """
-        return self._answers(response, offered_now(offer), {})
+        own = offered_now(offer)
+        asked, offered = self._asked(output, own)
+        found = self._answers(response, offered, {})
+        return found if asked is None else self._with_outputs(found, asked, own, offered)
+
+    def _with_outputs(
+        self, answers: Sequence[Answer], asked: Asked, own: Offered, offered: Offered
+    ) -> tuple[Answer, ...]:
+        """Return answers that know their outputs.
+
+        Args:
+            answers: with the tools' own names.
+            asked: what the request asked for.
+            own: what is offered.
+            offered: the same, maybe with a tool that takes the answer.
+        """
+        from .output import with_output
+
+        return tuple([with_output(self, answer, asked, by_tool=offered is not own) for answer in answers])
 
     def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
         found = self._read(response)
@@ -255,7 +314,7 @@ class Provider(Value):
             from .special_calls import with_own_forms
 
             found = [with_own_forms(answer, offered.tools) for answer in found]
-        nullable = self._with_null_for_left_out(offered)
+        nullable = self.with_null_for_left_out(offered)
         return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
 
     def _read(self, response: Any) -> list[Answer]:
@@ -276,7 +335,7 @@ class Provider(Value):
             return found
         return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
 
-    def _with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
+    def with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
         """Return the tools, by name, for which the model has to send null where it leaves something out."""
         strict = checked_strict(offered.strict)
         possible = (self.dialect, self.always) if strict == "auto" else (dialect_in(self, strict=strict),)
@@ -289,9 +348,15 @@ class Provider(Value):
             if dialect is not None and dialect.required != "any"
         }
 
-    def answer(self, response: Any, /, offer: Tools) -> Answer:
+    @overload
+    def answer(self, response: Any, /, offer: Tools) -> Answer: ...
+    @overload
+    def answer(self, response: Any, /, offer: Tools, *, output: type[T] | Codec[T]) -> Answer[T]: ...
+    @overload
+    def answer(self, response: Any, /, offer: Tools, *, output: Any) -> Answer: ...
+    def answer(self, response: Any, /, offer: Tools, *, output: Any = None) -> Answer:
         """Read the first answer of a response; see `answers`."""
-        answers = self.answers(response, offer)
+        answers = self.answers(response, offer, output=output)
         if not answers:
             raise ResponseError(self.name, "there is no answer in the response")
         return answers[0]
@@ -300,15 +365,23 @@ class Provider(Value):
         """List the calls in the first answer of a response; `answer` has its text and why it stopped."""
         return list(self.answer(response, offer).calls)
 
-    def stream(self, offer: Tools, /) -> Stream:
+    @overload
+    def stream(self, offer: Tools, /) -> Stream: ...
+    @overload
+    def stream(self, offer: Tools, /, *, output: type[T] | Codec[T]) -> Stream[T]: ...
+    @overload
+    def stream(self, offer: Tools, /, *, output: Any) -> Stream: ...
+    def stream(self, offer: Tools, /, *, output: Any = None) -> Stream:
         """Return a reader of one streamed response.
 
         Args:
             offer: as for `answers`; calls show what is known of their arguments so far, typed.
+            output: as in the request: `Stream.partial_output` is what is known of the final answer so far.
         """
         from .stream import Stream
 
-        offered = offered_now(offer)
+        own = offered_now(offer)
+        asked, offered = self._asked(output, own)
         codecs = {tool.name: tool.codec for tool in offered.tools}
         own_names = self._own_names(offered)
         if offered.deferred and SEARCH not in codecs:
@@ -323,10 +396,19 @@ class Provider(Value):
         calls = StreamedCalls(own_names, codecs, own_keys(self, offered.tools), held)
         ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
 
-        def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
-            return self._answers(response, offered, ids)
+        if asked is None:
 
-        return Stream(self.name, self.wire.merger(calls), calls, read)
+            def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
+                return self._answers(response, offered, ids)
+
+            return Stream(self.name, self.wire.merger(calls), calls, read)
+        from .output import PartialOutput
+
+        def read_outputs(response: Mapping[str, Any]) -> tuple[Answer, ...]:
+            return self._with_outputs(self._answers(response, offered, ids), asked, own, offered)
+
+        partial = PartialOutput(self, calls, asked, by_tool=offered is not own)
+        return Stream(self.name, self.wire.merger(calls), calls, read_outputs, partial)
 
     def results(
         self, results: Sequence[ToolResult], /, offer: Tools = (), calls: Sequence[RawCall] = ()
@@ -387,6 +469,18 @@ class Provider(Value):
         return _sendable(self._turn(turn, offered_now(offer)))
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
+        told = [result.content for result in turn.results if result.call_id.startswith(OUTPUT)]
+        if not told:
+            return self._turn_of_calls(turn, offered)
+        # The model said its answer as a text, and no call: so what was wrong with it is told as one.
+        rest = turn.replace(
+            calls=tuple([call for call in turn.calls if not call.id.startswith(OUTPUT)]),
+            results=tuple([one for one in turn.results if not one.call_id.startswith(OUTPUT)]),
+        )
+        said = self._turn_of_calls(rest, offered)
+        return [*said, *[self.wire.text_message("user", text) for text in told]]
+
+    def _turn_of_calls(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said, calls = turn.assistant, turn.calls
         if self._says(said, len(calls), turn.provider):
             results = self._results(turn.results, offered, calls)

@@ -81,6 +81,11 @@ class ResponsesWire(Wire):
             "strict": strict,
         }
 
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:
+        """Set `text.format`."""
+        schema = described(definition, "schema", strict=False)
+        body["text"] = {"format": {"type": "json_schema", **schema, "strict": strict}}
+
     def choice(self, wanted: Wanted) -> Any:
         """Return the `tool_choice`."""
         return wanted.mode if wanted.name is None else {"type": "function", "name": wanted.name}
@@ -449,6 +454,7 @@ OPENAI_FEATURES = Features(
     parallel=True,
     callers=(("direct", None), ("programmatic", HostedTool("programmatic_tool_calling"))),
     custom=True,
+    outputs_beside_tools=True,
 )
 """Source: https://platform.openai.com/docs/guides/tools-tool-search, .../function-calling, and the types of
 OpenAI's SDK"""
@@ -472,5 +478,5 @@ xai = Provider(
     dialect=XAI_STRICT,
     always=XAI_STRICT.replace(lenient=True),
     rules=_RULES,
-    features=Features(parallel=True),
+    features=Features(parallel=True, outputs_beside_tools=True),
 )

@@ -17,9 +17,18 @@ from .wire_format import arguments_text, failed_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Generic
 
+    from typing_extensions import TypeVar  # a type checker has it
+
+    from ..codec.partial import Partial
+    from .output import PartialOutput
     from .partial_response import StreamedCall, StreamedCalls
     from .wire_format import Merger
+
+    T = TypeVar("T", default=Any)
+else:
+    from ..immutable import Generic, T
 
 __all__ = ["Delta", "EventMessages", "EventText", "MAX_EVENT", "Stream"]
 
@@ -318,14 +327,24 @@ class Delta(Value):
     calls: tuple[StreamedCall, ...]
 
 
-class Stream:
+class Stream(Generic[T]):
     """One streamed response; `Provider.stream` makes it.
 
     A stream belongs to one response, and to one thread at a time. Once something was wrong with it, it takes
     nothing more: `feed`, `answers` and `close` raise the same error again.
     """
 
-    __slots__ = ("_provider", "_merger", "_calls", "_read", "_text", "_binary", "_error", "_answers")
+    __slots__ = (
+        "_provider",
+        "_merger",
+        "_calls",
+        "_read",
+        "_output",
+        "_text",
+        "_binary",
+        "_error",
+        "_answers",
+    )
 
     def __init__(
         self,
@@ -333,11 +352,13 @@ class Stream:
         merger: Merger,
         calls: StreamedCalls,
         read: Callable[[Mapping[str, Any]], tuple[Answer, ...]],
+        output: PartialOutput | None = None,
     ) -> None:
         self._provider = provider
         self._merger = merger
         self._calls = calls
         self._read = read
+        self._output = output
         self._text: EventText | None = None
         self._binary: EventMessages | None = None
         self._error: str | None = None
@@ -346,7 +367,25 @@ class Stream:
     @property
     def calls(self) -> list[StreamedCall]:
         """The calls of the first answer so far, in order; each one grows with the stream."""
-        return self._calls.all()
+        return self._own(self._calls.all())
+
+    def _own(self, calls: Iterable[StreamedCall]) -> list[StreamedCall]:
+        return [*calls] if self._output is None else self._output.without(calls)
+
+    @property
+    def partial_output(self) -> Partial | None:
+        """The typed answer so far, where `output=` asked for a type; None before any of it has come.
+
+        An answer of a type without fields, such as a list, is its field `value`.
+
+        Raises:
+            Exception: that code of your own raises for a value, other than ValueError and TypeError.
+            ValueError: no output was asked for.
+        """
+        if self._output is None:
+            message = "no output was asked for: write stream(offer, output=…), as for the request"
+            raise ValueError(message)
+        return self._output.partial
 
     @property
     def is_complete(self) -> bool:
@@ -412,9 +451,9 @@ class Stream:
         except ResponseError as error:
             self._error = error.message
             raise
-        return Delta(self.new_text, tuple(self._calls.grown))
+        return Delta(self.new_text, tuple(self._own(self._calls.grown)))
 
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[Answer[T], ...]:
         """Close the stream, and return the answer of each choice or candidate, as `Provider.answers` would.
 
         Raises:
@@ -432,7 +471,7 @@ class Stream:
                 raise
         return self._answers
 
-    def close(self) -> Answer:
+    def close(self) -> Answer[T]:
         """Close the stream, and return the first answer, as `Provider.answer` would without a stream.
 
         Returns:

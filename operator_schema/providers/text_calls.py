@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .wire_format import Wire
 
-__all__ = ["may_become_calls", "with_calls_in_text"]
+__all__ = ["THOUGHT", "may_become_calls", "with_calls_in_text"]
 
 _FIRST = "{[<`;,)"
 """Characters with which calls begin that don't begin with a word."""
@@ -25,7 +25,7 @@ _FIRST_WORDS = (
     *SCOPES,
     *("print(", "call:", "functools[", "function<", "to=", "commentary to=", "analysis to=", "assistant<"),
 )
-_THOUGHT = re.compile(
+THOUGHT = re.compile(
     r"\s*(?:" + "|".join(f"{re.escape(start)}.*?{re.escape(end)}" for start, end in THOUGHTS.items()) + ")"
     rf"|(?!\s*(?:{'|'.join(map(re.escape, THOUGHTS))})).*?</think>",
     re.DOTALL,
@@ -68,7 +68,7 @@ def with_calls_in_text(
     """
     if answer.calls or answer.stop not in _FINISHED or not offered:
         return answer
-    thought = _THOUGHT.match(answer.text)
+    thought = THOUGHT.match(answer.text)
     said = "" if thought is None else thought.group()
     written = answer.text[len(said) :]
     if not _may_begin(written, offered):

@@ -183,6 +183,9 @@ class Features(Value):
         programs_alone: whether a tool that programs may call can be neither strict nor required, nor in a
             request with `parallel=False`.
         custom: whether a tool may take text, maybe by a grammar, in place of arguments.
+        outputs: whether a request may say which JSON Schema the model's answer has to fit. Without it, and
+            where tools exclude it, a tool that has to be called takes the answer.
+        outputs_beside_tools: whether it may say so beside tools.
     """
 
     searches: tuple[tuple[str, HostedTool], ...] = ()
@@ -196,3 +199,5 @@ class Features(Value):
     callers: tuple[tuple[str, HostedTool | None], ...] = ()
     programs_alone: bool = False
     custom: bool = False
+    outputs: bool = True
+    outputs_beside_tools: bool = False

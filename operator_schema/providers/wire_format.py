@@ -33,6 +33,7 @@ __all__ = [
     "LENGTHS",
     "NUMBERS",
     "OPENAI_STRICT",
+    "OUTPUT",
     "PDF",
     "SEARCH",
     "SEARCHED",
@@ -49,6 +50,7 @@ __all__ = [
     "custom_input",
     "data_url",
     "described",
+    "described_schema",
     "failed_calls",
     "file_name",
     "form_of",
@@ -77,6 +79,9 @@ PDF = "application/pdf"
 CUSTOM = f"{UNNAMED}custom_"
 """The beginning of the ids of calls of OpenAI's custom tools: they and their results have another form."""
 
+OUTPUT = f"{UNNAMED}output_"
+"""The beginning of the ids of answers of a wrong type, which rounds keep like calls: no provider gets one."""
+
 SEARCHED = f"{UNNAMED}search_"
 """The same for searches of tools that OpenAI leaves to your program."""
 
@@ -104,7 +109,8 @@ class Wire(Value):
     `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
     the provider takes; see `form_of`. `ROLES` are those of messages, and `OTHER_ROLES` says whether a model
     may have more of its own. `CONTAINER` is where a request names the sandbox in which a program waits for
-    results; empty where it doesn't.
+    results; empty where it doesn't. `STRICT_OUTPUTS` says whether the schema of an answer has to be in the
+    dialect of the strict mode.
     """
 
     HISTORY = "messages"
@@ -112,6 +118,7 @@ class Wire(Value):
     ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
     OTHER_ROLES = False
     CONTAINER = ""
+    STRICT_OUTPUTS = False
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
         """Return a tool as it is in a request.
@@ -134,6 +141,16 @@ class Wire(Value):
             wanted: whether the model may or must call them.
         """
         return {"tools": tools, "tool_choice": self.choice(wanted)}
+
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:
+        """Say in the body of a request which JSON Schema the answer has to fit.
+
+        Args:
+            body: of the request; it is changed.
+            definition: name, description and schema of the answer.
+            strict: whether the provider has to hold the model to the schema.
+        """
+        raise NotImplementedError
 
     def custom_tool(self, name: str, description: str, grammar: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return a tool that takes text, as it is in a request.
@@ -501,6 +518,11 @@ def described(definition: ToolDefinition, schema_key: str, *, strict: bool) -> d
         schema_key: definition["input_schema"],
     }
     return {**found, "strict": True} if strict else found
+
+
+def described_schema(definition: ToolDefinition) -> dict[str, Any]:
+    """Return the schema of an answer with its description, for a provider with no other place for this."""
+    return {"description": definition["description"], **definition["input_schema"]}
 
 
 def as_written(call: RawCall) -> str:

@@ -162,10 +162,16 @@ class Offer(Value, Generic[Input]):
         """
         calls: Any = answer
         provider: str | None = None
+        unfit: Any = ()
         if type(calls) is not list and type(calls) is not tuple:
+            unfit = getattr(calls, "unfit_outputs", ())
             calls, assistant, provider = _said(calls, assistant)
         own = assistant if assistant is None else _own_message(assistant)
-        decoded = tuple([self._decoded(index, raw) for index, raw in enumerate(checked_calls(calls))])
+        given_calls = checked_calls(calls)
+        if unfit:
+            decoded = self._decoded_with(given_calls, unfit)
+        else:
+            decoded = tuple([self._decoded(index, raw) for index, raw in enumerate(given_calls)])
         if self._brought:
             given = dict(self._brought)
             decoded = tuple(
@@ -175,6 +181,20 @@ class Offer(Value, Generic[Input]):
                 ]
             )
         return Round(self.toolset, self.names, decoded, own, Settlement(), provider)
+
+    def _decoded_with(
+        self, calls: Iterable[RawCall], unfit: Iterable[tuple[int, RawCall, ToolResult]]
+    ) -> tuple[ToolCall[Any], ...]:
+        """Decode calls, with answers of a wrong type at their places among them."""
+        found: list[tuple[RawCall, ToolResult | None]] = [(raw, None) for raw in calls]
+        for place, raw, result in unfit:
+            found.insert(place, (raw, result))
+        return tuple(
+            [
+                self._decoded(index, raw) if result is None else _issue(index, raw, result)
+                for index, (raw, result) in enumerate(found)
+            ]
+        )
 
     def _decoded(self, index: int, raw: RawCall) -> ToolCall[Any]:
         tool = self._shown.get(raw.name)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .failures import WARNING as WARNING
     from .failures import write_log as write_log
     from .function import InputTool as InputTool
+    from .function import output_tool as output_tool
     from .function import tool_input as tool_input
     from .injected_values import WholeContext as WholeContext
     from .injection import Progress as Progress
@@ -67,7 +68,7 @@ else:
             ".describe": "describe_tools parameters_of schema_of_parameters schema_response",
             ".document_tools": "DocumentOutput document_output document_tool tool_of_document",
             ".failures": "ERROR INFO WARNING write_log",
-            ".function": "InputTool tool_input",
+            ".function": "InputTool output_tool tool_input",
             ".injected_values": "WholeContext",
             ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"
             " skip",

@@ -49,7 +49,15 @@ if TYPE_CHECKING:
     from .parameters import Parameters
     from .signature import Callee
 
-__all__ = ["InputTool", "at_its_place", "make_tool", "pickle_through_tool", "tool", "tool_input"]
+__all__ = [
+    "InputTool",
+    "at_its_place",
+    "make_tool",
+    "output_tool",
+    "pickle_through_tool",
+    "tool",
+    "tool_input",
+]
 
 
 P = ParamSpec("P")
@@ -311,6 +319,20 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
 
         return decorate
     return _make_input_tool(annotation, options, home)
+
+
+def output_tool(codec: Codec[Any], name: str, description: str) -> Tool[..., Any]:
+    """Make a tool whose arguments are an answer of the model; nobody runs it.
+
+    Args:
+        codec: of the answer, which is an object.
+        name: the name that the model calls.
+        description: tells the model when to call it; the documentation of the type follows it.
+    """
+    text = "\n\n".join(filter(None, (description, doc_of(codec))))
+    metadata = make_metadata(name, {"description": text}, None, codec)
+    made: Tool[..., Any] = Tool.from_parts(metadata, codec, {}, NO_OUTPUT, codec.type, None, __name__)
+    return made
 
 
 # --- how they are made ---------------------------------------------------------------------------

@@ -1,0 +1,338 @@
+"""Answers with a type: how a request asks for one, and how it is read."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from os import urandom
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from .. import tools
+from ..codec.codec import Codec, codec_of
+from ..errors import DecodeError
+from ..immutable import Value
+from ..introspect.nodes import ObjectNode
+from ..json_values import is_object
+from ..message_text import quote
+from .partial_response import StreamedCalls
+from .property_names import value_with_keys, without_nulls
+from .text_calls import THOUGHT
+from .tool_forms import Offered, TakesTools, fits_of, own_keys, sent_tools
+from .wire_format import OUTPUT, Wanted, Wire, arguments_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Self
+
+    from ..codec.partial import Partial
+    from ..tools import RawCall, Tool, ToolDefinition, ToolResult
+    from .answer import Answer
+    from .partial_response import StreamedCall
+
+__all__ = ["Asked", "Output", "PartialOutput", "ask", "asked_for", "with_final_tool", "with_output"]
+
+FINAL = "final_answer"
+"""The name of an answer, and of the tool that takes it where a provider has no other way."""
+
+_VALUE = "value"
+"""The key under which an answer is that isn't an object with fields."""
+
+_DESCRIPTION = "The final answer, which ends the conversation."
+_ALONE = f"{FINAL} ends the conversation: call it once, alone, and after the results of all other calls"
+
+
+class TakesOutputs(TakesTools, Protocol):
+    """The requirements of a provider for answers with a type; see `Provider`."""
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with changes."""
+        ...
+
+    def with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
+        """Return the tools, by name, for which the model has to send null where it leaves something out."""
+        ...
+
+
+class Asked:
+    """What a request asks for.
+
+    Attributes:
+        codec: of the answer.
+        tool: takes the answer, and describes it to providers.
+        is_wrapped: whether the answer is under a key of its own: several providers take only objects.
+    """
+
+    __slots__ = ("codec", "is_wrapped", "tool")
+
+    def __init__(self, codec: Codec[Any]) -> None:
+        self.codec = codec
+        self.is_wrapped = not isinstance(codec.graph.resolve_root(), ObjectNode)
+        shown = codec.under(_VALUE) if self.is_wrapped else codec
+        self.tool: Tool[..., Any] = tools.output_tool(shown, FINAL, _DESCRIPTION)
+
+
+def asked_for(output: Any) -> Asked:
+    """Return what a request asks for; it is kept for each type.
+
+    Raises:
+        SchemaError: the type has no codec.
+    """
+    is_codec = issubclass(type(output), Codec)  # `isinstance` would run code of a class
+    return _asked(output if is_codec else codec_of(output))
+
+
+@lru_cache(maxsize=256)
+def _asked(codec: Codec[Any]) -> Asked:
+    return Asked(codec)
+
+
+# --- asking --------------------------------------------------------------------------------------
+
+
+def ask(provider: TakesOutputs, body: dict[str, Any], asked: Asked, offered: Offered) -> None:
+    """Say in the body of a request what the answer has to be, where a tool doesn't.
+
+    Args:
+        provider: gets the request.
+        body: the fragment so far; it is changed.
+        asked: what the answer has to be.
+        offered: the tools, as `with_final_tool` takes them.
+
+    Raises:
+        SchemaError: the provider can't take the type.
+    """
+    if way_of(provider, offered, asked) != "format":
+        return
+    alone = _alone(asked, strict=False if provider.dialect is None else "auto")
+    (definition,), is_strict = sent_tools(provider.replace(wire=_DEFINITIONS), alone)
+    provider.wire.ask_output(body, definition, strict=is_strict)  # type: ignore[arg-type]  # of `_Definitions`
+
+
+def with_final_tool(provider: TakesOutputs, offered: Offered, asked: Asked) -> Offered:
+    """Return what is offered with a tool that takes the answer, where the provider has no other way.
+
+    The model then has to call some tool. While one of the others is required, none takes the answer.
+
+    Raises:
+        ValueError: another tool has its name.
+    """
+    if way_of(provider, offered, asked) != "tool":
+        return offered
+    if any(tool.name == FINAL for tool in offered.tools):
+        message = f"{provider.name} gives an answer with a type by a tool {quote(FINAL)}: rename yours"
+        raise ValueError(message)
+    may_call = offered.tools and offered.choice.mode == "auto"
+    choice = Wanted("required") if may_call else Wanted("named", FINAL)
+    return offered.replace(tools=(*offered.tools, asked.tool), choice=choice)
+
+
+def way_of(provider: TakesOutputs, offered: Offered, asked: Asked) -> Literal["format", "tool", "none"]:
+    """Return how a request asks: in a form of its own, by a tool, or not at all, as a call is required."""
+    features = provider.features
+    has_form = features.outputs and (features.outputs_beside_tools or not offered.tools)
+    if has_form and (not provider.wire.STRICT_OUTPUTS or fits_of(provider, [asked.tool], "auto")[0].strict):
+        return "format"
+    return "none" if offered.choice.mode in {"required", "named"} else "tool"
+
+
+def _alone(asked: Asked, *, strict: Any) -> Offered:
+    return Offered((asked.tool,), Wanted("auto"), strict=strict)
+
+
+class _Definitions(Wire):
+    """A wire form in which a tool is its definition."""
+
+    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:  # noqa: ARG002  # as the base
+        """Return the definition."""
+        return {**definition}
+
+
+_DEFINITIONS = _Definitions()
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+class Output(Value):
+    """What came of an answer with a type.
+
+    Attributes:
+        codec: of the answer.
+        is_wrapped: as in `Asked`.
+        sent: the JSON text, or the arguments of the call, that should be the answer.
+        keys: names of properties in it to their own, where these differ.
+        nulls_of: the tool whose left out fields are null in it; None where nothing has to be removed.
+        calls: of the tool that takes the answer, with their places among the calls of the answer.
+    """
+
+    codec: Codec[Any]
+    is_wrapped: bool
+    sent: Any
+    keys: Mapping[str, str]
+    nulls_of: Tool[..., Any] | None
+    calls: tuple[tuple[int, RawCall], ...] = ()
+
+    def decode(self) -> Any:
+        """Return the instance.
+
+        Raises:
+            DecodeError: with every problem.
+        """
+        codec, sent = self.codec, self.sent
+        if isinstance(sent, str):
+            text = _json_in(sent)
+            if not (self.is_wrapped or self.keys or self.nulls_of):
+                return codec.decode_json(text)
+            sent = codec.read_json(text)
+        if self.keys:
+            sent = value_with_keys(sent, self.keys)
+        if self.nulls_of is not None and is_object(sent):
+            sent = without_nulls(self.nulls_of.codec.graph, sent)
+        if self.is_wrapped and is_object(sent) and _VALUE in sent:
+            sent = sent[_VALUE]
+        return codec.decode(sent)
+
+    def fault(self) -> Exception | None:
+        """Return why it doesn't fit: mostly a `DecodeError`; None if it fits."""
+        try:
+            self.decode()
+        except Exception as error:  # noqa: BLE001  # a class's own code runs in it
+            return error
+        return None
+
+    def unfit(self, *, has_ended: bool) -> list[tuple[int, RawCall, ToolResult]]:
+        """List what the model has to correct, like calls: the place among the calls, the call, the result.
+
+        Args:
+            has_ended: whether this is the final answer, as far as the model is concerned.
+        """
+        if not has_ended:
+            return [(place, call, _result(call, _ALONE, "invalid_params")) for place, call in self.calls]
+        error = self.fault()
+        if error is None:
+            return []
+        call_id = f"{OUTPUT}{urandom(12).hex()}"
+        place, call = self.calls[0] if self.calls else (0, tools.RawCall(call_id, FINAL, self.sent))
+        if isinstance(error, DecodeError):
+            return [(place, call, _result(call, str(error), "invalid_params", error))]
+        text = f"{FINAL} could not be used: {type(error).__name__}"
+        return [(place, call, _result(call, text, "execution_failed", error))]
+
+
+def _result(call: RawCall, text: str, code: Any, error: Exception | None = None) -> ToolResult:
+    details = None if error is None else {"exception": error}
+    return tools.ToolResult(call.id, call.name, text, is_error=True, code=code, details=details)
+
+
+def with_output(provider: TakesOutputs, answer: Answer[Any], asked: Asked, *, by_tool: bool) -> Answer[Any]:
+    """Return an answer that knows its output.
+
+    Args:
+        provider: gave the answer.
+        answer: with the tools' own names.
+        asked: what the request asked for.
+        by_tool: whether a tool takes the answer.
+    """
+    if not by_tool:
+        return answer.replace(_output=_said(provider, answer.text, asked))
+    mine = tuple([(place, call) for place, call in enumerate(answer.calls) if call.name == FINAL])
+    if not mine:
+        return answer.replace(_output=Output(asked.codec, asked.is_wrapped, answer.text, {}, None))
+    others = tuple([call for call in answer.calls if call.name != FINAL])
+    call = mine[0][1]
+    is_blank = call.arguments is None or (isinstance(call.arguments, str) and not call.arguments.strip())
+    found = Output(asked.codec, asked.is_wrapped, {} if is_blank else call.arguments, {}, None, mine)
+    answer = answer.replace(calls=others, _output=found)
+    if others or len(mine) > 1 or answer.stop != "calls":
+        return answer
+    answer = answer.replace(stop="end")
+    if found.fault() is not None:
+        return answer
+    # A call without a result can't be sent: what fits becomes the model's own text.
+    said = provider.wire.text_message("assistant", arguments_text(call))
+    return answer.replace(_message=(said,))
+
+
+def _said(provider: TakesOutputs, text: str, asked: Asked) -> Output:
+    alone = _alone(asked, strict=False if provider.dialect is None else "auto")
+    nulls_of = provider.with_null_for_left_out(alone).get(FINAL)
+    return Output(asked.codec, asked.is_wrapped, text, own_keys(provider, [asked.tool]), nulls_of)
+
+
+class PartialOutput:
+    """The typed answer of one stream so far.
+
+    Args:
+        provider: whose stream it is.
+        calls: what the stream shows.
+        asked: what the request asked for.
+        by_tool: whether a tool takes the answer.
+    """
+
+    __slots__ = ("_asked", "_calls", "_fed", "_keys", "_said", "_text")
+
+    def __init__(self, provider: TakesOutputs, calls: StreamedCalls, asked: Asked, *, by_tool: bool) -> None:
+        self._calls = calls
+        self._asked = asked
+        self._keys = None if by_tool else own_keys(provider, [asked.tool])
+        self._said: Any = None
+        self._fed = 0
+        self._text: StreamedCall | None = None
+
+    def without(self, calls: Iterable[StreamedCall]) -> list[StreamedCall]:
+        """Return calls without those of the tool that takes the answer."""
+        return [call for call in calls if call.name != FINAL]
+
+    @property
+    def partial(self) -> Partial | None:
+        """What is known so far; None if nothing has come."""
+        if self._keys is None:
+            mine = next((call for call in self._calls.all() if call.name == FINAL), None)
+            return None if mine is None else mine.partial
+        said = self._calls.said
+        if said is not self._said:  # the provider may begin its answer again
+            self._said, self._fed, self._text = said, 0, None
+        if self._text is None:
+            start = _start_in(said.text)
+            if start is None:
+                return None
+            known = StreamedCalls({}, {FINAL: self._asked.tool.codec}, self._keys)
+            self._text = known.begin(None, FINAL, said.text[start:])
+            self._fed = said.since(0)[0]
+        found = self._text.partial
+        self._fed, new = said.since(self._fed)
+        if not new or found is None or found.is_complete:  # a code block may end after it
+            return found
+        self._text.grow(new)
+        return self._text.partial
+
+
+_FENCE = re.compile(r"```[\w+-]*[ \t]*\r?\n")
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
+_BEGIN = frozenset('{["-0123456789tfn')
+
+
+def _start_in(text: str) -> int | None:
+    """Return where the JSON begins in a text that grows; None if that hasn't come."""
+    thought = THOUGHT.match(text)
+    start = 0 if thought is None else thought.end()
+    if text[start:].lstrip()[:1] in _BEGIN:
+        return start
+    fence = _FENCE.search(text, start)
+    return None if fence is None else fence.end()
+
+
+def _json_in(text: str) -> str:
+    """Return the JSON in a text: without a thought before it, and without prose around its only code block.
+
+    Line breaks stay, so that errors name the right line.
+    """
+    thought = THOUGHT.match(text)
+    start = 0 if thought is None else thought.end()
+    if text[start:].lstrip()[:1] in _BEGIN:
+        return "\n" * text.count("\n", 0, start) + text[start:] if start else text
+    blocks = list(_FENCED.finditer(text, start))
+    if len(blocks) != 1:
+        return text
+    (block,) = blocks
+    return "\n" * text.count("\n", 0, block.start(1)) + block.group(1)

@@ -1,0 +1,304 @@
+"""Answers with a type: each provider is asked for one in its own way, and gives an instance back."""
+
+import json
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from splitting import FORMS
+from strategies import TYPES, misses
+from wire_rules import faults
+
+from operator_schema import (
+    AnswerError,
+    Codec,
+    DecodeError,
+    Executor,
+    RawCall,
+    SchemaError,
+    Toolset,
+    Transcript,
+    tool,
+)
+from operator_schema import providers as all_providers
+from operator_schema.providers import (
+    Provider,
+    anthropic,
+    bedrock,
+    deepseek,
+    gemini,
+    gemini_parameters,
+    mistral,
+    ollama,
+    openai_chat,
+    openai_compatible,
+)
+from operator_schema.providers.property_names import without_nulls
+from operator_schema.testing import ScriptedModel, instances
+
+PROVIDERS = [
+    found for name in dir(all_providers) if isinstance(found := getattr(all_providers, name), Provider)
+]
+VLLM = openai_compatible("vLLM")
+each_provider = pytest.mark.parametrize("provider", [*PROVIDERS, VLLM], ids=lambda provider: provider.name)
+FINAL = "final_answer"
+
+
+@dataclass
+class Booking:
+    """A booking of a flight."""
+
+    name: str
+    seats: int = 1
+    price: Decimal | None = None
+    stops: list[str] = field(default_factory=list)
+
+
+@tool
+def add(x: int, y: int) -> int:
+    """Add two numbers."""
+    return x + y
+
+
+OFFERS = [[], Toolset(add).offer()]
+
+
+def is_by_tool(body):
+    return f'"name": "{FINAL}"' in json.dumps(body.get("tools") or body.get("toolConfig") or [])
+
+
+def is_wrapped(output):
+    codec = output if isinstance(output, Codec) else Codec(output)
+    return not isinstance(codec.graph.resolve_root(), type(Codec(Booking).graph.root))
+
+
+def sent(body, value, annotation):
+    """Return what a model says that follows a request: a text, or a call of the final tool."""
+    value = {"value": value} if is_wrapped(annotation) else value
+    return RawCall("call_1", FINAL, value) if is_by_tool(body) else json.dumps(value)
+
+
+def answered(provider, offer, annotation, value):
+    """Return the response in which a model gives a value, in the provider's form."""
+    body = provider.request(offer, ["Hello"], output=annotation)
+    return ScriptedModel(provider, [sent(body, value, annotation)])(**body)
+
+
+def problems_of(decode):
+    try:
+        decode()
+    except DecodeError as error:
+        return error.as_dict()
+    return None
+
+
+def check_reading(provider, offer, codec, value, wrong):
+    """Check that a value comes back as it was, and that a wrong one has the problems of the decoder."""
+    try:
+        body = provider.request(offer, output=codec)
+    except SchemaError:  # as for the arguments of a tool
+        return
+    answer = provider.answer(answered(provider, offer, codec, value), offer, output=codec)
+    assert (answer.calls, answer.stop, answer.output_error) == ((), "end", None)
+    assert codec.encode(answer.output) == value
+    if is_by_tool(body) and not isinstance(wrong, dict):  # arguments are objects
+        return
+    answer = provider.answer(answered(provider, offer, codec, wrong), offer, output=codec)
+    # A strict mode may send null for what is left out.
+    possible = (wrong, without_nulls(codec.graph, wrong) if isinstance(wrong, dict) else wrong)
+    assert problems_of(lambda: answer.output) in [problems_of(partial(codec.decode, one)) for one in possible]
+
+
+@settings(deadline=None, max_examples=settings().max_examples // 3)
+@given(st.data())
+def test_a_value_comes_back_and_a_wrong_one_has_the_problems_of_the_decoder(data):
+    annotation = data.draw(TYPES)
+    codec = Codec(annotation)
+    value, wrong = codec.encode(data.draw(instances(annotation))), data.draw(misses(codec))
+    for provider in [*PROVIDERS, VLLM]:
+        for offer in OFFERS:
+            check_reading(provider, offer, codec, value, wrong)
+
+
+@each_provider
+@pytest.mark.parametrize("offer", OFFERS, ids=["alone", "with tools"])
+@pytest.mark.parametrize("annotation", [Booking, list[Booking]])
+def test_a_stream_gives_the_same_answer_and_what_came_so_far(provider, offer, annotation):
+    whole = {"name": "Ann", "seats": 2, "price": "12.50", "stops": ["FRA"]}
+    value = whole if annotation is Booking else [whole, whole]
+    response = answered(provider, offer, annotation, value)
+    stream = provider.stream(offer, output=annotation)
+    assert stream.partial_output is None
+    seen = []
+    for event in FORMS[type(provider.wire).__name__](response, Random(1)):  # noqa: S311  # the same pieces each time
+        assert stream.feed(event).calls == ()
+        found = stream.partial_output
+        seen += [] if found is None else [(dict(found.fields), found.is_complete)]
+    expected = provider.answer(response, offer, output=annotation)
+    assert stream.close().output == expected.output
+    key = "name" if annotation is Booking else "value"
+    wanted = "Ann" if annotation is Booking else expected.output
+    assert seen[-1] == (seen[-1][0], True)
+    assert seen[-1][0][key] == wanted
+    assert [len(fields) for fields, _ in seen] == sorted(len(fields) for fields, _ in seen)
+    assert stream.calls == []
+
+
+def conversation(provider, offer, script, tries=3):
+    """Ask until the answer fits; return the history, the requests and the last answer."""
+    history, model = Transcript(["Book a flight for Ann."]), ScriptedModel(provider, script)
+    for _ in range(tries):
+        body = provider.request(offer, history, output=Booking)
+        answer = provider.answer(model(**body), offer, output=Booking)
+        turn = Executor(offer.toolset).run_sync(offer.round(answer)).commit(history)
+        if not turn.calls:
+            break
+    return history, model.requests, answer
+
+
+@each_provider
+@pytest.mark.parametrize("offer", [Toolset().offer(), Toolset(add).offer()], ids=["alone", "with tools"])
+def test_a_wrong_answer_is_asked_again(provider, offer):
+    body = provider.request(offer, ["x"], output=Booking)
+    script = [sent(body, {"name": 5}, Booking), sent(body, {"name": "Ann"}, Booking)]
+    history, requests, answer = conversation(provider, offer, script)
+    assert answer.output == Booking("Ann")
+    wrong = history[1]
+    assert [(result.name, result.code) for result in wrong.results] == [(FINAL, "invalid_params")]
+    told = str(problems_text({"name": 5}))
+    assert wrong.results[0].content == told
+    assert json.dumps(told)[1:-1] in json.dumps(requests[1])
+    assert faults(provider, {**requests[1]}) == [] or provider in {deepseek, VLLM, gemini, gemini_parameters}
+    for other in PROVIDERS:  # the turns can be moved
+        assert json.dumps(told)[1:-1] in json.dumps(other.request(offer, history))
+    assert "operator_schema_" not in json.dumps(provider.request(offer, history))
+
+
+def problems_text(value):
+    with pytest.raises(DecodeError) as caught:
+        Codec(Booking).decode(value)
+    return caught.value
+
+
+@each_provider
+def test_an_answer_itself_tells_its_fault_in_a_history(provider):
+    body = provider.request([], ["x"], output=Booking)
+    answer = provider.answer(
+        ScriptedModel(provider, [sent(body, {"name": 5}, Booking)])(**body), [], output=Booking
+    )
+    assert str(answer.output_error) == str(problems_text({"name": 5}))
+    body = provider.request([], ["x", answer], output=Booking)
+    assert json.dumps(str(answer.output_error))[1:-1] in json.dumps(body)
+    right = provider.answer(
+        ScriptedModel(provider, [sent(body, {"name": "Ann"}, Booking)])(**body), [], output=Booking
+    )
+    messages = provider.request([], ["x", right])[provider.wire.HISTORY]
+    assert "Ann" in json.dumps(messages)
+    assert FINAL not in json.dumps(messages)
+
+
+def test_a_saved_round_keeps_a_wrong_answer():
+    tools = Toolset(add)
+    offer = tools.offer()
+    answer = openai_chat.answer(answered(openai_chat, offer, Booking, {}), offer, output=Booking)
+    found = offer.round(answer)
+    restored = tools.restore_round(found.as_dict())
+    assert restored == found
+    assert restored.issues[0].name == FINAL
+    assert json.loads(restored.issues[0].raw.arguments) == {}
+    assert openai_chat.turn(restored.commit([]))[-1]["role"] == "user"
+
+
+def test_the_final_tool_beside_other_calls_waits():
+    offer = Toolset(add).offer()
+    body = deepseek.request(offer, ["x"], output=Booking)
+    both = [RawCall("1", "add", {"x": 1, "y": 2}), RawCall("2", FINAL, {"name": "Ann"})]
+    answer = deepseek.answer(ScriptedModel(deepseek, [both])(**body), offer, output=Booking)
+    assert [call.name for call in answer.calls] == ["add"]
+    with pytest.raises(AnswerError, match="it waits for the results of its calls"):
+        _ = answer.output
+    assert answer.output_error is None
+    turn = Executor(offer.toolset).run_sync(offer.round(answer)).commit([])
+    assert [(result.call_id, result.code) for result in turn.results] == [
+        ("1", None),
+        ("2", "invalid_params"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"name": "Ann"}\n```',
+        'Here it is:\n\n```\n{"name": "Ann"}\n```\nBye',
+        '<think>hm</think>\n{"name": "Ann"}',
+    ],
+)
+def test_a_text_around_the_json_is_left_out(text):
+    for provider in (mistral, VLLM, ollama):
+        body = provider.request([], output=Booking)
+        response = ScriptedModel(provider, [text])(**body)
+        assert provider.answer(response, [], output=Booking).output == Booking("Ann")
+        stream = provider.stream([], output=Booking)
+        for event in FORMS[type(provider.wire).__name__](response, Random(2)):  # noqa: S311  # as above
+            stream.feed(event)
+        assert stream.partial_output.fields == {"name": "Ann"}
+
+
+def test_a_codec_with_repair_repairs_an_answer():
+    codec = Codec(Booking, repair=True)
+    response = ScriptedModel(mistral, ["{'name': 'Ann', 'seats': '2',}"])(**mistral.request([], output=codec))
+    assert mistral.answer(response, [], output=codec).output == Booking("Ann", 2)
+
+
+def test_a_required_call_comes_before_the_answer():
+    offer = Toolset(add).offer(required="any")
+    body = gemini.request(offer, ["x"], output=Booking)
+    assert not is_by_tool(body)
+    assert "generationConfig" not in body
+
+
+def test_answers_that_are_no_outputs():
+    response = answered(openai_chat, [], Booking, {"name": "Ann"})
+    with pytest.raises(ValueError, match="no output was asked for"):
+        _ = openai_chat.answer(response, []).output
+    with pytest.raises(ValueError, match="no output was asked for"):
+        _ = openai_chat.stream([]).partial_output
+    response["choices"][0]["finish_reason"] = "length"
+    with pytest.raises(AnswerError, match="limit on tokens"):
+        _ = openai_chat.answer(response, [], output=Booking).output
+
+
+def test_a_tool_may_not_have_the_name_of_the_final_one():
+    with pytest.raises(ValueError, match="rename yours"):
+        deepseek.request([add.with_(name=FINAL)], output=Booking)
+
+
+def test_a_type_that_the_strict_mode_does_not_take_is_asked_for_by_a_tool_where_there_is_no_other_mode():
+    @dataclass
+    class Part:
+        parts: "list[Part]"
+
+    codec = Codec(Part, namespace={"Part": Part})
+    for provider in (anthropic, bedrock):
+        assert is_by_tool(provider.request([], output=codec))
+    assert openai_chat.request([], output=codec)["response_format"]["json_schema"]["strict"] is True
+
+
+def test_an_error_of_a_class_itself_is_told_shortly():
+    @dataclass
+    class Broken:
+        name: str
+
+        def __post_init__(self):
+            raise RuntimeError("secret")
+
+    offer = Toolset().offer()
+    answer = openai_chat.answer(answered(openai_chat, [], Broken, {"name": "x"}), [], output=Broken)
+    with pytest.raises(RuntimeError):
+        _ = answer.output
+    (call,) = offer.round(answer).issues
+    assert (call.code, call.content) == ("execution_failed", "final_answer could not be used: RuntimeError")
