@@ -113,7 +113,8 @@ def check_reading(provider, offer, codec, value, wrong):
     assert problems_of(lambda: answer.output) in [problems_of(partial(codec.decode, one)) for one in possible]
 
 
-@settings(deadline=None, max_examples=settings().max_examples // 3)
+@pytest.mark.slow("draws types and values, for all providers")
+@settings(deadline=None, max_examples=settings().max_examples // 5)
 @given(st.data())
 def test_a_value_comes_back_and_a_wrong_one_has_the_problems_of_the_decoder(data):
     annotation = data.draw(TYPES)
