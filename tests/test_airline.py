@@ -20,6 +20,8 @@ from jsonschema import Draft202012Validator
 from patience import LONGEST_WAIT
 
 from operator_schema import CallError, Codec, DecodeError, Executor, RawCall, decode_json, encode, json_schema
+from operator_schema.providers import anthropic, deepseek, gemini, openai_chat
+from operator_schema.testing import ScriptedModel
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "docs" / "examples" / "airline"
@@ -547,3 +549,35 @@ def test_the_data_are_what_the_readme_says():
 def test_the_readme_shows_what_the_demo_prints(example):
     shown, *_ = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     assert str(error_of_the_damaged_call(example)).startswith(shown)
+
+
+# --- answers with a type -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("provider", [openai_chat, anthropic, gemini, deepseek], ids=lambda one: one.name)
+def test_what_a_user_wants_can_be_extracted(example, provider):
+    """The recorded arguments are read as the final answers of an extraction, right or wrong at first."""
+    for name in ("book_reservation", "update_reservation_flights", "search_direct_flight"):
+        output = example.tools.TOOLS[name]
+        codec = Codec(output)
+        body = provider.request([], ["Extract what the user wants."], output=codec)
+        is_by_tool = "final_answer" in json.dumps(body.get("tools", ()))
+        for arguments in calls_of(name)[::8]:
+            wrong = json.dumps({**json.loads(arguments), codec.graph.resolve_root().fields[0].key: []})
+            texts = [wrong, arguments]
+            model = ScriptedModel(
+                provider, [RawCall("1", "final_answer", text) if is_by_tool else text for text in texts]
+            )
+            history = ["Extract what the user wants."]
+            for _ in texts:
+                body = provider.request([], history, output=codec)
+                answer = provider.answer(model(**body), [], output=codec)
+                history.append(answer)
+            assert str(history[1].output_error) == str(error_of(codec, wrong))
+            assert encode(answer.output) == encode(codec.decode_json(arguments))
+
+
+def error_of(codec, text):
+    with pytest.raises(DecodeError) as caught:
+        codec.decode_json(text)
+    return caught.value
