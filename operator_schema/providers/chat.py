@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
 
+__all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "text_of", "tools_alone"]
+
 
 _LEGACY = f"{UNNAMED}function_"
 """The beginning of the ids of calls in OpenAI's old `function_call`: their results have another role."""

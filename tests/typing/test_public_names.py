@@ -21,7 +21,6 @@ from operator_schema import (
     encode,
     errors,
     json_schema,
-    providers,
 )
 from operator_schema.codec import ArgumentStream, Partial
 from operator_schema.types import URL, register_leaf
@@ -83,23 +82,3 @@ def test_a_name_that_is_not_there_is_an_error_of_type_checkers() -> None:
         _ = operator_schema.Codek  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     with pytest.raises(AttributeError):
         _ = errors.CommitError  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
-
-
-def test_each_provider_has_its_type() -> None:
-    known: dict[str, providers.Provider] = {
-        "anthropic": providers.anthropic,
-        "bedrock": providers.bedrock,
-        "cohere": providers.cohere,
-        "deepseek": providers.deepseek,
-        "gemini": providers.gemini,
-        "gemini_parameters": providers.gemini_parameters,
-        "groq": providers.groq,
-        "llama_cpp": providers.llama_cpp,
-        "mistral": providers.mistral,
-        "ollama": providers.ollama,
-        "openai_chat": providers.openai_chat,
-        "openai_responses": providers.openai_responses,
-        "xai": providers.xai,
-    }
-    assert sorted(known) == providers.provider_names()
-    assert_type(providers.openai_compatible("vLLM"), providers.Provider)
