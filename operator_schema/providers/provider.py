@@ -425,7 +425,15 @@ class Provider(Value):
         Raises:
             TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
         """
-        return _sendable(self._results(results, offered_now(offer), _checked_calls(calls)))
+        given = _checked_results(results)
+        rest = [result for result in given if not result.call_id.startswith(OUTPUT)]
+        found = self._results(rest, offered_now(offer), _checked_calls(calls))
+        return _sendable([*found, *self._told(given)])
+
+    def _told(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
+        """Return what is wrong with answers of a wrong type, which the model said as a text, as texts."""
+        wrong = [result.content for result in results if result.call_id.startswith(OUTPUT)]
+        return [self.wire.text_message("user", text) for text in wrong]
 
     def _results(
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
@@ -469,16 +477,14 @@ class Provider(Value):
         return _sendable(self._turn(turn, offered_now(offer)))
 
     def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
-        told = [result.content for result in turn.results if result.call_id.startswith(OUTPUT)]
+        told = self._told(turn.results)
         if not told:
             return self._turn_of_calls(turn, offered)
-        # The model said its answer as a text, and no call: so what was wrong with it is told as one.
         rest = turn.replace(
             calls=tuple([call for call in turn.calls if not call.id.startswith(OUTPUT)]),
             results=tuple([one for one in turn.results if not one.call_id.startswith(OUTPUT)]),
         )
-        said = self._turn_of_calls(rest, offered)
-        return [*said, *[self.wire.text_message("user", text) for text in told]]
+        return [*self._turn_of_calls(rest, offered), *told]
 
     def _turn_of_calls(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said, calls = turn.assistant, turn.calls

@@ -211,34 +211,6 @@ def test_an_answer_itself_tells_its_fault_in_a_history(provider):
     assert FINAL not in json.dumps(messages)
 
 
-def test_a_saved_round_keeps_a_wrong_answer():
-    tools = Toolset(add)
-    offer = tools.offer()
-    answer = openai_chat.answer(answered(openai_chat, offer, Booking, {}), offer, output=Booking)
-    found = offer.round(answer)
-    restored = tools.restore_round(found.as_dict())
-    assert restored == found
-    assert restored.issues[0].name == FINAL
-    assert json.loads(restored.issues[0].raw.arguments) == {}
-    assert openai_chat.turn(restored.commit([]))[-1]["role"] == "user"
-
-
-def test_the_final_tool_beside_other_calls_waits():
-    offer = Toolset(add).offer()
-    body = deepseek.request(offer, ["x"], output=Booking)
-    both = [RawCall("1", "add", {"x": 1, "y": 2}), RawCall("2", FINAL, {"name": "Ann"})]
-    answer = deepseek.answer(ScriptedModel(deepseek, [both])(**body), offer, output=Booking)
-    assert [call.name for call in answer.calls] == ["add"]
-    with pytest.raises(AnswerError, match="it waits for the results of its calls"):
-        _ = answer.output
-    assert answer.output_error is None
-    turn = Executor(offer.toolset).run_sync(offer.round(answer)).commit([])
-    assert [(result.call_id, result.code) for result in turn.results] == [
-        ("1", None),
-        ("2", "invalid_params"),
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -296,19 +268,3 @@ def test_a_type_that_the_strict_mode_does_not_take_is_asked_for_by_a_tool_where_
     for provider in (anthropic, bedrock):
         assert is_by_tool(provider.request([], output=codec))
     assert openai_chat.request([], output=codec)["response_format"]["json_schema"]["strict"] is True
-
-
-def test_an_error_of_a_class_itself_is_told_shortly():
-    @dataclass
-    class Broken:
-        name: str
-
-        def __post_init__(self):
-            raise RuntimeError("secret")
-
-    offer = Toolset().offer()
-    answer = openai_chat.answer(answered(openai_chat, [], Broken, {"name": "x"}), [], output=Broken)
-    with pytest.raises(RuntimeError):
-        _ = answer.output
-    (call,) = offer.round(answer).issues
-    assert (call.code, call.content) == ("execution_failed", "final_answer could not be used: RuntimeError")
