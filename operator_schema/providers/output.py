@@ -14,7 +14,7 @@ from ..immutable import Value
 from ..introspect.nodes import ObjectNode
 from ..json_values import is_object
 from ..message_text import quote
-from .partial_response import StreamedCalls
+from .partial_response import THOUGHTS, StreamedCalls
 from .property_names import value_with_keys, without_nulls
 from .text_calls import THOUGHT
 from .tool_forms import Offered, TakesTools, fits_of, own_keys, sent_tools
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..codec.partial import Partial
     from ..tools import RawCall, Tool, ToolDefinition, ToolResult
     from .answer import Answer
-    from .partial_response import StreamedCall
+    from .partial_response import GrowingText, StreamedCall
 
 __all__ = ["Asked", "Output", "PartialOutput", "ask", "asked_for", "with_final_tool", "with_output"]
 
@@ -269,19 +269,22 @@ class PartialOutput:
         by_tool: whether a tool takes the answer.
     """
 
-    __slots__ = ("_asked", "_calls", "_fed", "_keys", "_said", "_text")
+    __slots__ = ("_asked", "_calls", "_fed", "_keys", "_looked", "_said", "_text")
 
     def __init__(self, provider: TakesOutputs, calls: StreamedCalls, asked: Asked, *, by_tool: bool) -> None:
         self._calls = calls
         self._asked = asked
         self._keys = None if by_tool else own_keys(provider, [asked.tool])
-        self._said: Any = None
-        self._fed = 0
+        self._begin(None)
+
+    def _begin(self, said: GrowingText | None) -> None:
+        self._said = said
+        self._fed = self._looked = 0
         self._text: StreamedCall | None = None
 
     def without(self, calls: Iterable[StreamedCall]) -> list[StreamedCall]:
         """Return calls without those of the tool that takes the answer."""
-        return [call for call in calls if call.name != FINAL]
+        return [call for call in calls if self._keys is not None or call.name != FINAL]
 
     @property
     def partial(self) -> Partial | None:
@@ -291,13 +294,15 @@ class PartialOutput:
             return None if mine is None else mine.partial
         said = self._calls.said
         if said is not self._said:  # the provider may begin its answer again
-            self._said, self._fed, self._text = said, 0, None
+            self._begin(said)
         if self._text is None:
-            start = _start_in(said.text)
+            text = said.text
+            start = _start_in(text, self._looked)
+            self._looked = len(text)
             if start is None:
                 return None
             known = StreamedCalls({}, {FINAL: self._asked.tool.codec}, self._keys)
-            self._text = known.begin(None, FINAL, said.text[start:])
+            self._text = known.begin(None, FINAL, text[start:])
             self._fed = said.since(0)[0]
         found = self._text.partial
         self._fed, new = said.since(self._fed)
@@ -307,19 +312,38 @@ class PartialOutput:
         return self._text.partial
 
 
-_FENCE = re.compile(r"```[\w+-]*[ \t]*\r?\n")
-_FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
-_BEGIN = frozenset('{["-0123456789tfn')
+# A string in JSON has no line breaks: so a fence before one is not in a string.
+_FENCE = re.compile(r"```[\w+-]*[ \t]*\r?\n(?=\s*[{\[])")
+_FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(?=\s*[{\[])(.*?)```[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_AFTER_THOUGHT = re.compile(
+    rf"(?:{'|'.join(map(re.escape, {*THOUGHTS.values()}))})\s*(?:```[\w+-]*[ \t]*\r?\n\s*)?(?=[{{\[])"
+)
+_LONGEST_MARK = 64
 
 
-def _start_in(text: str) -> int | None:
-    """Return where the JSON begins in a text that grows; None if that hasn't come."""
-    thought = THOUGHT.match(text)
-    start = 0 if thought is None else thought.end()
-    if text[start:].lstrip()[:1] in _BEGIN:
-        return start
-    fence = _FENCE.search(text, start)
-    return None if fence is None else fence.end()
+def _is_plain(text: str) -> bool:
+    """Return whether a text begins with JSON, as far as it is an object or a list."""
+    return text.lstrip().startswith(("{", "[")) and not _may_think(text)
+
+
+def _may_think(text: str) -> bool:
+    """Return whether a text may begin with a thought."""
+    begin = text[:_LONGEST_MARK].lstrip()
+    return any(begin.startswith(start) or start.startswith(begin) for start in THOUGHTS)
+
+
+def _start_in(text: str, looked: int) -> int | None:
+    """Return where the JSON begins in a text that grows; None if that hasn't come.
+
+    Args:
+        text: so far.
+        looked: length of the text that was looked at before, so that all looks together take linear time.
+    """
+    if looked < _LONGEST_MARK and _is_plain(text):
+        return 0
+    marks = [_AFTER_THOUGHT] if _may_think(text) else [_AFTER_THOUGHT, _FENCE]
+    found = [mark.search(text, max(looked - _LONGEST_MARK, 0)) for mark in marks]
+    return min([match.end() for match in found if match is not None], default=None)
 
 
 def _json_in(text: str) -> str:
@@ -327,12 +351,17 @@ def _json_in(text: str) -> str:
 
     Line breaks stay, so that errors name the right line.
     """
-    thought = THOUGHT.match(text)
-    start = 0 if thought is None else thought.end()
-    if text[start:].lstrip()[:1] in _BEGIN:
-        return "\n" * text.count("\n", 0, start) + text[start:] if start else text
-    blocks = list(_FENCED.finditer(text, start))
-    if len(blocks) != 1:
+    if _is_plain(text):
         return text
-    (block,) = blocks
-    return "\n" * text.count("\n", 0, block.start(1)) + block.group(1)
+    thought = THOUGHT.match(text)
+    for start in (0,) if thought is None else (thought.end(), 0):
+        if _is_plain(text[start:]):
+            return _from(text, start, len(text))
+        blocks = list(_FENCED.finditer(text, start))
+        if len(blocks) == 1:
+            return _from(text, *blocks[0].span(1))
+    return text
+
+
+def _from(text: str, start: int, end: int) -> str:
+    return "\n" * text.count("\n", 0, start) + text[start:end]

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import assert_linear
 from splitting import FORMS
 from strategies import TYPES, misses
 from wire_rules import faults
@@ -211,23 +212,45 @@ def test_an_answer_itself_tells_its_fault_in_a_history(provider):
     assert FINAL not in json.dumps(messages)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '```json\n{"name": "Ann"}\n```',
-        'Here it is:\n\n```\n{"name": "Ann"}\n```\nBye',
-        '<think>hm</think>\n{"name": "Ann"}',
-    ],
-)
-def test_a_text_around_the_json_is_left_out(text):
-    for provider in (mistral, VLLM, ollama):
-        body = provider.request([], output=Booking)
-        response = ScriptedModel(provider, [text])(**body)
-        assert provider.answer(response, [], output=Booking).output == Booking("Ann")
-        stream = provider.stream([], output=Booking)
-        for event in FORMS[type(provider.wire).__name__](response, Random(2)):  # noqa: S311  # as above
-            stream.feed(event)
-        assert stream.partial_output.fields == {"name": "Ann"}
+AROUND = [
+    "{}",
+    "\n {}\n",
+    "```json\n{}\n```",
+    "Here it is:\n\n```\n{}\n```\nBye",
+    "```json\n{}```",
+    "<think>hm ```json\n{{}}\n```</think>\n{}",
+    "the template began it</think>\n\n{}",
+    "[THINK]hm[/THINK]{}",
+    "<think>hm</think>\n```json\r\n{}\r\n```\n",
+]
+MARKS = ["</think>", "```", "```json\n", "<think>", "{", "[THINK]", "\n```\n", "[/THINK]"]
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("provider", [VLLM, ollama], ids=lambda provider: provider.name)
+def test_a_text_around_the_json_is_left_out(provider, around):
+    for mark in MARKS:
+        value = {"name": f"a {mark} b", "stops": [mark]}
+        for indent in (None, 2):
+            text = around.format(json.dumps(value, indent=indent))
+            body = provider.request([], output=Booking)
+            response = ScriptedModel(provider, [text])(**body)
+            assert provider.answer(response, [], output=Booking).output == Booking(**value)
+            stream = provider.stream([], output=Booking)
+            for event in FORMS[type(provider.wire).__name__](response, Random(2)):  # noqa: S311  # as above
+                stream.feed(event)
+                _ = stream.partial_output
+            assert stream.partial_output.fields == value
+
+
+def test_a_long_text_before_the_json_is_looked_at_once():
+    def read(size):
+        stream = mistral.stream([], output=Booking)
+        for _ in range(size):
+            stream.feed({"choices": [{"index": 0, "delta": {"content": "so many words ` and { "}}]})
+            assert stream.partial_output is None
+
+    assert_linear(read, 200)
 
 
 def test_a_codec_with_repair_repairs_an_answer():
