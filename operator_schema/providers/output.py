@@ -282,6 +282,10 @@ class PartialOutput:
         self._fed = self._looked = 0
         self._text: StreamedCall | None = None
 
+    def given(self, answer: Answer[Any]) -> Answer[Any]:
+        """Return an answer that says nothing, and knows what was asked for."""
+        return answer.replace(_output=Output(self._asked.codec, self._asked.is_wrapped, "", {}, None))
+
     def without(self, calls: Iterable[StreamedCall]) -> list[StreamedCall]:
         """Return calls without those of the tool that takes the answer."""
         return [call for call in calls if self._keys is not None or call.name != FINAL]

@@ -587,8 +587,13 @@ class Stream(Generic[T]):
         found = () if response is None else self._read(response)
         if found and self._merger.is_complete:
             return found
-        found = found or (Answer((), "", None, "interrupted", None, ()),)
+        found = found or (self._nothing(),)
         return tuple([answer.replace(stop="interrupted").with_cut_marked() for answer in found])
+
+    def _nothing(self) -> Answer:
+        """Return the answer of a stream that ended before it began."""
+        nothing = Answer((), "", None, "interrupted", None, ())
+        return nothing if self._output is None else self._output.given(nothing)
 
     def _response(self) -> dict[str, Any] | None:
         try:

@@ -157,6 +157,23 @@ def test_a_stream_gives_the_same_answer_and_what_came_so_far(provider, offer, an
     assert stream.calls == []
 
 
+@each_provider
+@pytest.mark.parametrize("offer", OFFERS, ids=["alone", "with tools"])
+def test_a_stream_that_is_cut_anywhere_has_no_output(provider, offer):
+    response = answered(provider, offer, Booking, {"name": "Ann", "seats": 2})
+    events = [*FORMS[type(provider.wire).__name__](response, Random(3))]  # noqa: S311  # as above
+    for end in range(len(events)):
+        stream = provider.stream(offer, output=Booking)
+        for event in events[:end]:
+            stream.feed(event)
+        answer = stream.close()
+        assert answer.stop == "interrupted" or stream.is_complete
+        if answer.stop != "end":
+            assert answer.output_error is None
+            with pytest.raises(AnswerError):
+                _ = answer.output
+
+
 def conversation(provider, offer, script, tries=3):
     """Ask until the answer fits; return the history, the requests and the last answer."""
     history, model = Transcript(["Book a flight for Ann."]), ScriptedModel(provider, script)
