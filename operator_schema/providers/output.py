@@ -14,6 +14,7 @@ from ..immutable import Value
 from ..introspect.nodes import ObjectNode
 from ..json_values import is_object
 from ..message_text import quote
+from .answer import is_whole
 from .partial_response import THOUGHTS, StreamedCalls
 from .property_names import value_with_keys, without_nulls
 from .text_calls import THOUGHT
@@ -351,7 +352,7 @@ def _start_in(text: str, looked: int) -> int | None:
 
 
 def _json_in(text: str) -> str:
-    """Return the JSON in a text: without a thought before it, and without prose around its only code block.
+    """Return the JSON in a text, without a thought before it and prose around its only code block or object.
 
     Line breaks stay, so that errors name the right line.
     """
@@ -364,7 +365,8 @@ def _json_in(text: str) -> str:
         blocks = list(_FENCED.finditer(text, start))
         if len(blocks) == 1:
             return _from(text, *blocks[0].span(1))
-    return text
+    start, end = text.find("{"), text.rfind("}") + 1
+    return _from(text, start, end) if is_whole(text[max(start, 0) : end]) else text
 
 
 def _from(text: str, start: int, end: int) -> str:

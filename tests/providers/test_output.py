@@ -260,6 +260,12 @@ def test_a_text_around_the_json_is_left_out(provider, around):
             assert stream.partial_output.fields == value
 
 
+@pytest.mark.parametrize("text", ['I am done: {"name": "Ann"}', 'Done.{"name": "Ann"}\nBye.'])
+def test_an_object_in_a_sentence_is_read(text):
+    response = ScriptedModel(openai_chat, [text])(**openai_chat.request([], output=Booking))
+    assert openai_chat.answer(response, [], output=Booking).output == Booking("Ann")
+
+
 def test_a_long_text_before_the_json_is_looked_at_once():
     def read(size):
         stream = mistral.stream([], output=Booking)
