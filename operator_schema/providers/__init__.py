@@ -17,12 +17,7 @@ if TYPE_CHECKING:
     from .answer import AnswerError as AnswerError
     from .answer import ResponseError as ResponseError
     from .answer import Usage as Usage
-    from .chat import deepseek as deepseek
-    from .chat import groq as groq
-    from .chat import llama_cpp as llama_cpp
-    from .chat import mistral as mistral
-    from .chat import openai_chat as openai_chat
-    from .chat import openai_compatible as openai_compatible
+    from .chat import *  # noqa: F403  # each row is a provider
     from .cohere_chat import cohere as cohere
     from .converse import bedrock as bedrock
     from .generate_content import gemini as gemini

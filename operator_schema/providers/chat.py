@@ -63,7 +63,8 @@ if TYPE_CHECKING:
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
 
-__all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "text_of", "tools_alone"]
+if not TYPE_CHECKING:  # type checkers take the providers below from here: `from .chat import *`
+    __all__ = ["ChatLikeWire", "ChatWire", "LENGTH", "calls_of", "reasoning_of", "text_of", "tools_alone"]
 
 
 _LEGACY = f"{UNNAMED}function_"

@@ -425,9 +425,10 @@ class Provider(Value):
         Raises:
             TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
         """
+        offered, checked = offered_now(offer), _checked_calls(calls)
         given = _checked_results(results)
         rest = [result for result in given if not result.call_id.startswith(OUTPUT)]
-        found = self._results(rest, offered_now(offer), _checked_calls(calls))
+        found = self._results(rest, offered, checked)
         return _sendable([*found, *self._told(given)])
 
     def _told(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
