@@ -362,7 +362,7 @@ def _value_of(text: str) -> Any:
         An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end
         or has a number like NaN, or has a key twice: decoding says so.
     """
-    value = read_json(text, text) if text.strip() else {}
+    value: Any = read_json(text, text) if text.strip() else {}
     return value if is_finite(value) else text
 
 
