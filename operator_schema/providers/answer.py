@@ -283,7 +283,7 @@ class Answer(Value, Generic[T]):
         """
         return self.stop in {"length", "interrupted"}
 
-    def raise_for_stop(self) -> Answer:
+    def raise_for_stop(self) -> Self:
         """Return the answer, if the model finished it: if `stop` is `end`.
 
         Raises:
@@ -293,7 +293,7 @@ class Answer(Value, Generic[T]):
             raise AnswerError(self)
         return self
 
-    def checked(self) -> Answer:
+    def checked(self) -> Self:
         """Return the answer, if its texts are texts, and JSON can write it, whatever the provider sent.
 
         Raises:

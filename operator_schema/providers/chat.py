@@ -409,6 +409,12 @@ _OF_A_CHUNK = frozenset({"delta", "message"})
 _GROWING_DETAILS = frozenset({"text", "summary", "data"})
 
 
+def _lacks_choices(event: Mapping[str, Any]) -> bool:
+    """Return whether an event is a chunk without choices, as that of the usage may be."""
+    kind = event.get("object")
+    return kind == "chat.completion.chunk" or (not kind and bool(event.get("usage")) and "type" not in event)
+
+
 class ChatMerger(ChoicesMerger):
     """Merges chunks, each of which has new content of one choice."""
 
@@ -422,6 +428,8 @@ class ChatMerger(ChoicesMerger):
             chunk = object_of(event["data"])
         elif event.get("type") in _REPEATING_EVENTS:
             return
+        elif _lacks_choices(event):
+            chunk = {**event, "choices": ()}
         else:
             chunk = object_of(event["chunk"])
         self._take_about(chunk)

@@ -163,7 +163,7 @@ class Output(Value):
         is_wrapped: as in `Asked`.
         sent: the JSON text, or the arguments of the call, that should be the answer.
         keys: names of properties in it to their own, where these differ.
-        nulls_of: the tool whose left out fields are null in it; None where nothing has to be removed.
+        nulls_of: reads what has null for fields that are left out; None where nothing has to be removed.
         calls: of the tool that takes the answer, with their places among the calls of the answer.
     """
 
@@ -171,7 +171,7 @@ class Output(Value):
     is_wrapped: bool
     sent: Any
     keys: Mapping[str, str]
-    nulls_of: Tool[..., Any] | None
+    nulls_of: Codec[Any] | None
     calls: tuple[tuple[int, RawCall], ...] = ()
 
     def decode(self) -> Any:
@@ -189,7 +189,7 @@ class Output(Value):
         if self.keys:
             sent = value_with_keys(sent, self.keys)
         if self.nulls_of is not None and is_object(sent):
-            sent = without_nulls(self.nulls_of.codec.graph, sent)
+            sent = without_nulls(self.nulls_of.graph, sent)
         if self.is_wrapped and is_object(sent) and _VALUE in sent:
             sent = sent[_VALUE]
         return codec.decode(sent)
@@ -257,7 +257,8 @@ def with_output(provider: TakesOutputs, answer: Answer[Any], asked: Asked, *, by
 
 def _said(provider: TakesOutputs, text: str, asked: Asked) -> Output:
     alone = _alone(asked, strict=False if provider.dialect is None else "auto")
-    nulls_of = provider.with_null_for_left_out(alone).get(FINAL)
+    strict = provider.with_null_for_left_out(alone).get(FINAL)
+    nulls_of = None if strict is None else strict.codec
     return Output(asked.codec, asked.is_wrapped, text, own_keys(provider, [asked.tool]), nulls_of)
 
 
@@ -308,15 +309,25 @@ class PartialOutput:
             if start is None:
                 return None
             known = StreamedCalls({}, {FINAL: self._asked.tool.codec}, self._keys)
-            self._text = known.begin(None, FINAL, text[start:])
+            self._text = known.begin(None, FINAL, "")
             self._fed = said.since(0)[0]
-        found = self._text.partial
+            return _grown(self._text, text[start:])
         self._fed, new = said.since(self._fed)
-        if not new or found is None or found.is_complete:  # a code block may end after it
-            return found
-        self._text.grow(new)
-        return self._text.partial
+        return _grown(self._text, new)
 
+
+def _grown(text: StreamedCall, new: str) -> Partial | None:
+    """Let a text grow until its JSON is complete: a code block may end after it, or prose follow."""
+    for piece in _AFTER_AN_OBJECT.split(new):
+        found = text.partial
+        if found is not None and found.is_complete:
+            return found
+        text.grow(piece)
+    return text.partial
+
+
+_AFTER_AN_OBJECT = re.compile(r"(?<=\})(?=\s*[^\s,\]}])")
+"""Where the JSON may have ended before other text."""
 
 # A string in JSON has no line breaks: so a fence before one is not in a string.
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\r?\n(?=\s*[{\[])")
@@ -360,14 +371,18 @@ def _json_in(text: str) -> str:
     if _is_plain(text):
         return text
     thought = THOUGHT.match(text)
-    for start in (0,) if thought is None else (thought.end(), 0):
+    starts = (0,) if thought is None else (thought.end(), 0)
+    for start in starts:
         if _is_plain(text[start:]):
             return _from(text, start, len(text))
         blocks = list(_FENCED.finditer(text, start))
         if len(blocks) == 1:
             return _from(text, *blocks[0].span(1))
-    start, end = text.find("{"), text.rfind("}") + 1
-    return _from(text, start, end) if is_whole(text[max(start, 0) : end]) else text
+    end = text.rfind("}") + 1
+    for begin in [text.find("{", start) for start in starts]:
+        if is_whole(text[max(begin, 0) : end]):
+            return _from(text, begin, end)
+    return text
 
 
 def _from(text: str, start: int, end: int) -> str:

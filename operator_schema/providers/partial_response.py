@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..json_values import copy_json, is_array, is_object, to_json_text
+from ..json_values import copy_json, is_array, is_finite, is_object, to_json_text
 from .answer import read_json
 
 if TYPE_CHECKING:
@@ -359,10 +359,11 @@ def _value_of(text: str) -> Any:
     """Return the arguments of a call as the JSON value that the unstreamed response has.
 
     Returns:
-        An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end,
-        or has a key twice: decoding says so.
+        An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end
+        or has a number like NaN, or has a key twice: decoding says so.
     """
-    return read_json(text, text) if text.strip() else {}
+    value: Any = read_json(text, text) if text.strip() else {}
+    return value if is_finite(value) else text
 
 
 _SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"})

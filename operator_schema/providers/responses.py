@@ -417,10 +417,8 @@ class ResponsesMerger(Merger):
         kind = event["type"]
         if kind in _SNAPSHOTS:
             self._response = GrowingObject(object_of(event["response"]))
-            # Some servers leave the items out of the last event.
-            if not self._response.content.get("output"):
-                self._response.hold("output", NumberedList(self._items))
             self._has_ended = kind in _LAST
+            self._compare(self._response.content.get("output") or ())
         elif kind == "response.output_item.added":
             item = object_of(event["item"])
             self._begin(self._new_place(event["output_index"], item), item)
@@ -439,6 +437,16 @@ class ResponsesMerger(Merger):
             self._grow(event, *_TEXTS[kind])
         elif not isinstance(kind, str):
             raise TypeError
+
+    def _compare(self, output: Sequence[Any]) -> None:
+        """Compare all items that an event has with those that came: some servers leave out some there."""
+        if self._has_ended and not self._items:  # some servers send nothing else
+            for index, item in enumerate(output):
+                self._end(index, object_of(item))
+        is_call = self._wire.is_call
+        had_calls = any(is_call(item.content) for item in self._items.values())
+        if not output or (had_calls and not any(map(is_call, output))):
+            self._response.hold("output", NumberedList(self._items))
 
     def _new_place(self, index: Any, item: Mapping[str, Any]) -> Any:
         """Return the place of a new item in the output: its index, if the server gave it to no other one."""

@@ -521,7 +521,7 @@ class Stream(Generic[T]):
             raise ResponseError(self._provider, f"the stream can't be read: {error}") from None
 
     def _take_data(self, kind: str, data: str) -> None:
-        if not data.strip() or data.strip() == _END:
+        if kind in _SIGNS_OF_LIFE or not data.strip() or data.strip() == _END:
             return
         event = parsed(data)
         if kind == "error" and not is_object(event):
@@ -601,6 +601,9 @@ class Stream(Generic[T]):
         except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
             raise ResponseError(self._provider, "the stream mixes events of different responses") from None
 
+
+_SIGNS_OF_LIFE = frozenset({"ping", "keepalive"})
+"""Events that only say that the connection is open, whatever their data are."""
 
 _WHOLE = (
     "this is a whole answer, not a stream: did you send stream=True? provider.answer(…) reads it as it is"

@@ -190,6 +190,18 @@ def chat_changes(events, response):
     for index in (0, 1):
         yield f"calls in choice {index}", calls_in_second_choice(events, index)
     yield "an empty reason at first", empty_reasons(events)
+    yield "no choices beside the usage", no_empty_choices(events)
+
+
+def no_empty_choices(events):
+    """Leave out the choices of the chunk of the usage."""
+
+    def change(events):
+        for event in events:
+            if event.get("choices") == [] and event.get("usage"):
+                del event["choices"]
+
+    return changed(events, change)
 
 
 def empty_reasons(events):
@@ -202,8 +214,26 @@ def empty_reasons(events):
     return changed(events, change)
 
 
+LAST = {"response.completed", "response.incomplete", "response.failed"}
+
+
 def is_last(event):
-    return event["type"] in {"response.completed", "response.incomplete", "response.failed"}
+    return event["type"] in LAST
+
+
+def empty_message_at_end(events):
+    """Say nothing of the calls in the last event, as SGLang's router does."""
+    items = [event.get("item") or {} for event in events]
+    if any(item.get("type") == "message" for item in items):
+        return None
+
+    def change(events):
+        for event in events:
+            if is_last(event) and any(item.get("call_id") for item in event["response"]["output"]):
+                part = {"type": "output_text", "text": ""}
+                event["response"]["output"] = [{"type": "message", "role": "assistant", "content": [part]}]
+
+    return changed(events, change)
 
 
 def no_items_at_end(events):
@@ -237,6 +267,11 @@ def responses_changes(events, _response):
     yield "index is 0", index_always_zero(events)
     yield "index is 0, no items at the end", no_items_at_end(index_always_zero(events) or [])
     yield "no first event", left_out(events, "response.created", "response.in_progress")
+    yield "an empty message at the end", empty_message_at_end(events)
+    yield (
+        "the last event alone",
+        [event for event in events if is_last(event) and event["response"]["output"]],
+    )
     if any(event["type"] == "response.function_call_arguments.done" for event in events):
         begun = [event for event in events if not ends_a_call(event)]
         yield "arguments at their end alone", no_items_at_end(left_out(begun, "arguments.delta") or begun)

@@ -1,5 +1,6 @@
 """Recorded streams, changed as other servers send theirs, give the same answer."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -147,6 +148,16 @@ def test_an_error_inside_a_choice_is_told():
     assert openai_chat.answer(body, []).stop_message == "Provider disconnected"
     event = {"choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error", "error": error}]}
     assert closed(openai_chat, [event])[1].stop_message == "Provider disconnected"
+
+
+@pytest.mark.parametrize("data", ["{}", "", "null", '{"type": "ping"}', "keep alive"])
+@pytest.mark.parametrize("kind", ["ping", "keepalive"])
+def test_a_sign_of_life_may_say_anything(kind, data):
+    stream = anthropic.stream([])
+    stream.feed(f"event: {kind}\ndata: {data}\n\n")
+    start = {"type": "message_start", "message": {"role": "assistant", "content": []}}
+    stream.feed(f"data: {json.dumps(start)}\n\n")
+    assert stream.close().stop == "interrupted"
 
 
 def test_two_encrypted_thoughts_at_one_index_are_two():

@@ -9,6 +9,7 @@ from patience import assert_linear
 from provider_traffic import provider_of, unstreamed
 from splitting import FORMS, NEW, pieces
 
+from operator_schema import RawCall
 from operator_schema.providers import (
     ResponseError,
     Usage,
@@ -23,6 +24,7 @@ from operator_schema.providers import (
     openai_chat,
     openai_responses,
 )
+from operator_schema.testing import ScriptedModel
 
 
 def form_of(exchange):
@@ -365,6 +367,19 @@ def test_a_number_that_json_lacks_is_an_error_of_the_response(number, is_text):
     stream.feed({"type": "content_block_start", "index": 0, "content_block": block})
     with pytest.raises(ResponseError, match="a number in it isn't finite"):
         stream.close()
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("provider", [anthropic, bedrock, cohere, openai_chat, openai_responses])
+def test_a_number_that_json_lacks_in_streamed_arguments_is_for_the_model(provider, number):
+    said = f'{{"x": [{number}]}}'
+    response = ScriptedModel(provider, [RawCall("call_1", "f", said)])(**provider.request([], ["Hello"]))
+    stream = provider.stream([])
+    for event in FORMS[type(provider.wire).__name__](response, Random(0)):  # noqa: S311  # not a secret
+        stream.feed(event)
+    answer = stream.close()
+    assert (answer.stop, [call.arguments for call in answer.calls]) == ("calls", [said])
+    provider.request([], ["Hello", answer])
 
 
 def test_numbers_beside_the_message_may_be_anything():

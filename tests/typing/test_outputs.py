@@ -32,6 +32,7 @@ def test_an_answer_has_the_type_that_was_asked_for() -> None:
     answer = openai_chat.answer(RESPONSE, [], output=Booking)
     assert_type(answer, Answer[Booking])
     assert_type(answer.output, Booking)
+    assert_type(answer.raise_for_stop(), Answer[Booking])
     assert answer.output == Booking("Ann")
     assert_type(openai_chat.answers(RESPONSE, [], output=Booking), tuple[Answer[Booking], ...])
     assert_type(openai_chat.answer(RESPONSE, [], output=Codec(Booking)).output, Booking)
