@@ -163,6 +163,14 @@ def test_no_module_names_the_package_by_its_own_name() -> None:
         assert not absolute.search(path.read_text(encoding="utf-8")), path
 
 
+def test_no_module_takes_the_first_part_of_its_name_for_the_package() -> None:
+    """In a copy that is `acme`: `python -m acme` would run something else."""
+    for path in PACKAGE.rglob("*.py"):
+        assert not re.search(r"__(name|package)__\.(split|partition)\(", path.read_text(encoding="utf-8")), (
+            path
+        )
+
+
 ROWS = {
     "the engine": (ENGINE, OF_THE_ENGINE),
     "tools and rounds": (CORE, PROGRAM),
