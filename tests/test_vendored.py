@@ -132,6 +132,26 @@ def find(arguments: dict) -> object:
 
 schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 tools = [add, document_tool(find, schema, name="find", repair=True)]
+beside = {"__name__": "acme.own", "add": add}
+exec("copied = add.with_(name='plus')", beside)
+assert beside["copied"].home == "acme.own", beside["copied"].home
+exec("""
+class Unreadable(type):
+    def __getattribute__(cls, name):
+        if name == "__mro__":
+            raise ValueError(name)
+        return super().__getattribute__(name)
+
+class Result(metaclass=Unreadable):
+    pass
+
+def give() -> Result:
+    'Give it.'
+""", beside)
+try:
+    o.tool(beside["give"])
+except o.SchemaError as error:
+    assert "its own code raised ValueError" in str(error), error
 calls = [o.RawCall("1", "add", '{"a": 1, "b": "x"}'), o.RawCall("2", "find", {"Name": "a"})]
 registry = o.Registry(tools)
 wrong, found = o.Executor(registry).run_sync(calls)
