@@ -267,6 +267,8 @@ def test_vendored(tmp_path):
         "assert 'operator_schema' not in sys.modules\n"
     )
     as_module = "import runpy, sys; sys.argv[1:] = ['--help']\n"
+    as_module += "from acme._vendor.operator_schema.workbench import PACKAGE\n"
+    as_module += "assert PACKAGE == 'acme._vendor.operator_schema', PACKAGE\n"
     as_module += "runpy.run_module('acme._vendor.operator_schema', run_name='__main__')"
     # The command line needs its libraries, which only `site` finds.
     for source, alone in ((code, ["-S"]), (as_module, [])):

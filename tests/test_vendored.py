@@ -132,6 +132,26 @@ def find(arguments: dict) -> object:
 
 schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 tools = [add, document_tool(find, schema, name="find", repair=True)]
+beside = {"__name__": "acme.own", "add": add}
+exec("copied = add.with_(name='plus')", beside)
+assert beside["copied"].home == "acme.own", beside["copied"].home
+exec("""
+class Unreadable(type):
+    def __getattribute__(cls, name):
+        if name == "__mro__":
+            raise ValueError(name)
+        return super().__getattribute__(name)
+
+class Result(metaclass=Unreadable):
+    pass
+
+def give() -> Result:
+    'Give it.'
+""", beside)
+try:
+    o.tool(beside["give"])
+except o.SchemaError as error:
+    assert "its own code raised ValueError" in str(error), error
 calls = [o.RawCall("1", "add", '{"a": 1, "b": "x"}'), o.RawCall("2", "find", {"Name": "a"})]
 registry = o.Registry(tools)
 wrong, found = o.Executor(registry).run_sync(calls)
@@ -161,6 +181,14 @@ def test_no_module_names_the_package_by_its_own_name() -> None:
     absolute = re.compile(r"^\s*(from|import) operator_schema\b", re.MULTILINE)
     for path in PACKAGE.rglob("*.py"):
         assert not absolute.search(path.read_text(encoding="utf-8")), path
+
+
+def test_no_module_takes_the_first_part_of_its_name_for_the_package() -> None:
+    """In a copy that is `acme`: `python -m acme` would run something else."""
+    for path in PACKAGE.rglob("*.py"):
+        assert not re.search(r"__(name|package)__\.(split|partition)\(", path.read_text(encoding="utf-8")), (
+            path
+        )
 
 
 ROWS = {

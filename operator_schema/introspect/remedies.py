@@ -197,8 +197,8 @@ def _is_own(error: Exception) -> bool:
     while last.tb_next is not None:
         last = last.tb_next
     module = last.tb_frame.f_globals.get("__name__")
-    is_here = isinstance(module, str) and module.partition(".")[0] == _PACKAGE
+    is_here = isinstance(module, str) and f"{module}.".startswith(_PACKAGE)
     return is_here and last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
-_PACKAGE: Final = __name__.partition(".")[0]
+_PACKAGE: Final = f"{__name__.rpartition('.introspect.')[0]}."

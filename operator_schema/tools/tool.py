@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Tool", "ToolDefinition"]
 
+_PACKAGE = f"{__name__.rpartition('.tools.')[0]}."
 _MOST_FORMS = 16
 """How many forms a tool keeps; a program needs one or two."""
 
@@ -605,7 +606,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             output = output.with_leaves(given["leaves"])
         # A copy belongs to the module that makes it, unless that module is part of this package.
         home = caller_module(sys._getframe(1))  # whose copy it is
-        if home.partition(".")[0] == __name__.partition(".")[0]:
+        if f"{home}.".startswith(_PACKAGE):
             home = self._home
         made: Tool[P, R] = self._copy(
             _metadata=changed_metadata(metadata, given, codec),

@@ -377,7 +377,7 @@ def is_undescribed(tool: Tool[..., Any]) -> bool:
     return tool.summary.endswith(AUTO_GENERATED)
 
 
-_OWN_MODULES = f"{__name__.partition('.tools.')[0]}."
+_OWN_MODULES = f"{__name__.rpartition('.tools.')[0]}."
 
 _told: set[str] = set()
 """The places of the tools that nobody described, of which the log was told."""
