@@ -25,6 +25,7 @@ from operator_schema.message_text import fold
 NEED_EXTRAS = {
     *("operator_schema.adapters.mcp", "operator_schema.adapters.mcp.gateway", "operator_schema.code_tools"),
     *("operator_schema.adapters.mcp_client", "operator_schema.adapters.mcp_connection"),
+    "operator_schema.adapters.postgres",
 }
 """What can't be imported without another distribution."""
 
