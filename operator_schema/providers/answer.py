@@ -40,7 +40,7 @@ if TYPE_CHECKING:
             """Return the instance, or raise a `DecodeError`."""
             ...
 
-        def unfit(self, *, has_ended: bool) -> list[tuple[int, RawCall, ToolResult]]:
+        def unfit(self, *, has_ended: bool, is_cut_off: bool) -> list[tuple[int, RawCall, ToolResult]]:
             """List what the model has to correct."""
             ...
 else:
@@ -238,7 +238,7 @@ class Answer(Value, Generic[T]):
         found = self._output
         if found is None or (self.stop != "end" and not found.calls):
             return []
-        return found.unfit(has_ended=self.stop == "end")
+        return found.unfit(has_ended=self.stop == "end", is_cut_off=self.is_cut_off)
 
     @property
     def message(self) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from os import urandom
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from .. import tools
+from .. import rounds, tools
 from ..codec.codec import Codec, codec_of
 from ..errors import DecodeError
 from ..immutable import Value
@@ -202,14 +202,15 @@ class Output(Value):
             return error
         return None
 
-    def unfit(self, *, has_ended: bool) -> list[tuple[int, RawCall, ToolResult]]:
+    def unfit(self, *, has_ended: bool, is_cut_off: bool) -> list[tuple[int, RawCall, ToolResult]]:
         """List what the model has to correct, like calls: the place among the calls, the call, the result.
 
         Args:
             has_ended: whether this is the final answer, as far as the model is concerned.
+            is_cut_off: whether the end of the answer is missing.
         """
         if not has_ended:
-            return [(place, call, _result(call, _ALONE, "invalid_params")) for place, call in self.calls]
+            return [(place, call, _not_final(call, is_cut_off=is_cut_off)) for place, call in self.calls]
         error = self.fault()
         if error is None:
             return []
@@ -219,6 +220,12 @@ class Output(Value):
             return [(place, call, _result(call, str(error), "invalid_params", error))]
         text = f"{FINAL} could not be used: {type(error).__name__}"
         return [(place, call, _result(call, text, "execution_failed", error))]
+
+
+def _not_final(call: RawCall, *, is_cut_off: bool) -> ToolResult:
+    if is_cut_off or call.is_cut_off:
+        return rounds.FAILURES.cut_off(call)
+    return _result(call, _ALONE, "invalid_params")
 
 
 def _result(call: RawCall, text: str, code: Any, error: Exception | None = None) -> ToolResult:
