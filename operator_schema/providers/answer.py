@@ -32,8 +32,8 @@ if TYPE_CHECKING:
         """What came of an answer with a type; see `output.Output`."""
 
         @property
-        def calls(self) -> Sequence[object]:
-            """The calls of a tool that takes the answer."""
+        def calls(self) -> Sequence[tuple[int, RawCall]]:
+            """The calls of a tool that takes the answer, with their places among all calls."""
             ...
 
         def decode(self) -> Any:
@@ -239,6 +239,14 @@ class Answer(Value, Generic[T]):
         if found is None or (self.stop != "end" and not found.calls):
             return []
         return found.unfit(has_ended=self.stop == "end", is_cut_off=self.is_cut_off)
+
+    @property
+    def all_calls(self) -> list[RawCall]:
+        """The calls, with those of a tool that takes the answer: for this package only."""
+        found = [*self.calls]
+        for place, call in () if self._output is None else self._output.calls:
+            found.insert(place, call)
+        return found
 
     @property
     def message(self) -> list[dict[str, Any]]:

@@ -279,12 +279,13 @@ class PartialOutput:
         by_tool: whether a tool takes the answer.
     """
 
-    __slots__ = ("_asked", "_calls", "_fed", "_keys", "_looked", "_said", "_text")
+    __slots__ = ("_asked", "_by_tool", "_calls", "_fed", "_keys", "_looked", "_said", "_text")
 
     def __init__(self, provider: TakesOutputs, calls: StreamedCalls, asked: Asked, *, by_tool: bool) -> None:
         self._calls = calls
         self._asked = asked
-        self._keys = None if by_tool else own_keys(provider, [asked.tool])
+        self._by_tool = by_tool
+        self._keys = {} if by_tool else own_keys(provider, [asked.tool])
         self._begin(None)
 
     def _begin(self, said: GrowingText | None) -> None:
@@ -298,14 +299,14 @@ class PartialOutput:
 
     def without(self, calls: Iterable[StreamedCall]) -> list[StreamedCall]:
         """Return calls without those of the tool that takes the answer."""
-        return [call for call in calls if self._keys is not None or call.name != FINAL]
+        return [call for call in calls if not self._by_tool or call.name != FINAL]
 
     @property
     def partial(self) -> Partial | None:
         """What is known so far; None if nothing has come."""
-        if self._keys is None:
-            mine = next((call for call in self._calls.all() if call.name == FINAL), None)
-            return None if mine is None else mine.partial
+        mine = next((call for call in self._calls.all() if call.name == FINAL), None)
+        if self._by_tool and mine is not None:
+            return mine.partial
         said = self._calls.said
         if said is not self._said:  # the provider may begin its answer again
             self._begin(said)
