@@ -275,13 +275,19 @@ class Answer(Value, Generic[T]):
         late = {item.get("call_id") for item in self._message if item.get("async") is True}
         if not late:
             return ()
-
         return tuple([call for call in self.calls if given_id(call.id) in late])
 
-    def without_late_calls(self) -> Answer:
-        """Return the answer for a round that doesn't wait for the late calls; its message still has them."""
+    def without_late_calls(self) -> Self:
+        """Return the answer for a round that doesn't wait for the late calls; its message still has them.
+
+        If it says something and has no other calls, it is final: its `stop` is `end`.
+        """
         late = self.late_calls
-        return self.replace(calls=tuple([call for call in self.calls if call not in late])) if late else self
+        if not late:
+            return self
+        calls = tuple([call for call in self.calls if call not in late])
+        is_final = self.stop == "calls" and not calls and self.text.strip()
+        return self.replace(calls=calls, stop="end" if is_final else self.stop)
 
     @property
     def is_cut_off(self) -> bool:
