@@ -340,7 +340,8 @@ class Provider(Value):
         """
         from .output import with_output
 
-        return tuple([with_output(self, answer, asked, by_tool=offered is not own) for answer in answers])
+        by_tool = offered is not own
+        return tuple([with_output(self, answer, asked, own, by_tool=by_tool) for answer in answers])
 
     def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
         found = self._read(response)
@@ -439,6 +440,8 @@ class Provider(Value):
         own = offered_now(offer)
         asked, offered = self._asked(output, own)
         codecs = {tool.name: tool.codec for tool in offered.tools}
+        if asked is not None:
+            codecs.setdefault(asked.tool.name, asked.tool.codec)
         own_names = {**self._own_names(offered)}
         if offered.deferred and SEARCH not in codecs:
             from .special_calls import own_search
@@ -463,7 +466,7 @@ class Provider(Value):
         def read_outputs(response: Mapping[str, Any]) -> tuple[Answer, ...]:
             return self._with_outputs(self._answers(response, offered, ids), asked, own, offered)
 
-        partial = PartialOutput(self, calls, asked, by_tool=offered is not own)
+        partial = PartialOutput(self, calls, asked, own, by_tool=offered is not own)
         return Stream(self.name, self.wire.merger(calls), calls, read_outputs, partial)
 
     def results(

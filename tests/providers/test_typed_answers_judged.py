@@ -131,6 +131,31 @@ def test_a_text_in_place_of_the_call_that_was_asked_for_shows_what_came(provider
         assert (dict(found.fields), found.is_complete, found.findings) == (value, True, ())
 
 
+@pytest.mark.parametrize("provider", [*PROVIDERS, VLLM], ids=lambda provider: provider.name)
+def test_a_call_that_the_model_copies_from_a_moved_history_is_read(provider):
+    """Another provider may have been asked by a tool, so that the history has calls of it."""
+    by_tool = provider.replace(features=provider.features.replace(outputs=False))
+    for arguments in ({"title": "a", "stars": 5}, {"stars": 5}):
+        body = by_tool.request(OFFERS[1], ["Hello"], output=Review)
+        response = ScriptedModel(provider, [RawCall("call00001", "final_answer", arguments)])(**body)
+        answer = provider.answer(response, OFFERS[1], output=Review)
+        expected = by_tool.answer(response, OFFERS[1], output=Review)
+        assert (answer.stop, answer.calls, answer.message) == ("end", (), expected.message)
+        assert outcome(lambda answer=answer: answer.output) == outcome(
+            lambda expected=expected: expected.output
+        )
+        stream = streamed(provider, OFFERS[1], response)
+        assert stream.calls == []
+        assert dict(stream.partial_output.fields) == arguments
+        assert str(stream.close().output_error) == str(answer.output_error)
+    own = [look.with_(name="final_answer")]
+    if (
+        not is_by_tool(provider.request([], ["Hello"], output=Review))
+        and provider.features.outputs_beside_tools
+    ):
+        assert provider.answer(response, own, output=Review).calls != ()
+
+
 CALLS_IN_TEXT = [
     '{"name": "final_answer", "arguments": %s}',
     '<tool_call>\n{"name": "final_answer", "arguments": %s}\n</tool_call>',
