@@ -19,7 +19,7 @@ from operator_schema.adapters.mcp.stdio import message_of
 from operator_schema.json_values import RepeatedKeyError, distinct_keys, repeated_key
 from operator_schema.providers import ResponseError, anthropic, openai_chat
 from operator_schema.providers.written_calls import written_calls
-from operator_schema.recordings.logs import UnreadableLine, parts_of, records_of
+from operator_schema.recordings.logs import Unreadable, parts_of, records_of
 from operator_schema.recordings.redaction import REDACTED, Hidden, without_secrets
 from operator_schema.rounds import RestoreError
 from operator_schema.testing import playback
@@ -75,7 +75,7 @@ def test_a_map_of_parquet_is_a_problem_of_its_row_alone(tmp_path):
     parquet.write_table(table, tmp_path / "calls.parquet")
     found = [each.value for part in parts_of(str(tmp_path / "calls.parquet")) for each in records_of(part)]
     assert [found[0], found[2]] == [{"m": {"a": 1}}, {"m": {"b": 3}}]
-    assert isinstance(found[1], UnreadableLine)
+    assert isinstance(found[1], Unreadable)
 
 
 def test_a_cassette_isnt_played_back(tmp_path):

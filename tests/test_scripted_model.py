@@ -219,7 +219,8 @@ def same(found, wanted):
 
 
 def unmarked(answer):
-    return answer.replace(calls=tuple([call.replace(is_cut_off=False) for call in answer.calls]))
+    whole = {"is_cut_off": False, "is_malformed": False}
+    return answer.replace(calls=tuple([call.replace(**whole) for call in answer.calls]))
 
 
 def text_of(parts):

@@ -18,7 +18,7 @@ try:
     import psycopg_pool
 except ImportError as missing:
     message = "to keep rounds in PostgreSQL, install the extra: pip install 'operator-schema[postgres]'"
-    raise ImportError(message) from missing
+    raise ImportError(message, name=missing.name) from missing
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -189,7 +189,7 @@ class Answer(Value, Generic[T]):
             self.usage = usage
             self.stop_message = stop_message
             self.provider = provider
-            self.notes = notes
+            self.notes = tuple(notes) if notes.__class__ is list else notes
             self._output = _output
             self.__class__ = cls
             return self

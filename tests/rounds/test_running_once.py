@@ -440,7 +440,7 @@ def test_calls_that_were_interrupted_before_they_ran_do_not_count_as_running(mon
     async def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commit, "Run", Interrupted)
+    monkeypatch.setattr(commit, "CallRun", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(fresh.execute_with(interrupted))
     states = [call.state for call in fresh.current().calls]

@@ -19,7 +19,7 @@ def counted(monkeypatch):
     """Count the copies of a registry's content, and the tools that each looked at."""
     copied, looked = [], []
 
-    class Snapshot(toolset_module.Snapshot):
+    class Snapshot(toolset_module.SwitchedTools):
         __slots__ = ()
 
         def __init__(self, tools, *args):
@@ -30,7 +30,7 @@ def counted(monkeypatch):
         looked.append(entry)
         return False
 
-    monkeypatch.setattr(toolset_module, "Snapshot", Snapshot)
+    monkeypatch.setattr(toolset_module, "SwitchedTools", Snapshot)
     monkeypatch.setattr(Tool, "describes_tools", property(is_describer))
     return copied, looked
 
