@@ -14,6 +14,8 @@ if sys.version_info < (3, 11):  # noqa: UP036  # installers refuse it, but a cop
     raise ImportError(_MESSAGE.format(*sys.version_info[:3]))
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .codec.codec import Codec
     from .codec.shortcuts import decode, decode_json, encode, encode_json, json_schema
     from .errors import CallError, DecodeError, EncodeError, NeedsInput, SchemaError, ToolError
@@ -121,6 +123,20 @@ _HOMES = {
     "tool_input": ".tools.function",
 }
 
+
+class _Path(list[str]):
+    """`lazy.AnsweringPath` of this package, which loads nothing before an import fails."""
+
+    def __iter__(self) -> Iterator[str]:
+        yield from super().__iter__()
+        wanted: object = sys._getframe(1).f_locals.get("fullname")
+        if isinstance(wanted, str):
+            from .lazy import refuse_import
+
+            refuse_import(wanted)
+
+
+__path__ = _Path(__path__)
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of this package
 

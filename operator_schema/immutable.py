@@ -166,9 +166,14 @@ class Value(metaclass=ValueType):
         """
         unknown = [name for name in changes if name not in self.__slots__]
         if unknown:
-            names = ", ".join(sorted(unknown))
-            message = f"{type(self).__name__} has nothing to replace that is named {names}"
-            raise TypeError(message)
+            from .message_text import listed, nearest
+
+            found = {nearest(name, self.__slots__) for name in unknown}
+            near = listed(sorted([name for name in found if name]), separator=" and ")
+            message = (
+                f"{type(self).__name__} has nothing to replace that is named {', '.join(sorted(unknown))}"
+            )
+            raise TypeError(f"{message}; did you mean {near}?" if near else message)
         return type(self)(*[changes.get(name, getattr(self, name)) for name in self.__slots__])
 
     def __eq__(self, other: object) -> bool:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["AnsweringPath", "absent_name", "answer_misnamed", "lazy_names", "module_names", "names_meant"]
+__all__ = [
+    "AnsweringPath",
+    "absent_name",
+    "answer_misnamed",
+    "lazy_names",
+    "module_names",
+    "names_meant",
+    "refuse_import",
+]
 
 _ROOMS = (
     *("types", "content", "errors", "tools", "rounds", "providers", "testing", "workbench.lint"),
@@ -53,6 +61,8 @@ def lazy_names(
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *home_of})
 
+    _answer_imports_below(package)
+
     return load, names, sorted(home_of)
 
 
@@ -86,6 +96,13 @@ def answer_misnamed(package: str) -> None:
         raise absent_name(package, name)
 
     vars(sys.modules[package])["__getattr__"] = answer
+    _answer_imports_below(package)
+
+
+def _answer_imports_below(package: str) -> None:
+    module = vars(sys.modules[package])
+    if "__path__" in module:
+        module["__path__"] = AnsweringPath(package)
 
 
 def absent_name(
@@ -101,9 +118,13 @@ def absent_name(
         meant_by: returns the names that were probably meant; without it, or if it knows none, what is nearest
             in the module and in the rooms is.
     """
-    answer = _answer(package, name, meant_by)
     module = sys.modules[package]
     message = f"module {package!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        return AttributeError(message, name=name, obj=module)
+    if _is_module(package, name):  # then `from … import …` goes on to the module
+        return AttributeError(f"{message}; it's a module: write import {package}.{name} first", name=name)
+    answer = _answer(package, name, meant_by)
     if answer is None:
         return AttributeError(message, name=name, obj=module)
     if _is_imported_from(vars(module), name):
@@ -112,8 +133,6 @@ def absent_name(
 
 
 def _answer(package: str, name: str, meant_by: Callable[[str], list[str]] | None) -> str | None:
-    if name.startswith("_") or _is_module(package, name):  # then an import goes on to the module
-        return None
     home_of = _homes()
     if name in home_of:
         return f"it is in {home_of[name]}"
@@ -138,11 +157,12 @@ def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
 
 
 def _homes() -> dict[str, str]:
-    """Map each name that rooms export to the first of them, and the modules of some rooms to their room."""
+    """Map each name that rooms export to the first of them, and rooms and some modules to their package."""
     rooms = [_ROOT, *(f"{_ROOT}.{room}" for room in _ROOMS)]
     homes = {name: room for room in reversed(rooms) for name in _exported(room)}
     folders = [folder for folder in _FOLDERS if folder in sys.modules and folder in rooms]
-    return {name: folder for folder in folders for name in module_names(folder)} | homes
+    modules = {name: folder for folder in folders for name in module_names(folder)}
+    return {room: _ROOT for room in module_names(_ROOT) if room in _ROOMS} | modules | homes
 
 
 def _exported(room: str) -> list[str]:
@@ -184,6 +204,40 @@ def _is_imported_from(module: dict[str, Any], name: str) -> bool:
     return code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"] and name in code.co_names
 
 
+def refuse_import(module: str, meant_by: Callable[[str], list[str]] | None = None) -> None:
+    """Refuse the import of a module that its package doesn't have, if it is known what was meant.
+
+    Args:
+        module: the whole name of what was to be imported.
+        meant_by: as for `absent_name`.
+
+    Raises:
+        ModuleNotFoundError: it says what was meant.
+    """
+    package, _, name = module.rpartition(".")
+    if package not in sys.modules or name.startswith("_") or _is_left_out(module) or _is_looking_for_homes():
+        return
+    answer = None if _is_module(package, name) else _answer(package, name, meant_by)
+    message = f"{package} has no {name}; {answer}"
+    if name in _exported(package):
+        message = f"{module} isn't a module: write from {package} import {name}"
+    if answer is not None:
+        raise ModuleNotFoundError(message, name=module)
+
+
+def _is_left_out(module: str) -> bool:
+    """Return whether it is a room, which only a copy of this package lacks: then it isn't misnamed."""
+    return module in {f"{_ROOT}.{room}" for room in _ROOMS}
+
+
+def _is_looking_for_homes() -> bool:
+    """Return whether an answer is being sought already, by imports that may fail in a copy."""
+    frame = sys._getframe(2)  # no state is needed to know it, in none of the threads
+    while frame.f_back is not None and frame.f_code is not _homes.__code__:
+        frame = frame.f_back
+    return frame.f_code is _homes.__code__
+
+
 class AnsweringPath(list[str]):
     """The folders of a package. When none of them has a module, it says which one was meant.
 
@@ -191,27 +245,22 @@ class AnsweringPath(list[str]):
 
     Args:
         package: its `__name__`.
-        meant_by: returns the names that were probably meant by one that the package doesn't have.
+        meant_by: as for `absent_name`.
     """
 
-    __slots__ = ("_meant_by", "_package")
+    __slots__ = ("_meant_by",)
 
-    def __init__(self, package: str, meant_by: Callable[[str], list[str]]) -> None:
+    def __init__(self, package: str, meant_by: Callable[[str], list[str]] | None = None) -> None:
         super().__init__(sys.modules[package].__path__)
-        self._package = package
         self._meant_by = meant_by
 
     def __iter__(self) -> Iterator[str]:
         """Yield the folders, and refuse the import if nothing was found in them.
 
         Raises:
-            ImportError: it was an import that looked in all of them, and it is known what it meant.
+            ModuleNotFoundError: it was an import that looked in all of them, and it is known what it meant.
         """
         yield from super().__iter__()
         wanted: object = sys._getframe(1).f_locals.get("fullname")  # as `PathFinder` calls it
-        package, _, name = wanted.rpartition(".") if isinstance(wanted, str) else ("", "", "")
-        answer = _answer(package, name, self._meant_by) if package == self._package else None
-        if answer is not None:
-            message = f"{package} has no {name}; {answer}"
-            # Not a ModuleNotFoundError: `from package import name` would hide the message of that.
-            raise ImportError(message, name=f"{package}.{name}")
+        if isinstance(wanted, str):
+            refuse_import(wanted, self._meant_by)

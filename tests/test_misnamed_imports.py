@@ -275,6 +275,75 @@ def test_nothing_is_loaded_for_names_of_python_and_no_import_hook_is_left():
     assert done.stdout == "[] True\n"
 
 
+def modules_below(package):
+    folders = importlib.import_module(package).__path__
+    return {found.name: f"{package}.{found.name}" for found in pkgutil.iter_modules([*folders])}
+
+
+PACKAGES = [module for module in MODULES if hasattr(importlib.import_module(module), "__path__")]
+ROOMS = [room for room in PACKAGES if room != "operator_schema.codec"]
+"""Packages that users import from, without the one that loads nothing but what a first decode needs."""
+TOP = {room.split(".")[1] for room in PACKAGES if "." in room} | {"adapters", "workbench"}
+
+
+def refusal(module):
+    """Return what an import of an absent module says, with a name after it or not."""
+    for statement in (f"import {module}", f"from {module} import anything"):
+        with pytest.raises(ModuleNotFoundError) as refused:
+            imported(statement)
+        assert refused.value.name == module
+        yield str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [
+        (package, name)
+        for package in ROOMS
+        for name in importlib.import_module(package).__all__
+        if name not in modules_below(package) and not name.startswith("_")
+    ],
+)
+def test_a_public_name_that_is_imported_as_a_module_is_answered_with_the_import_to_write(package, name):
+    said = f"{package}.{name} isn't a module: write from {package} import {name}"
+    assert {*refusal(f"{package}.{name}")} == {said}
+    imported(said.partition(": write ")[2])
+
+
+MOVED = modules_below("operator_schema.adapters") | modules_below("operator_schema.workbench")
+
+
+@pytest.mark.parametrize("name", sorted({*MOVED} - {*modules_below("operator_schema")}))
+def test_a_module_of_another_room_is_found_from_the_package_itself(name):
+    homes = {
+        said.partition(f"operator_schema has no {name}; it is in ")[2]
+        for said in refusal(f"operator_schema.{name}")
+    }
+    assert homes <= {MOVED[name], MOVED[name].rpartition(".")[0], "operator_schema.providers"}
+
+
+@pytest.mark.parametrize("name", sorted(TOP))
+def test_a_room_without_its_last_letter_or_in_another_room_is_answered(name):
+    for said in refusal(f"operator_schema.{name[:-1]}"):
+        meant = re.split(r"did you mean |, | or |\?| import ", said)
+        assert name in meant or fold(name[:-1]) in map(fold, meant)
+    if name not in modules_below("operator_schema.testing"):
+        (said, _) = refusal(f"operator_schema.testing.{name}")
+        assert said == f"operator_schema.testing has no {name}; it is in operator_schema"
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("package", ["operator_schema", "operator_schema.workbench"])
+def test_a_room_that_is_not_imported_yet_is_answered_with_its_import(package):
+    below = modules_below(package)
+    code = "import {0}\nfor name in {1}:\n try: {0}.__getattr__(name)\n except AttributeError as e: print(e)"
+    names = sorted(below.keys() - {"__main__"})
+    run = [sys.executable, "-c", code.format(package, names)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    said = "module {0!r} has no attribute {1!r}; it's a module: write import {0}.{1} first"
+    assert done.stdout.splitlines() == [said.format(package, name) for name in names]
+
+
 @pytest.mark.parametrize("package", ["adapters", "providers"])
 def test_a_name_that_resembles_none_is_missing_as_everywhere(package):
     with pytest.raises(ModuleNotFoundError, match=rf"^No module named 'operator_schema.{package}.zzz'$"):
@@ -287,8 +356,8 @@ def test_a_name_that_resembles_none_is_missing_as_everywhere(package):
 def test_imports_of_others_are_not_answered():
     with pytest.raises(ModuleNotFoundError, match=r"^No module named 'langchains'$"):
         imported("import langchains")
-    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'operator_schema.langchain'$"):
-        imported("import operator_schema.langchain")
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'langchain'$"):
+        imported("from operator_schema import tool\nimport langchain")
 
 
 @pytest.mark.needs_process
@@ -296,4 +365,6 @@ def test_a_message_is_the_last_line_that_a_program_prints():
     code = "from operator_schema.adapters.langchain import to_tools"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
-    assert last == "ImportError: operator_schema.adapters has no langchain; did you mean langchain_core?"
+    assert last == (
+        "ModuleNotFoundError: operator_schema.adapters has no langchain; did you mean langchain_core?"
+    )

@@ -41,8 +41,12 @@ def test_what_holds_a_dict_has_a_hash_only_where_it_can():
 
 
 def test_a_name_that_there_is_not_is_refused_and_not_lost():
-    with pytest.raises(TypeError, match="ArrayNode has nothing to replace that is named descripton, other"):
+    with pytest.raises(TypeError) as refused:
         ArrayNode(ANY).replace(other=1, descripton="x", items=ANY)
+    said = "ArrayNode has nothing to replace that is named descripton, other; did you mean description?"
+    assert str(refused.value) == said
+    with pytest.raises(TypeError, match=r"that is named zzz$"):
+        ArrayNode(ANY).replace(zzz=1)
 
 
 def test_fields_are_replaced_by_name():

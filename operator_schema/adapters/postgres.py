@@ -80,7 +80,8 @@ class PostgresDatabase(Database):
         try:
             self._named = psycopg.conninfo.conninfo_to_dict(conninfo)
         except psycopg.ProgrammingError as wrong:
-            error = f"the conninfo of a database can't be read: {one_line(str(wrong), 200)}"
+            form = "write postgresql://user@host/database"
+            error = f"the conninfo of a database can't be read: {one_line(str(wrong).strip(), 200)}; {form}"
             raise ValueError(error) from None
         named = psycopg.sql.Identifier(schema)
         self._path = psycopg.sql.SQL("SET search_path TO {}").format(named)
@@ -97,13 +98,22 @@ class PostgresDatabase(Database):
             connection = pool.getconn(timeout=PATIENCE)
         except psycopg_pool.PoolTimeout:
             # After an outage the pool tries again ever more rarely; a new one tries at once.
-            self._close(pool)
+            self._close(pool, timeout=0)
+            self._connect_alone()
             raise
         try:
             with connection.transaction():
                 yield connection
         finally:
             pool.putconn(connection)
+
+    def _connect_alone(self) -> None:
+        """Connect without the pool, which doesn't say why it got no connection.
+
+        Raises:
+            psycopg.OperationalError: it says why.
+        """
+        psycopg.connect(self._conninfo, **self._defaults()).close()
 
     def _opened(self) -> psycopg_pool.ConnectionPool[Any]:
         """Return the pool of this process: connections don't survive a fork."""
@@ -133,14 +143,14 @@ class PostgresDatabase(Database):
     def close(self) -> None:
         """Close the connections of this process; the next use opens others."""
         if self._pool is not None and self._owner == os.getpid():
-            self._close(self._pool)
+            self._close(self._pool, timeout=PATIENCE)
 
-    def _close(self, pool: psycopg_pool.ConnectionPool[Any]) -> None:
+    def _close(self, pool: psycopg_pool.ConnectionPool[Any], *, timeout: float) -> None:
         """Close a pool of this process: connections in use are closed when they come back."""
         with self._lock:
             if self._pool is pool:
                 self._pool = None
-        pool.close(timeout=0)
+        pool.close(timeout=timeout)
 
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of PostgreSQL, and what to do about it."""

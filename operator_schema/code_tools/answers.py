@@ -415,13 +415,12 @@ def overview_of(index: Index, path: str, tokens: int) -> Overview:
     Raises:
         ChangedError: a file has changed since the index read it.
     """
-    is_all = path in {"", ".", "/"}
-    files = list(index.files() if is_all else index.at(path))
+    files = list(index.at(path) if path else index.files())
     if not files:
         reason, note = path_problem(index, path)
         return Overview(files=0, map="", reason=reason, note=note)
     ranked = _ranked(index, files)
-    lines = list(_folders(files, "" if is_all else path.strip("/")))
+    lines = list(_folders(files, path.strip("/")))
     left = tokens * _CHARACTERS_A_TOKEN - _FOR_NOTE - sum(len(line) + 1 for line in lines)
     chosen: dict[str, list[tuple[int, str]]] = {}
     for found in ranked:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from posixpath import normpath
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
 
@@ -221,7 +222,7 @@ class CodeBase:
         from .text_search import text_found
 
         pattern = checked_text("the pattern", pattern)
-        path = self._asked("the path", path).strip().removeprefix("./")
+        path = self._path_asked(path)
         if not 0 < len(pattern) <= LONGEST_NAME:
             message = f"a pattern has 1 to {LONGEST_NAME:,} characters"
             raise ValueError(message)
@@ -257,7 +258,7 @@ class CodeBase:
             name: see `inspect`.
             path: of a file or folder where uses are wanted; empty for all.
         """
-        name, path = self._asked("the name", name), self._asked("the path", path)
+        name, path = self._asked("the name", name), self._path_asked(path)
 
         return self._looked_up(
             name, lambda found: references_shown(found, path, Budget(self.budget)), outside=False
@@ -295,7 +296,7 @@ class CodeBase:
         Raises:
             ValueError: the number of tokens is out of bounds.
         """
-        path = self._asked("the path", path).strip().removeprefix("./")
+        path = self._path_asked(path)
         if not _LEAST_TOKENS <= tokens <= _MOST_TOKENS:
             message = f"the tokens are from {_LEAST_TOKENS} to {_MOST_TOKENS:,}, not {tokens:,}"
             raise ValueError(message)
@@ -407,6 +408,17 @@ class CodeBase:
         assert self._index is not None  # noqa: S101  # refresh made it
         with self._lock:
             return path_meant(asked, self._index.shown_as)
+
+    def _path_asked(self, text: object) -> str:
+        """Return a path below the root, however it was written; it is empty for the root itself.
+
+        Raises:
+            TypeError: it isn't a text.
+        """
+        asked = self._asked("the path", text).strip()
+        root = f"{self.root.as_posix().rstrip('/')}/"
+        below = normpath("." if asked in {"", "/"} or f"{asked}/" == root else asked.removeprefix(root))
+        return "" if below == "." else below
 
     def _looked_up(self, name: str, show: Callable[[Sought], Result], **where: bool) -> Result:
         """Return the answer about a declaration, or why `look_up` doesn't find it where it looks."""

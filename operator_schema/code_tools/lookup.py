@@ -33,6 +33,7 @@ __all__ = [
     "Sought",
     "WrittenName",
     "look_up",
+    "path_missing",
     "path_problem",
     "pattern_hint",
     "read_name",
@@ -287,6 +288,12 @@ def path_problem(index: Index, path: str) -> tuple[Reason, str]:
     if os.path.lexists(where):
         return "file not read", f"{path} has no declarations that are read here: call search_text."
     return "no such file", f"There is no file {_shown(path)} below the root."
+
+
+def path_missing(index: Index, path: str) -> str:
+    """Return why nothing can be found at a path, in any language; empty if something could be."""
+    reason, note = path_problem(index, path)
+    return note if reason in {"ignored", "outside of the root", "no such file"} else ""
 
 
 def unread_note(index: Index) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .index import FoundDeclaration, is_at
 from .language import FUNCTIONS, TYPES, places_of
+from .lookup import path_problem
 from .resolution import Resolver
 from .results import Implementation, ImplementationsFound, PlaceShown, ReferencesFound
 from .source_text import IMPORT, FunctionText, Places, head_of, location, source_of
@@ -117,6 +118,8 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
     best = sorted(uses.references, key=lambda one: _SURE[one.certainty])
     result["places"] = budget.items(map(_place, best), 1, "places", "give a path", of=len(best))
     notes = [sought.note, budget.note]
+    if path and not uses.references and next(sought.where.at(path), None) is None:
+        notes.append(path_problem(sought.where, path)[1])
     if uses.others:
         notes.append(f"{uses.others} more places of this name certainly mean something else.")
     if uses.unread:

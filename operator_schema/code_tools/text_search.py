@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..schema.linear_regex import linear_pattern
 from .index import is_at
+from .lookup import path_missing
 from .results import LineFound, TextFound
 from .source_files import Content, read_source
 
@@ -58,9 +59,8 @@ def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget
     until = time.process_time() + _SECONDS
     found: list[tuple[str, int, str]] = []
     left, unread, count = _MOST_BYTES, 0, 0
-    for each in sorted(index.tree.all_files()):
-        if path and not is_at(each, path):
-            continue
+    there = [each for each in index.tree.all_files() if not path or is_at(each, path)]
+    for each in sorted(there):
         if left < 0 or time.process_time() > until:
             unread += 1
             continue
@@ -80,7 +80,8 @@ def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget
     if unread:
         notes.append(f"{unread} more files weren't searched, as it took too long: give a path.")
     if not found:
-        notes.append("No line of a file that git doesn't ignore has this.")
+        missing = path and not there and path_missing(index, path)
+        notes.append(missing or "No line of a file that git doesn't ignore has this.")
     if note := " ".join(filter(None, notes)):
         result["note"] = note
     return result

@@ -134,12 +134,14 @@ def _meant(name: str) -> list[str]:
 __path__ = AnsweringPath(__name__, _meant)
 
 
-def __getattr__(name: str) -> object:
-    if name == "__all__":
-        return __dir__()
-    home = _HOMES.get(name) or _FAMILIES.get(name) or _ROWS
-    if name.startswith("_") or (home == _ROWS and name not in __dir__()):
-        raise absent_name(__name__, name, _meant)
-    value: object = getattr(import_module(home, __name__), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a type checker would take any name for one of this package
+
+    def __getattr__(name: str) -> object:
+        if name == "__all__":
+            return __dir__()
+        home = _HOMES.get(name) or _FAMILIES.get(name) or _ROWS
+        if name.startswith("_") or (home == _ROWS and name not in __dir__()):
+            raise absent_name(__name__, name, _meant)
+        value: object = getattr(import_module(home, __name__), name)
+        globals()[name] = value
+        return value

@@ -1,11 +1,11 @@
-"""Is the table of a user's own provider valid?"""
+"""Is the table of a user's own provider valid, and what is put in place of an attribute of one?"""
 
 from __future__ import annotations
 
 from ast import literal_eval
 from typing import TYPE_CHECKING, Any
 
-from ..message_text import nearest, quote, received
+from ..message_text import checked_text, nearest, quote, received
 from ..schema.keywords import KEYWORDS
 from ..schema.style import Dialect
 from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..immutable import Value
 
-__all__ = ["check_table"]
+__all__ = ["check_changes", "check_table"]
 
 
 def check_table(table: Mapping[str, Any]) -> None:
@@ -26,24 +26,43 @@ def check_table(table: Mapping[str, Any]) -> None:
         ValueError: Chat Completions has no form for a feature, JSON Schema hasn't a keyword, or something
             isn't one of its choices.
     """
-    _check_kind("names", table["names"], NameRule)
-    _check_content("names", table["names"])
+    check_changes({name: table[name] for name in table.keys() & {*_KINDS, *_FLAGS}})
     if table["dialect"] is not None:
-        _check_kind("dialect", table["dialect"], Dialect)
-        _check_content("dialect", table["dialect"])
         _check_keywords(table["dialect"])
-    _check_kind("rules", table["rules"], Rules)
-    _check_content("rules", table["rules"])
-    if table["rules"].keys is not None:
-        _check_content("rules.keys", table["rules"].keys)
-    _check_content("rules.ids", table["rules"].ids)
-    _check_kind("features", table["features"], Features)
-    _check_features(table["features"])
+    _check_forms(table["features"])
     _check_one("required", table["required"], "str")
-    for flag in ("takes_unions", "takes_images", "needs_reasoning", "calls_in_text"):
+    for flag in ("takes_images", "needs_reasoning"):
         _check_one(flag, table[flag], "bool")
     if table["sent_keys"] is not None:
         _check_one("sent_keys", table["sent_keys"], "frozenset[str]")
+
+
+def check_changes(attributes: Mapping[str, Any]) -> None:
+    """Check what a provider gets as its attributes.
+
+    Raises:
+        TypeError: something is of another kind.
+        ValueError: something isn't one of its choices.
+    """
+    for name, value in attributes.items():
+        if name == "name":
+            checked_text("the name of a provider", value)
+        elif name in _FLAGS:
+            _check_one(name, value, "bool")
+        elif name in _KINDS and not (value is None and name in _MAY_LACK):
+            _check_kind(name, value, _KINDS[name])
+            _CONTENTS.get(name, _check_content)(name, value)
+
+
+_FLAGS = ("takes_unions", "calls_in_text")
+_KINDS: dict[str, type[Value]] = {
+    "names": NameRule,
+    "dialect": Dialect,
+    "always": Dialect,
+    "rules": Rules,
+    "features": Features,
+}
+_MAY_LACK = ("dialect", "always")
 
 
 def _check_kind(name: str, value: object, kind: type) -> None:
@@ -116,13 +135,14 @@ def _check_keywords(dialect: Dialect) -> None:
             raise ValueError(message)
 
 
-def _check_features(features: Features) -> None:
-    """Check the features of a provider.
+def _check_rules(name: str, rules: Rules) -> None:
+    _check_content(name, rules)
+    if rules.keys is not None:
+        _check_content(f"{name}.keys", rules.keys)
+    _check_content(f"{name}.ids", rules.ids)
 
-    Raises:
-        TypeError: one is of another kind.
-        ValueError: Chat Completions has no form for one.
-    """
+
+def _check_features(_: str, features: Features) -> None:
     for feature in features.__slots__:
         value: Any = getattr(features, feature)
         if feature not in _HOSTED:
@@ -136,6 +156,17 @@ def _check_features(features: Features) -> None:
                 f"the feature {feature} is a tuple of pairs (name, HostedTool(…)), not {received(value)}"
             )
             raise TypeError(message)
+
+
+_CONTENTS: dict[str, Callable[[str, Any], None]] = {"rules": _check_rules, "features": _check_features}
+
+
+def _check_forms(features: Features) -> None:
+    """Check that Chat Completions has a form for each feature.
+
+    Raises:
+        ValueError: it has none for one.
+    """
     unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
     if unknown:
         message = f"Chat Completions has no form for {unknown[0]}: leave it out of features"

@@ -38,7 +38,7 @@ from .wire_format import SEARCH, Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import TypeAlias, Unpack
+    from typing import Self, TypeAlias, Unpack
 
     from ..codec.codec import Codec
     from ..rounds import Offer, Registry, Toolset, Turn
@@ -89,6 +89,18 @@ class Provider(Value):
     rules: Rules = Rules()  # it is immutable
     features: Features = Features()  # as above
     calls_in_text: bool = False
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a provider in which the named attributes are others.
+
+        Raises:
+            TypeError: there is no attribute of one of the names, or a value is of another kind.
+            ValueError: a value isn't one of its choices.
+        """
+        from .custom_provider_checks import check_changes
+
+        check_changes(changes)
+        return super().replace(**changes)
 
     def request(
         self,

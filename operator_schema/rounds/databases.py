@@ -9,7 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..files import PATIENCE, transaction, unusable_database
-from ..message_text import checked_path, listed, one_line, writable_text
+from ..message_text import checked_path, listed, one_line, quote, received, writable_text
 from .errors import StoreError
 
 if TYPE_CHECKING:
@@ -80,7 +80,10 @@ class Database:
             A context manager that gives a connection, whose `execute(statement, values)` returns a cursor as
             in PEP 249. Two transactions that change the same row wait for each other, or one fails.
         """
-        raise NotImplementedError
+        message = (
+            f"{type(self).__name__} needs a method transaction(self, *, writes), as Database describes it"
+        )
+        raise NotImplementedError(message)
 
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of the driver, and what to do about it.
@@ -182,11 +185,17 @@ class Tables:
 
     Raises:
         StoreError: the database can't be used, or a table has other columns.
+        TypeError: it isn't a `Database`.
     """
 
     def __init__(
         self, database: Database, what: str, tables: Mapping[str, str], indexes: Mapping[str, str]
     ) -> None:
+        given: object = database
+        if not isinstance(given, Database):
+            needed = f"{what} needs a Database, such as SqliteDatabase(path, {quote(what)})"
+            message = f"{needed}, not {received(given)}"
+            raise TypeError(message)
         self.database = database
         self._what = what
         if self._lacks(tables):

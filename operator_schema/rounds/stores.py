@@ -88,7 +88,7 @@ class Store:
     Raises:
         StoreError: the database can't be used, or has tables of these names with other columns. Every method
             that uses the database raises it if that fails.
-        TypeError: the secret isn't bytes.
+        TypeError: the database isn't a `Database`, or the secret isn't bytes.
         ValueError: the secret is shorter than 16 bytes.
     """
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..execution import Executor
+from ..message_text import one_line, received
 from ..rounds import (
     HookError,
     InterruptedRoundError,
@@ -61,7 +63,9 @@ def check_store(make: MakeStore, *, away: Callable[[], AbstractContextManager[An
 
     Raises:
         AssertionError: the store breaks a promise; the message lists all that it breaks.
+        TypeError: `make` isn't a function that other processes can call.
     """
+    _check_is_for_all(make)
     faults: list[str] = []
     checks: list[Callable[[MakeStore], None]] = [*_CHECKS]
     if away is not None:
@@ -75,6 +79,20 @@ def check_store(make: MakeStore, *, away: Callable[[], AbstractContextManager[An
     if faults:
         message = "\n".join([f"the store breaks {len(faults)} of {len(checks)} promises:", *faults])
         raise AssertionError(message)
+
+
+def _check_is_for_all(make: object) -> None:
+    if not callable(make):
+        message = f"check_store opens the store often, so it takes a function that does, not {received(make)}"
+        raise TypeError(message)
+    try:
+        pickle.dumps(make)
+    except Exception as error:  # noqa: BLE001  # a function may have any __reduce__
+        why = one_line(str(error), 200)
+        message = (
+            f"other processes open the store, too: give a function of a module, not {received(make)} ({why})"
+        )
+        raise TypeError(message) from None
 
 
 _GOES_ON = "It says so while its database is away, and goes on afterwards."

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..lazy import answer_misnamed
+
 __all__ = ["PACKAGE"]
 
 PACKAGE: Final = __name__.rpartition(".")[0]
 """The name of the whole package, for `python -m`; a vendored copy has another."""
+
+answer_misnamed(__name__)

@@ -131,3 +131,58 @@ def test_types_are_only_offered_to_be_checked_where_they_can_be(tmp_path, type_c
     tools = code_tools(tmp_path, type_checks=type_checks)
     offered = [tool.name for tool in tools if "type_check" in tool.input_schema()["properties"]]
     assert offered == (["check_syntax"] if type_checks else [])
+
+
+FILES = {
+    "desk/pay.py": "def pay():\n    return 1\n",
+    "desk/deep/use.py": "from desk.pay import pay\n\nprint(pay())\n",
+    "notes.txt": "pay\n",
+    "build/out.py": "from desk.pay import pay\n\nprint(pay())\n",
+    ".gitignore": "build/\n",
+}
+SPELLINGS = ["{}", "./{}", "{}/", ".//{}/.", " {} ", "desk/../{}", "{root}/{}", "{root}/desk/../{}/"]
+
+
+@pytest.fixture
+def desk(tmp_path):
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return CodeBase(tmp_path)
+
+
+def answers_at(desk, path):
+    return [desk.search_text("pay", path), desk.references("pay", path), desk.overview(path)]
+
+
+@pytest.mark.parametrize(
+    "path", ["", "desk", "desk/deep", "desk/pay.py", "desk/*.py", "build", "nothing", ".."]
+)
+def test_a_path_means_the_same_however_it_is_written(desk, path):
+    expected = answers_at(desk, path)
+    for spelling in SPELLINGS:
+        assert answers_at(desk, spelling.format(path, root=desk.root)) == expected, spelling
+
+
+@pytest.mark.parametrize(
+    ("path", "note"),
+    [
+        ("nothing", "There is no file nothing below the root."),
+        ("desk/nothing.py", "There is no file desk/nothing.py below the root."),
+        ("nothing/*.py", "There is no file nothing/*.py below the root."),
+        ("../elsewhere", "../elsewhere is outside of the root."),
+        ("/elsewhere", "/elsewhere is outside of the root."),
+        ("build/out.py", "build/out.py is ignored, by .gitignore:1 build/."),
+    ],
+)
+def test_a_path_without_files_is_named_by_each_tool_that_takes_one(desk, path, note):
+    for answer in answers_at(desk, path):
+        assert answer["note"] == note
+
+
+def test_a_path_with_files_is_not_blamed_for_what_they_do_not_have(desk):
+    assert "note" not in desk.references("pay", "desk/pay.py")
+    assert desk.search_text("zzz", "desk")["note"] == "No line of a file that git doesn't ignore has this."
+    assert (
+        desk.search_text("zzz", "notes.txt")["note"] == "No line of a file that git doesn't ignore has this."
+    )

@@ -30,6 +30,7 @@ from operator_schema.providers import (
     HostedTool,
     NameRule,
     Namespace,
+    Provider,
     ResponseError,
     Rules,
     anthropic,
@@ -1292,6 +1293,14 @@ def test_the_features_of_another_provider_are_a_table():
 def test_the_table_of_another_provider_is_checked(table, error, said):
     with pytest.raises(error, match=f"^{said}"):
         openai_compatible("mine", **table)
+
+
+@pytest.mark.parametrize("provider", ALL)
+def test_each_attribute_of_each_provider_is_replaced_only_by_its_kind(provider):
+    assert provider.replace(**{each: getattr(provider, each) for each in Provider.__slots__}) == provider
+    for attribute in {*Provider.__slots__} - {"wire"}:
+        with pytest.raises(TypeError, match=rf"^(the )?{attribute} .*must be "):
+            provider.replace(**{attribute: 3 if attribute == "name" else "x"})
 
 
 @pytest.mark.parametrize(

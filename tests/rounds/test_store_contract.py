@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from functools import partial
 
 import pytest
 
-from operator_schema.rounds import SqliteStore, Store, StoreError
+from operator_schema.rounds import Database, SqliteStore, Store, StoreError
 from operator_schema.rounds.stores import StoredTranscript
 from operator_schema.testing import check_store, store_checks
 
@@ -113,6 +114,15 @@ class SavesAroundTheRun(Store):
         return self._rounds[round_id]
 
 
+MADE = {}
+
+
+def opened(broken, path):
+    """Open a store; the same one each time, if it saves what it knows in itself."""
+    made = broken(path)
+    return MADE.setdefault(path, made) if broken is SavesAroundTheRun else made
+
+
 BROKEN = [
     *(
         TakesWhatRuns,
@@ -130,14 +140,34 @@ BROKEN = [
 def test_a_store_that_breaks_a_promise_is_found(tmp_path, monkeypatch, broken):
     here = [check for check in store_checks._CHECKS if check.__name__ not in {"_one_runs", "_killed"}]
     monkeypatch.setattr(store_checks, "_CHECKS", here)  # those that start no process find all of these
-    made = []
-
-    def make():
-        return (
-            made[0]
-            if broken is SavesAroundTheRun and made
-            else made.append(broken(tmp_path / "a.db")) or made[-1]
-        )
-
+    make = partial(opened, broken, tmp_path / "a.db")
     with pytest.raises(AssertionError, match=r"^the store breaks \d+ of \d+ promises:\n- .* But: "):
         check_store(make)
+
+
+class Unfinished(Database):
+    """A database whose author hasn't got far."""
+
+
+@pytest.mark.parametrize("given", ["desk.db", None, sqlite3, Unfinished, SqliteStore])
+def test_a_store_takes_nothing_but_a_database(given):
+    with pytest.raises(TypeError, match=r"^the store needs a Database, such as SqliteDatabase\(path, "):
+        Store(given)
+
+
+def test_a_database_that_begins_no_transaction_says_what_it_needs():
+    with pytest.raises(
+        NotImplementedError, match=r"^Unfinished needs a method transaction\(self, \*, writes\)"
+    ):
+        Store(Unfinished())
+
+
+def test_a_check_takes_a_function_that_other_processes_can_call(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    with pytest.raises(TypeError, match="so it takes a function that does, not"):
+        check_store(store)
+    for unreachable in (lambda: store, partial(lambda: store)):
+        with pytest.raises(
+            TypeError, match="other processes open the store, too: give a function of a module"
+        ):
+            check_store(unreachable)

@@ -108,11 +108,16 @@ def test_what_a_store_can_not_reach_is_named_without_the_password(server, monkey
             PostgresStore(conninfo)
         assert raised.value.code == "unavailable"
         assert "secret123" not in f"{raised.value} {raised.value.__cause__}"
+    with pytest.raises(
+        StoreError, match=r'database "nowhere" does not exist.*; check that the server runs, and'
+    ):
+        PostgresStore(f"{server.conninfo} dbname=nowhere")
     for wrong in ("host=", "nonsense", "postgresql://[", ""):
         try:
             PostgresDatabase(wrong)
         except ValueError as error:
             assert str(error).startswith("the conninfo of a database can't be read")
+            assert str(error).endswith("; write postgresql://user@host/database")
     for wrong in (0, -1, True, 1.5):
         with pytest.raises(ValueError, match="connections must be an integer above 0"):
             PostgresDatabase(server.conninfo, connections=wrong)
