@@ -32,6 +32,7 @@ __all__ = [
     "refuse_change",
     "refuse_deletion",
     "set_once",
+    "slots_of",
 ]
 
 
@@ -314,12 +315,16 @@ def _is_record(value: object) -> bool:
     return cls.__eq__ is object.__eq__ or any(hasattr(cls, name) for name in _RECORDS)
 
 
+def slots_of(cls: type) -> list[str]:
+    """Return the names of the slots of a class and of the classes above it."""
+    members = [(name, member) for base in cls.__mro__ for name, member in vars(base).items()]
+    return [name for name, member in members if type(member) is MemberDescriptorType]
+
+
 def _attributes(value: object) -> dict[str, Any]:
     """Return everything that an instance stores, without values that it computed on demand."""
     cls = type(value)
-    members = [(name, member) for base in cls.__mro__ for name, member in vars(base).items()]
-    slots = [name for name, member in members if type(member) is MemberDescriptorType]
-    kept: dict[str, Any] = {name: getattr(value, name) for name in slots if hasattr(value, name)}
+    kept: dict[str, Any] = {name: getattr(value, name) for name in slots_of(cls) if hasattr(value, name)}
     kept |= getattr(value, "__dict__", {})
     return {
         name: part
