@@ -13,8 +13,7 @@ from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
 from ..immutable import is_same_state
 from ..json_values import LONGEST_BITS, MAX_DEPTH, MAX_PROBLEMS, is_array, is_object, most_digits
-from ..message_text import excerpt, one_line, received
-from ..tools.calls import class_name_of
+from ..message_text import class_name_of, excerpt, one_line, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -8,8 +8,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
 from ..errors import MissingContextError, ToolError
-from ..introspect.hints import Unresolved, class_name, name_of
-from ..message_text import listed, nearest, one_line, quote
+from ..introspect.hints import Unresolved, name_of
+from ..message_text import class_name, listed, nearest, one_line, quote
 from .binding import is_unbound, unbound_message
 from .injection import AnnotatedAlias, is_union, skip
 

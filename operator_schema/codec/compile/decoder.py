@@ -14,7 +14,6 @@ from dataclasses import MISSING
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ...introspect.hints import class_name
 from ...introspect.node_kinds import make_plan
 from ...introspect.nodes import (
     AnyNode,
@@ -31,6 +30,7 @@ from ...introspect.nodes import (
 )
 from ...introspect.overlaps import Objects
 from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
+from ...message_text import class_name
 from ...schema.keywords import INTEGER_KEY
 from ..interpret import constructor_of, interpret
 from ..problems import GiveUp
