@@ -10,8 +10,9 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from ...engine import KEYWORDS, same_text
+from ...engine import KEYWORDS
 from ...json_values import is_array, is_object, plain_number
+from ...sameness import same_text
 from .sampling import matching
 
 if TYPE_CHECKING:
