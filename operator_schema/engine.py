@@ -75,7 +75,6 @@ if TYPE_CHECKING:
     from .schema.references import step as step
     from .schema.references import subschemas as subschemas
     from .schema.validator import Judge as Judge
-    from .schema.value_check import same_text as same_text
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
@@ -106,6 +105,5 @@ else:
             "..schema.linear_regex": "Patterns",
             "..schema.references": "References is_old mapped resolve_pointer step subschemas",
             "..schema.validator": "Judge",
-            "..schema.value_check": "same_text",
         },
     )

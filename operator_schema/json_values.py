@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
+    from fractions import Fraction
     from typing import TypeAlias
 
     ReadText: TypeAlias = Callable[[str | bytes | bytearray], Any]
@@ -40,6 +41,7 @@ __all__ = [
     "json_reader",
     "most_digits",
     "nests_deeper",
+    "plain_number",
     "read_distinct",
     "repeated_key",
     "to_json_text",
@@ -234,6 +236,14 @@ def choice_key(value: object) -> Hashable:
     `1` and `1.0` are one value, `True` and `1` are two.
     """
     return (value.__class__ is bool, value)
+
+
+def plain_number(number: Fraction) -> float:
+    """Return a fraction as an integer if it is one, or if it is too large for a float, else as a float."""
+    try:
+        return int(number) if number.denominator == 1 else float(number)
+    except OverflowError:
+        return int(number)
 
 
 def has_surrogate(text: str) -> bool:

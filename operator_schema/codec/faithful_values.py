@@ -11,7 +11,6 @@ from itertools import repeat
 from types import GetSetDescriptorType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from ..immutable import slots_of
 from ..introspect.node_kinds import flat_members, received_types, visit
 from ..introspect.nodes import (
     AnyNode,
@@ -26,6 +25,7 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import choice_key
+from ..sameness import slots_of
 from .construction import static_member, way_of
 
 if TYPE_CHECKING:

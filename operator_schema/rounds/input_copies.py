@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
-from ..immutable import is_same_state
 from ..json_values import LONGEST_BITS, MAX_DEPTH, MAX_PROBLEMS, is_array, is_object, most_digits
-from ..message_text import excerpt, one_line, received
-from ..tools.calls import class_name_of
+from ..message_text import class_name_of, excerpt, one_line, received
+from ..sameness import is_same_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -100,7 +99,10 @@ def seal_with(secret: bytes | None) -> Callable[[str], str]:
 
 
 def canonical_text(value: Any) -> str:
-    """Write a JSON value so that equal values give equal text, even after a database has reordered keys.
+    """Return a text that two values share if a database may have made one of the other, for digests.
+
+    It may have reordered keys, and written `1.0` as `1` or `1e23` as the integer with these digits, which
+    isn't the number that the float is.
 
     Raises:
         ValueError: a number in it isn't finite.
@@ -272,11 +274,7 @@ def own_copy(tool: Tool[..., Any], given: Any) -> Any:
 
 def is_edited(tool: Tool[..., Any], before: Any, after: Any) -> bool:
     """Return whether a copy of an input was edited in place."""
-    try:
-        is_equal = bool(before == after)
-    except Exception:  # noqa: BLE001  # a class's own code
-        is_equal = False
-    return not is_equal and _written(tool, before) != _written(tool, after)
+    return not is_same_state(after, before) and _written(tool, before) != _written(tool, after)
 
 
 def _written(tool: Tool[..., Any], given: Any) -> str | None:

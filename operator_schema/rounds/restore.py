@@ -8,8 +8,8 @@ from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..findings import Finding
 from ..json_values import is_object, read_distinct
-from ..message_text import fault_list, nearest_names, received
-from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
+from ..message_text import exception_text, fault_list, nearest_names, received
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode
 from .commit import Settlement
 from .deciding import check_answer, check_question
 from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
 from ..errors import EncodeError, ToolError
 from ..json_values import copy_json, has_surrogate, read_distinct, to_json_text
+from ..sameness import is_equal
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below read it
 from ..tools.content import Audio, File, Image, Resource, Text
@@ -369,18 +370,8 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
 
 def _is_as_sent(call: ToolCall[Any]) -> bool:
     try:
-        return _is_same(call.input, call.tool.decode(arguments_to_decode(call.raw)))
+        return is_equal(call.input, call.tool.decode(arguments_to_decode(call.raw)))
     except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
-        return False
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Return whether two inputs of a tool are equal, even if their class has no `__eq__`."""
-    try:
-        return bool(one == other) or [getattr(one, field.name) for field in fields(one)] == [
-            getattr(other, field.name) for field in fields(other)
-        ]
-    except Exception:  # noqa: BLE001  # a class's own code
         return False
 
 
@@ -397,7 +388,7 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
         return False
     ignored: tuple[str, ...] = ("deferred_at", "changed")
     # Equal sets may be written in another order.
-    if one.has_input and other.has_input and _is_same(one.input, other.input):
+    if one.has_input and other.has_input and is_equal(one.input, other.input):
         ignored += ("input", "source")
     for name in ignored:
         saved.pop(name, None)

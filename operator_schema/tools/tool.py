@@ -8,7 +8,6 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, cast, overload
 
 from ..errors import DecodeError, SchemaError, ToolError
-from ..immutable import is_same_state
 from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..message_text import received
@@ -404,6 +403,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         arguments: dict[str, Any] = self._codec.encode(given)
         if is_whole:
             return arguments
+        from ..sameness import is_same_state  # only an input with an `InitVar` needs it
 
         if not is_same_state(self.decode(arguments), given):
             message = (

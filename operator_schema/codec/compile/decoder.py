@@ -12,7 +12,6 @@ import re
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...introspect.hints import class_name
 from ...introspect.node_kinds import make_plan
 from ...introspect.nodes import (
     AnyNode,
@@ -29,6 +28,7 @@ from ...introspect.nodes import (
 )
 from ...introspect.overlaps import Objects
 from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
+from ...message_text import class_name
 from ...schema.keywords import INTEGER_KEY
 from ..construction import HARMLESS, NEW_TUPLE, way_of
 from ..interpret import constructor_of, interpret

@@ -8,7 +8,7 @@ from shutil import which
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...immutable import Value
-from ...message_text import clip, escape
+from ...message_text import clip, escape, show_error
 from ...tools import Tool, tool_of_document
 from ..compare.accepted import AcceptError, notes_on_entries, read_accepted
 from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
@@ -243,7 +243,7 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
         return "it doesn't answer"
     if isinstance(found, ConnectionError) and not isinstance(source, str):
         return "\n".join([escape(line) for line in str(found).split("\n")])
-    return escape(clip(f"{type(found).__name__}: {found}".rstrip(": "), _MOST_SHOWN))
+    return show_error(found, _MOST_SHOWN)
 
 
 def _first_error(error: BaseException) -> BaseException:

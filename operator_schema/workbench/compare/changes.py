@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ...engine import DocumentCodec, SchemaDocument, same_text
+from ...engine import DocumentCodec, SchemaDocument
 from ...immutable import Value
 from ...json_values import is_array, is_object, to_json_text
 from ...message_text import clip, excerpt, quote, show_place
+from ...sameness import is_same_json, same_text
 from .codes import label_of
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
 from .sampling import drawn_values
@@ -182,7 +183,7 @@ def _removed(removed: list[ToolSnapshot], added: list[ToolSnapshot]) -> Iterator
 
 
 def _is_renamed(old: ToolSnapshot, new: ToolSnapshot) -> bool:
-    is_same = same_text(old.input_schema) == same_text(new.input_schema)
+    is_same = is_same_json(old.input_schema, new.input_schema)
     return is_same and (old.description == new.description or bool(old.input_schema.get("properties")))
 
 
@@ -221,7 +222,7 @@ def _both_ways(
     old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[tuple[Narrowing, ...], tuple[Narrowing, ...]]:
     """Return where the new schema of arguments is narrower, and where the old one is."""
-    if same_text(old) == same_text(new):
+    if is_same_json(old, new):
         return (), ()
     before, after = (JudgedDocument(schema, is_arguments=True) for schema in (old, new))
     return narrowings_of(before, after), narrowings_of(after, before, is_all=False)
@@ -439,7 +440,7 @@ def narrowings(
     Raises:
         SchemaError: one of them isn't a document that can be read.
     """
-    if same_text(old) == same_text(new):
+    if is_same_json(old, new):
         return ()
     before, after = (JudgedDocument(schema, is_arguments=is_arguments) for schema in (old, new))
     return narrowings_of(before, after)
