@@ -47,7 +47,7 @@ __all__ = [
     "without_texts",
 ]
 
-FORMAT = 2
+FORMAT = 1
 """The version of the form; a change that an older reader would misread gets the next number."""
 
 
