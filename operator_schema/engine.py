@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from .schema.references import resolve_pointer as resolve_pointer
     from .schema.references import step as step
     from .schema.references import subschemas as subschemas
+    from .schema.render import Renderer as Renderer
     from .schema.validator import Judge as Judge
     from .schema.value_check import same_text as same_text
 else:
@@ -105,6 +106,7 @@ else:
             "..schema.keywords": "DEFINITIONS KEYWORDS LIMITS limit_of",
             "..schema.linear_regex": "Patterns",
             "..schema.references": "References is_old mapped resolve_pointer step subschemas",
+            "..schema.render": "Renderer",
             "..schema.validator": "Judge",
             "..schema.value_check": "same_text",
         },

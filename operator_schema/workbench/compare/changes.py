@@ -11,6 +11,7 @@ from ...json_values import is_array, is_object, to_json_text
 from ...message_text import clip, excerpt, quote, show_place
 from .codes import label_of
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
+from .decoder_marks import is_leaf_format, marked, text_leaves
 from .sampling import drawn_values
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
 
@@ -205,7 +206,7 @@ def _of_tool(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
 
 def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     renamed = _renamed_keys(old.input_schema, new.input_schema)
-    narrower, wider = _both_ways(old.input_schema, new.input_schema)
+    narrower, wider = _both_ways(*_taken(old, new))
     for place in narrower:
         yield _narrower(old.name, "send", place, renamed)
     for place in map(_turned, wider):
@@ -215,6 +216,13 @@ def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     broken = {place.path for place in narrower if place.verdict == "breaking"}
     yield from _ignored(old, new, renamed, broken)
     yield from _defaults(old.name, old.input_schema, new.input_schema, ())
+
+
+def _taken(old: ToolSnapshot, new: ToolSnapshot) -> list[dict[str, Any]]:
+    """Return the schemas of what two decoders take; where one isn't known, of what both publish."""
+    if old.decoder is None or new.decoder is None:
+        return [old.input_schema, new.input_schema]
+    return [marked(each.input_schema, each.decoder or {}) for each in (old, new)]
 
 
 def _both_ways(
@@ -414,7 +422,7 @@ class JudgedDocument:
     def __init__(self, schema: Mapping[str, Any], *, is_arguments: bool) -> None:
         self.schema = schema
         self.is_arguments = is_arguments
-        self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments))
+        self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments, text_leaves()))
 
     def takes(self, value: Any) -> bool:
         """Return whether a value fits."""
@@ -543,7 +551,12 @@ def _narrowings(before: JudgedDocument, after: JudgedDocument) -> tuple[Narrowin
         return not judged.codec.left and all(map(judged.takes, values))
 
     more = map(_not_kept, unkept(before.schema, after.schema, after.codec.beyond, prove, fit))
-    found += [each for each in more if each.code != "format" or each.path not in known]
+    # What reads a text is in the graph.
+    found += [
+        each
+        for each in more
+        if each.code != "format" or not (each.path in known or is_leaf_format(each.after))
+    ]
     return tuple(found)
 
 
