@@ -165,7 +165,7 @@ def diff(
     new = snapshot_at(targets[-1], show_traceback=show_traceback)
     found = sort_changes(_compared(old, new, outputs[1]), entries, datetime.now(UTC).date())
     _report(outputs, "json" if as_json else shape, found, " → ".join([revision or targets[0], targets[-1]]))
-    if check and old != new:
+    if check and (found.left or found.accepted):
         remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
         outputs[1].line(f"{targets[0]} isn't up to date" + (f": {remedy}" if revision is None else ""))
         return 1

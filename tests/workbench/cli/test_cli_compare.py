@@ -279,6 +279,7 @@ def test_a_server_is_asked(desk):
     # The protocol has no word for `confirm`, and describes no results that are texts.
     assert [line for line in done.stdout.splitlines() if line.startswith("  ")] == [
         "  refund: confirm: not stated → true",
+        "  refund: decoder: not known → known",
         "  refund: results: not described → described",
     ]
     command = [*program, "snapshot", "mcp:no-such-program-here"]
