@@ -307,3 +307,21 @@ def test_a_page_escapes_what_tools_say():
     assert "<script" not in page
     assert page.count("&lt;script&gt;") == 4
     assert "http" not in page.replace("http-equiv", "")
+
+
+# --- renamed arguments ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+@pytest.mark.parametrize("is_required", [False, True])
+def test_a_renamed_argument_is_one_entry(is_closed, is_required):
+    def version(name: str) -> Snapshot:
+        schema = {"type": "object", "properties": {name: {"type": "string"}}}
+        more = {"required": [name]} if is_required else {}
+        closed = {"additionalProperties": False} if is_closed else {}
+        return read_snapshot([{"name": "find", "input_schema": {**schema, **more, **closed}}])
+
+    (change,) = compare(version("query"), version("text")).changes
+    level = "breaking" if is_closed or is_required else "meaning"
+    said = "required" if is_required else "optional"
+    assert (change.level, str(change)) == (level, f'find: text: renamed: called "query" → {said}')
