@@ -11,14 +11,16 @@ from ...json_values import is_array, is_object, to_json_text
 from ...message_text import clip, excerpt, quote, show_place
 from .codes import label_of
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
-from .decoder_marks import is_leaf_format, marked, text_leaves
+from .decoder_marks import format_leaves, is_leaf_format, marked, text_leaves
 from .sampling import drawn_values
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
+from .unread_keywords import unkept
 from .written_differences import differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from ...engine import SchemaLeaf
     from ...tools import Tool
 
     Tools: TypeAlias = Snapshot | Iterable[Tool[..., Any]]
@@ -216,7 +218,7 @@ def _sent(old: ToolSnapshot, new: ToolSnapshot) -> list[Change]:
     found = [_narrower(old.name, "send", place) for place in narrower]
     # Something that was removed is reported as ignored.
     found += [
-        Change(old.name, "wider", "send", *_facts(_told_as_wider(place)))
+        Change(old.name, "wider", "send", *_facts(_told_as_wider(_in_every_format(place, new))))
         for place in map(_turned, wider)
         if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT)
     ]
@@ -245,6 +247,14 @@ def _both_ways(
         return (), ()
     before, after = (JudgedDocument(schema, is_arguments=True) for schema in (old, new))
     return narrowings_of(before, after), narrowings_of(after, before, is_all=False)
+
+
+def _in_every_format(place: Narrowing, new: ToolSnapshot) -> Narrowing:
+    """Return a place without a witness that a server refuses if it holds texts to their formats."""
+    if place.witness is NO_VALUE or new.decoder is not None:
+        return place
+    strict = JudgedDocument(new.input_schema, is_arguments=True, leaves=format_leaves())
+    return place if strict.takes(place.witness) else place.replace(witness=NO_VALUE)
 
 
 def _told_as_wider(place: Narrowing) -> Narrowing:
@@ -483,6 +493,7 @@ class JudgedDocument:
     Args:
         schema: the document.
         is_arguments: whether it describes the arguments of a tool.
+        leaves: what reads texts, by format; None for those of marked schemas.
 
     Attributes:
         schema: the document.
@@ -492,10 +503,16 @@ class JudgedDocument:
 
     __slots__ = ("codec", "is_arguments", "schema")
 
-    def __init__(self, schema: Mapping[str, Any], *, is_arguments: bool) -> None:
+    def __init__(
+        self,
+        schema: Mapping[str, Any],
+        *,
+        is_arguments: bool,
+        leaves: Mapping[str, SchemaLeaf[Any]] | None = None,
+    ) -> None:
         self.schema = schema
         self.is_arguments = is_arguments
-        self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments, text_leaves()))
+        self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments, leaves or text_leaves()))
 
     def takes(self, value: Any) -> bool:
         """Return whether a value fits."""
@@ -606,8 +623,6 @@ def _with_witness(place: Narrowing, witness: Any, before: JudgedDocument, after:
 
 def _narrowings(before: JudgedDocument, after: JudgedDocument) -> tuple[Narrowing, ...]:
     """List the places as far as both documents can be followed at once."""
-    from .unread_keywords import unkept
-
     found = [_narrowing(escape, before, after) for escape in escapes(before.codec.graph, after.codec.graph)]
     known = {each.path for each in found if each.code == "format"}
     parts = 0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Marks = dict[str, list[str]]
 
-__all__ = ["NULL_MARK", "is_leaf_format", "marked", "marks_of", "text_leaves"]
+__all__ = ["NULL_MARK", "format_leaves", "is_leaf_format", "marked", "marks_of", "text_leaves"]
 
 NULL_MARK: Final = "null"
 """The mark of a schema whose place also takes null."""
@@ -52,6 +52,13 @@ def text_leaves() -> Mapping[str, SchemaLeaf[Any]]:
     """Return the leaves that read a text more strictly than their schema says, by the format for each."""
     made = {name: shipped_leaf(getattr(import_module(module), name)) for name, module in _MODULES.items()}
     return {f"{_FORMAT}{name}": leaf for name, leaf in {**made, **_LOCAL}.items() if leaf is not None}
+
+
+@cache
+def format_leaves() -> Mapping[str, SchemaLeaf[Any]]:
+    """Return the leaves that read the texts of a `format` of JSON Schema, by its name."""
+    said = {str(leaf.json_schema.get("format")): leaf for leaf in text_leaves().values()}
+    return {name: leaf for name, leaf in said.items() if name != "None"}
 
 
 def _format_of(leaf: SchemaLeaf[Any]) -> str | None:

@@ -325,3 +325,15 @@ def test_a_renamed_argument_is_one_entry(is_closed, is_required):
     level = "breaking" if is_closed or is_required else "meaning"
     said = "required" if is_required else "optional"
     assert (change.level, str(change)) == (level, f'find: text: renamed: called "query" → {said}')
+
+
+def test_an_example_of_a_wider_change_keeps_to_formats():
+    def version(kinds: list[str], **due: str) -> Snapshot:
+        properties = {"priority": {"type": kinds}, "due": {"type": "string", **due}}
+        schema = {"type": "object", "properties": properties, "required": ["due"]}
+        return read_snapshot([{"name": "find", "input_schema": schema}])
+
+    old, new = version(["integer"], pattern="^A"), version(["integer", "array"], format="date")
+    wider = compare(old, new).of("wider")
+    assert [change.path for change in wider] == [("due",), ("priority",)]
+    assert [change.witness["due"] for change in wider if change.has_witness] == ["2025-01-31"]
