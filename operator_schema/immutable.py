@@ -28,7 +28,6 @@ __all__ = [
     "refuse_change",
     "refuse_deletion",
     "set_once",
-    "slots_of",
 ]
 
 
