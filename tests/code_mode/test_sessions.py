@@ -22,7 +22,7 @@ from warm_sandbox import warm_sandbox
 
 from operator_schema import Complete, Defer, Executor, Reject, RunNormally, Toolset, hook, skip, tool
 from operator_schema.code_mode import (
-    Answer,
+    CallAnswer,
     CodeSession,
     Ended,
     Journal,
@@ -279,7 +279,7 @@ def test_a_process_sees_the_same_time_and_random_numbers_again():
         found, answer = [], None
         while isinstance(step := program.step(answer), Request):
             found.append(step.args)
-            answer = Answer(None)
+            answer = CallAnswer(None)
         program.close()
         assert step == Ended(None, None)
         return found
@@ -383,7 +383,7 @@ def test_what_monty_lacks_is_said_as_that(program, sandbox):
     )
 
 
-@pytest.mark.parametrize("program", ["'\ud800'", "add(1)\n# \udfff", "\ud800", "print('\ud83d')"])
+@pytest.mark.parametrize("program", ["'\ud800'", "add(1)\n# \udfff", "\ud800", "print('\ud83d')", "'a\0'"])
 def test_a_program_with_a_lone_surrogate_fails_and_is_not_run(program):
     one = session()
     ran = one.run_sync(program)
@@ -653,7 +653,7 @@ add(1)
     while not program._lines.full():
         time.sleep(0.01)
     assert sum(map(len, program._lines.queue)) < 5_000_000
-    assert program.step(Answer(2)) == Ended(None, "the program printed more than 100 bytes")
+    assert program.step(CallAnswer(2)) == Ended(None, "the program printed more than 100 bytes")
     program.close()
 
 
