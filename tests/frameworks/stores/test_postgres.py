@@ -99,7 +99,7 @@ def test_a_journal_of_programs_can_be_in_it(server):
         journal.end(claimed, "done", None)
 
 
-@pytest.mark.parametrize("odd", ["\0", "\ud800", "\ud83d", "\0\ud800"])
+@pytest.mark.parametrize("odd", ["\0", "\ud800", "\0\ud800"])
 def test_a_program_with_characters_that_no_database_holds_fails_in_it(server, odd):
     journal = Journal(PostgresDatabase(server.conninfo, schema=f"odd {next(NUMBER)}"))
     ran = CodeSession(Executor(Toolset()), sandbox=ProcessSandbox(), journal=journal).run_sync(
