@@ -51,7 +51,8 @@ _LONGEST_ARGUMENTS = 300
 
 
 _NOT_TEXT = (
-    "the program has a lone surrogate, which isn't a character, so it wasn't run: write the character itself"
+    "the program has a lone surrogate or U+0000, which no program may contain, so it wasn't run: "
+    "write the character that you mean, or an escape such as \\0"
 )
 
 
@@ -135,7 +136,7 @@ class CodeSession:
         if not isinstance(code, str):
             message = f"a program must be a string, not {received(code)}"
             raise TypeError(message)
-        writable = without_surrogates(code)
+        writable = without_surrogates(code).replace("\0", "\ufffd")
         saved = self._journal.add(f"program_{token_hex(12)}", writable)
         if writable == code:
             return await self._run(saved, context)

@@ -383,7 +383,7 @@ def test_what_monty_lacks_is_said_as_that(program, sandbox):
     )
 
 
-@pytest.mark.parametrize("program", ["'\ud800'", "add(1)\n# \udfff", "\ud800", "print('\ud83d')"])
+@pytest.mark.parametrize("program", ["'\ud800'", "add(1)\n# \udfff", "\ud800", "print('\ud83d')", "'a\0'"])
 def test_a_program_with_a_lone_surrogate_fails_and_is_not_run(program):
     one = session()
     ran = one.run_sync(program)

@@ -16,8 +16,9 @@ import test_stores as laws
 from patience import LONGEST_WAIT
 from postgres_server import PostgresServer, is_installed
 
+from operator_schema import Executor, Toolset
 from operator_schema.adapters.postgres import PostgresDatabase, PostgresStore
-from operator_schema.code_mode import Journal
+from operator_schema.code_mode import CodeSession, Journal, ProcessSandbox
 from operator_schema.rounds import StoreError
 from operator_schema.testing import check_store
 
@@ -96,6 +97,16 @@ def test_a_journal_of_programs_can_be_in_it(server):
     journal.take_back("program_3")
     with pytest.raises(StoreError, match="was taken back"):
         journal.end(claimed, "done", None)
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800", "\0\ud800"])
+def test_a_program_with_characters_that_no_database_holds_fails_in_it(server, odd):
+    journal = Journal(PostgresDatabase(server.conninfo, schema=f"odd {next(NUMBER)}"))
+    ran = CodeSession(Executor(Toolset()), sandbox=ProcessSandbox(), journal=journal).run_sync(
+        f"print('a{odd}b')"
+    )
+    assert (ran.state, ran.output) == ("failed", "")
+    assert "so it wasn't run" in ran.error
 
 
 def test_what_a_store_can_not_reach_is_named_without_the_password(server, monkeypatch):
