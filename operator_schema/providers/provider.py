@@ -11,6 +11,7 @@ from ..json_values import is_array, is_object, to_json_text, writable_json
 from ..message_text import quote, received
 from .answer import (
     CONTAINER,
+    KEYS_OF_ANSWERS,
     Answer,
     ResponseError,
     answer_without_nulls,
@@ -249,10 +250,11 @@ class Provider(Value):
         https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
 
         Raises:
-            TypeError: it has `content` where the provider takes `parts`, or `parts` where it takes `content`;
-                or a string where it takes a list; or calls in another form; or the provider doesn't know its
-                role.
+            TypeError: it is a whole response; or has `content` where the provider takes `parts`, or `parts`
+                where it takes `content`; or a string where it takes a list; or calls in another form; or the
+                provider doesn't know its role.
         """
+        _check_is_no_response(message)
         self._check_calls(message)
         own = self.wire.text_message("user", "…")
         wanted, foreign = ("parts", "content") if "parts" in own else ("content", "parts")
@@ -738,6 +740,18 @@ def _sendable(messages: list[Any]) -> list[Any]:
     except RecursionError:  # nor can anything else encode these
         return messages
     return found
+
+
+def _check_is_no_response(message: Mapping[str, Any]) -> None:
+    """Check that a message isn't the response of a provider, with the message in it.
+
+    Raises:
+        TypeError: it is.
+    """
+    key = next((key for key in KEYS_OF_ANSWERS if key in message), None)
+    if key is not None and not (key == "output" and "type" in message):  # the result of a call has it, too
+        error = f"a history has a whole response, with {quote(key)}: put answer(response, offer) there"
+        raise TypeError(error)
 
 
 def _checked_history(history: Any) -> list[Any]:
