@@ -74,8 +74,8 @@ if TYPE_CHECKING:
     from .schema.references import resolve_pointer as resolve_pointer
     from .schema.references import step as step
     from .schema.references import subschemas as subschemas
+    from .schema.render import Renderer as Renderer
     from .schema.validator import Judge as Judge
-    from .schema.value_check import same_text as same_text
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
@@ -105,7 +105,7 @@ else:
             "..schema.keywords": "DEFINITIONS KEYWORDS LIMITS limit_of",
             "..schema.linear_regex": "Patterns",
             "..schema.references": "References is_old mapped resolve_pointer step subschemas",
+            "..schema.render": "Renderer",
             "..schema.validator": "Judge",
-            "..schema.value_check": "same_text",
         },
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
+    from fractions import Fraction
     from typing import TypeAlias
 
     ReadText: TypeAlias = Callable[[str | bytes | bytearray], Any]
@@ -40,6 +41,7 @@ __all__ = [
     "json_reader",
     "most_digits",
     "nests_deeper",
+    "plain_number",
     "read_distinct",
     "repeated_key",
     "to_json_text",
@@ -236,6 +238,14 @@ def choice_key(value: object) -> Hashable:
     return (value.__class__ is bool, value)
 
 
+def plain_number(number: Fraction) -> float:
+    """Return a fraction as an integer if it is one, or if it is too large for a float, else as a float."""
+    try:
+        return int(number) if number.denominator == 1 else float(number)
+    except OverflowError:
+        return int(number)
+
+
 def has_surrogate(text: str) -> bool:
     """Return whether a string has a lone surrogate, so that no encoding can write it (RFC 7493)."""
     if text.isascii():
@@ -270,11 +280,12 @@ def writable_json(value: Any) -> Any:
 
 def copy_json(value: Any) -> Any:
     """Copy a JSON document, so that neither owner sees the other's changes."""
-    if is_object(value):
-        # Most of what a schema holds are texts.
-        return {key: item if item.__class__ is str else copy_json(item) for key, item in value.items()}
-    if is_array(value):
-        return [copy_json(item) for item in value]
+    if isinstance(value, dict):  # not `is_object`: each call costs as much as copying a text
+        pairs: Any = value.items()  # pyright: ignore[reportUnknownVariableType]  # of whatever items
+        return {key: item if item.__class__ in _PLAIN else copy_json(item) for key, item in pairs}
+    if isinstance(value, list):
+        items: Any = value  # pyright: ignore[reportUnknownVariableType]  # as above
+        return [item if item.__class__ in _PLAIN else copy_json(item) for item in items]
     return value
 
 

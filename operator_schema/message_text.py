@@ -95,6 +95,70 @@ def _escape_character(character: str) -> str:
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
 
 
+# A metaclass may return something else, which needn't even be a string.
+_CLASS_NAMES = {name: vars(type)[name].__get__ for name in ("__name__", "__qualname__")}
+
+
+def class_name(cls: type, attribute: str = "__name__") -> str:
+    """Return the name of a class, whatever its metaclass makes of that.
+
+    Args:
+        cls: any class.
+        attribute: `__qualname__` for the name with those of what it stands in.
+    """
+    return exact_text(_CLASS_NAMES[attribute](cls))
+
+
+def class_name_of(value: object) -> str:
+    """Return the name of the class of a value."""
+    return class_name(type(value))
+
+
+def exact_text(text: str) -> str:
+    """Return a text as a `str` itself, which no method of a subclass or a `StrEnum` can change."""
+    return text if type(text) is str else str.__str__(text)
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an exception, empty if it can't write itself."""
+    try:
+        return exact_text(str(error))
+    except Exception:  # noqa: BLE001  # the exception's own code
+        return ""
+
+
+def said_by(error: BaseException, limit: int) -> str:
+    """Return what an exception says on one line: its message, or its class if there is none."""
+    said = message_of(error).strip().partition(_LINK_OF_PYDANTIC)[0]
+    return one_line(said or class_name_of(error), limit)
+
+
+_LINK_OF_PYDANTIC = "\n\nFor further information visit "
+
+
+def show_error(error: BaseException, limit: int = 200) -> str:
+    """Write the class and the message of any exception on one line.
+
+    Args:
+        error: an exception, whatever its own code does.
+        limit: characters of the message.
+    """
+    name = one_line(class_name_of(error), EXCERPT_LENGTH)
+    return f"{name}: {said_by(error, limit)}" if message_of(error).strip() else name
+
+
+def exception_text(error: BaseException, limit: int = 1000) -> str:
+    """Write the class and the message of any exception in the lines that it has, safe to print.
+
+    Args:
+        error: an exception, whatever its own code does.
+        limit: characters of the text.
+    """
+    name, message = class_name_of(error), message_of(error)
+    text = f"{name}: {message[:limit]}" if message else name
+    return clip("\n".join([escape(line) for line in text.split("\n")]), limit)
+
+
 def clip(text: str, limit: int) -> str:
     """Return at most `limit` characters of the text, the last one `…` when it was longer."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
@@ -137,7 +201,7 @@ def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
         return _excerpt_items("[", "]", value, _excerpt_inner, room)
     if is_object(value):
         return _excerpt_items("{", "}", value.items(), _excerpt_pair, room)
-    return one_line(type(value).__name__, limit)
+    return one_line(class_name_of(value), limit)
 
 
 def _excerpt_integer(value: int, limit: int) -> str:
@@ -177,14 +241,14 @@ def _excerpt_items(
 
 def kind(value: object) -> str:
     """Return the name of the JSON type of a value, or of its Python type where JSON has none."""
-    return type_of(value) or one_line(type(value).__qualname__, EXCERPT_LENGTH)
+    return type_of(value) or one_line(class_name(type(value), "__qualname__"), EXCERPT_LENGTH)
 
 
 def received(value: object) -> str:
     """Describe what came: its JSON type and an excerpt, such as `string "5"`."""
     name = kind(value)
     shown = excerpt(value)
-    if shown in {name, type(value).__name__}:
+    if shown in {name, class_name_of(value)}:
         return name
     return shown if shown.startswith(f"an {name} ") else f"{name} {shown}"
 
@@ -342,7 +406,7 @@ def key_step(key: object) -> str:
     if isinstance(key, str):
         return str.__str__(key)
     if isinstance(key, Enum) and type_of(key) is None:
-        return one_line(f"{type(key).__name__}.{key._name_}", EXCERPT_LENGTH)  # `name` may be anything
+        return one_line(f"{class_name_of(key)}.{key._name_}", EXCERPT_LENGTH)  # `name` may be anything
     return excerpt(key)
 
 

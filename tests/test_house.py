@@ -111,3 +111,31 @@ def test_no_two_files_of_tests_share_their_name():
     files = [path for path in (ROOT / "tests").rglob("test_*.py") if not apart.intersection(path.parts)]
     names = sorted(path.name for path in files)
     assert [name for name in set(names) if names.count(name) > 1] == []
+
+
+def class_names_in(node: ast.JoinedStr) -> set[str]:
+    """Return the code of what an f-string shows the class of, by `type(…).__name__`."""
+    return {
+        ast.unparse(part.value.value.args[0])
+        for part in node.values
+        if isinstance(part, ast.FormattedValue)
+        and isinstance(part.value, ast.Attribute)
+        and isinstance(part.value.value, ast.Call)
+        and ast.unparse(part.value.value.func) == "type"
+    }
+
+
+def test_exceptions_are_shown_by_one_function():
+    """`show_error` is safe whatever the exception's own code does; an f-string isn't."""
+    own_ways = []
+    for name, path in MODULES.items():
+        source = path.read_text(encoding="utf-8")
+        if ".__name__}: {" in source:
+            shown = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.JoinedStr)]
+            own_ways += [
+                f"{name}:{node.lineno}"
+                for node in shown
+                for part in node.values
+                if isinstance(part, ast.FormattedValue) and ast.unparse(part.value) in class_names_in(node)
+            ]
+    assert not own_ways, "show_error or exception_text of message_text.py shows these"

@@ -1,13 +1,14 @@
 """How deep JSON values nest, whatever they come from, and whether JSON has their numbers."""
 
 from collections import OrderedDict
+from fractions import Fraction
 from math import inf, nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operator_schema.json_values import is_finite, nests_deeper
+from operator_schema.json_values import is_finite, nests_deeper, plain_number
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
 JSON = st.recursive(
@@ -39,6 +40,19 @@ def test_levels_are_counted_as_they_nest(value, levels):
 @given(JSON)
 def test_numbers_are_finite_if_each_is(value):
     assert is_finite(value) is all(-inf < number < inf for number in numbers_of(value))
+
+
+FRACTIONS = st.fractions() | st.floats(allow_nan=False, allow_infinity=False).map(Fraction)
+
+
+@given(FRACTIONS, st.sampled_from([0, 400]))
+def test_a_fraction_becomes_the_nearest_number_of_json(fraction, zeros):
+    scaled = fraction * 10**zeros
+    number = plain_number(scaled)
+    if scaled.denominator == 1:
+        assert (type(number), number) == (int, scaled)
+    rounding = max(1, abs(scaled)) * Fraction(2) ** -53
+    assert abs(Fraction(number) - scaled) <= (rounding if type(number) is float else 1)
 
 
 @pytest.mark.parametrize("value", [nan, {"a": [inf]}, [[{"b": {"c": -inf}}]], OrderedDict(a=nan)])

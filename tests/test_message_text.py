@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 
 import pytest
+from hostile_values import ERRORS, GIVING, error_of, named
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import JSON_VALUES
@@ -14,9 +15,13 @@ from strategies import JSON_VALUES
 from operator_schema.message_text import (
     EXCERPT_LENGTH,
     checked_path,
+    class_name,
+    class_name_of,
     clip,
     escape,
+    exception_text,
     excerpt,
+    key_step,
     kind,
     listed,
     nearest,
@@ -24,6 +29,8 @@ from operator_schema.message_text import (
     one_line,
     quote,
     received,
+    said_by,
+    show_error,
     show_path,
 )
 
@@ -102,6 +109,37 @@ def test_received_and_kind():
     assert received(True) == "boolean true"
     assert received((1,)) == "tuple"
     assert kind({}) == "object"
+
+
+@pytest.mark.parametrize("show", [excerpt, kind, received, key_step, class_name_of])
+@pytest.mark.parametrize("gives", GIVING)
+def test_a_value_has_the_name_of_its_class_whatever_its_metaclass_says(show, gives):
+    value = named(gives)()
+    assert show(value).startswith("Hostile") or show is key_step
+    assert class_name(type(value)) == "Hostile"
+
+
+@pytest.mark.parametrize(("name", "text"), ERRORS)
+def test_an_exception_is_shown_whatever_its_own_code_does(name, text):
+    error = error_of(name, text)
+    said = {"as usual": "said", "a text of its own": "own"}.get(text)
+    assert exception_text(error) == show_error(error) == (f"Hostile: {said}" if said else "Hostile")
+    assert said_by(error, 100) == (said or "Hostile")
+
+
+@given(st.text(st.characters()), st.integers(20, 80))
+def test_a_shown_exception_is_bounded_and_printable(text, limit):
+    for shown in (said_by(ValueError(text), limit), exception_text(ValueError(text), limit)):
+        assert len(shown) <= limit
+        assert all(line.isprintable() for line in shown.split("\n"))
+    assert len(show_error(ValueError(text), limit)) <= len("ValueError: ") + limit
+    assert show_error(ValueError(text), limit).isprintable()
+
+
+def test_an_exception_without_a_message_is_its_class_alone():
+    for shown in (said_by(KeyError(), 9), show_error(KeyError()), exception_text(KeyError())):
+        assert shown == "KeyError"
+    assert show_error(ValueError("ValueError")) == "ValueError: ValueError"
 
 
 class BytesPath:

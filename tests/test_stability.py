@@ -63,6 +63,7 @@ BELOW = {
     "lazy",
     "message_text",
     "processes",
+    "sameness",
     "token_counts",
     "schema",
     "introspect",

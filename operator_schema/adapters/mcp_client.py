@@ -58,7 +58,6 @@ __all__ = [
     "described_tools",
     "for_the_model",
     "listing_of",
-    "part_of",
     "progress_to",
     "tools_from",
 ]
@@ -76,7 +75,7 @@ def _write_answer(answer: types.CallToolResult) -> WrittenOutput:
         The text of its content; as JSON value its structured content, if it has any, else what its
         content is; and its parts, if they aren't one text.
     """
-    parts = [part_of(block) for block in answer.content]
+    parts = [_shown_part(block) for block in answer.content]
     structured = copy_json(answer.structured_content)
     text = "\n".join([part.as_text() for part in parts])
     if structured is not None:
@@ -96,7 +95,7 @@ def _answer_text(answer: types.CallToolResult) -> str:
     return _write_answer(answer).text
 
 
-def part_of(block: Any) -> Part:
+def _shown_part(block: Any) -> Part:
     """Return a block of content as a part; what can't be one as a text that says so."""
     try:
         return _part(block)

@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["MAX_OUTPUT", "answer", "atools_of", "main", "tools_of"]
+__all__ = ["answer", "atools_of", "main", "tools_of"]
 
 answer_misnamed(__name__)
 
 
-MAX_OUTPUT = 10_000_000
+_MAX_OUTPUT = 10_000_000
 """Bytes of an answer."""
 
 _MAX_ERRORS = 4000
@@ -197,8 +197,8 @@ class _RunningProgram:
         Raises:
             ToolError: it isn't an answer.
         """
-        if len(self._output) > MAX_OUTPUT:
-            fault = f"its answer is longer than {MAX_OUTPUT:,} bytes"
+        if len(self._output) > _MAX_OUTPUT:
+            fault = f"its answer is longer than {_MAX_OUTPUT:,} bytes"
             raise self._failed(fault)
         value, problems = read_json(bytes(self._output))
         if not problems.found and is_object(value):
@@ -220,7 +220,7 @@ class _RunningProgram:
 
     def _read(self, stream: IO[bytes]) -> None:
         with suppress(OSError, ValueError), stream:
-            while len(self._output) <= MAX_OUTPUT:
+            while len(self._output) <= _MAX_OUTPUT:
                 chunk = os.read(stream.fileno(), _CHUNK)
                 if not chunk:
                     return

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..message_text import nearest_names, quote
 from .index import Index
-from .language import FUNCTIONS, LANGUAGES, language_of, places_of
+from .language import FUNCTIONS, LANGUAGES, places_of
 from .module_names import Modules
 from .name_patterns import Pattern
 from .resolution import Resolver, Way
@@ -283,7 +283,7 @@ def path_problem(index: Index, path: str) -> tuple[Reason, str]:
     if any(part == ".." for part in path.split("/")) or os.path.isabs(path):  # noqa: PTH117  # a text of somebody
         return "outside of the root", f"{_shown(path)} is outside of the root."
     language = UNREAD.get(path[path.rfind(".") :])
-    if language is not None and language_of(path) is None and os.path.lexists(where):
+    if language is not None and os.path.lexists(where):
         return "language not read", f"{path} is {language}, which isn't read: call search_text."
     if os.path.lexists(where):
         return "file not read", f"{path} has no declarations that are read here: call search_text."

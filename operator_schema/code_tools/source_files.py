@@ -38,10 +38,6 @@ MOST_BYTES = 10_000_000
 
 _SUFFIXES = tuple(suffix for suffixes in LANGUAGES.values() for suffix in suffixes)
 UNREAD: Mapping[str, str] = {
-    **dict.fromkeys((".c", ".h"), "C"),
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), "C++"),
-    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), "JavaScript"),
-    **dict.fromkeys((".ts", ".mts", ".cts", ".tsx"), "TypeScript"),
     **dict.fromkeys((".kt", ".kts"), "Kotlin"),
     **dict.fromkeys((".ex", ".exs"), "Elixir"),
     **dict.fromkeys((".sh", ".bash"), "shell"),
@@ -53,7 +49,6 @@ UNREAD: Mapping[str, str] = {
     ".erl": "Erlang",
     ".fs": "F#",
     ".hs": "Haskell",
-    ".java": "Java",
     ".jl": "Julia",
     ".lua": "Lua",
     ".ml": "OCaml",
@@ -70,9 +65,9 @@ UNREAD: Mapping[str, str] = {
     ".vue": "Vue",
     ".zig": "Zig",
 }
-"""Endings of files in other languages, which are counted: those of `LANGUAGES` are read."""
+"""Endings of files in languages that aren't read; such files are counted."""
 
-_UNREAD_SUFFIXES = tuple(UNREAD.keys() - set(_SUFFIXES))
+_UNREAD_SUFFIXES = tuple(UNREAD)
 _NEVER = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
 _MANIFESTS = frozenset({"Cargo.toml", "go.mod", "go.work", "package.json"})
 """Files that give a package the name by which others import it."""
@@ -187,17 +182,13 @@ def _folder(root: str, path: str) -> Generator[int | str]:
         path: below it; empty for the root.
 
     Yields:
-        A descriptor. Where there is none for folders, a path that has no links in it: it is looked at before
-        and after, which is no help against who puts a link there for a moment.
+        A descriptor. Where there is none for folders, a path that had no links in it just before.
 
     Raises:
         OSError: it isn't there, it can't be read, or a link is on the way.
     """
     if not _BY_STEPS:
-        where = _joined(root, path)
-        _check_no_link(where)
-        yield where
-        _check_no_link(where)
+        yield _without_links(root, path)
         return
     here = _step_into(root, path)
     try:
@@ -218,9 +209,12 @@ def _step_into(root: str, path: str) -> int:
     return here
 
 
-def _check_no_link(where: str) -> None:
+def _without_links(root: str, path: str) -> str:
+    """Return the path of a folder below the root after looking for links; see `_folder`."""
+    where = _joined(root, path)
     if os.path.realpath(where, strict=True) != str(Path(where)):
         raise NotADirectoryError(ENOTDIR, "a link is on the way")
+    return where
 
 
 class _Place(NamedTuple):
@@ -241,21 +235,13 @@ def _open(root: str, path: str) -> int:
         OSError: it isn't there, it can't be read, or it or a folder on the way is a link.
     """
     outer, _, name = path.rpartition("/")
-    if _BY_STEPS:
-        folder = _step_into(root, outer)
-        try:
-            return os.open(name, _FLAGS, dir_fd=folder)
-        finally:
-            os.close(folder)
-    descriptor = -1
+    if not _BY_STEPS:
+        return os.open(f"{_without_links(root, outer)}/{name}", _FLAGS)
+    folder = _step_into(root, outer)
     try:
-        with _folder(root, outer) as where:
-            descriptor = os.open(f"{where}/{name}", _FLAGS)
-    except BaseException:
-        if descriptor >= 0:
-            os.close(descriptor)
-        raise
-    return descriptor
+        return os.open(name, _FLAGS, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def read_source(root: str, path: str) -> Content | Skipped | None:

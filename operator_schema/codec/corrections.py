@@ -27,6 +27,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
 from ..message_text import excerpt
+from ..sameness import is_same_json
 from .json_text import read_json, read_nearly_json
 from .proposals import (
     contradicts,
@@ -37,7 +38,7 @@ from .proposals import (
     meant_times,
     near_choice,
 )
-from .repair import Fitting, Reading, Repairer, is_same, only_reading
+from .repair import Fitting, Reading, Repairer, only_reading
 from .spellings import NOTHING, has_separators, parts_of_list
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ class Corrector(Repairer):
     def _array_or_item(self, node: ArrayNode, value: Any, depth: int) -> Reading:
         reading = super()._array_or_item(node, value, depth)
         split = self._split(self._array, node, value, depth)
-        if split is None or (reading.fits and is_same(reading.value, split.value)):
+        if split is None or (reading.fits and is_same_json(reading.value, split.value)):
             return reading
         return Reading(value, fits=False) if reading.fits else split
 
@@ -345,7 +346,7 @@ class Corrector(Repairer):
             return reading
         fitting: list[Any] = []
         for meant in self._proposals(node, value):
-            is_new = not any(is_same(meant, other) for other in fitting)
+            is_new = not any(is_same_json(meant, other) for other in fitting)
             if meant is not NOTHING and is_new and self.fits(node, meant, depth):
                 fitting.append(meant)
         return Reading(fitting[0], fits=True).after("scalar", value) if len(fitting) == 1 else reading

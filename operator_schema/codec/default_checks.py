@@ -10,7 +10,7 @@ from ..introspect.node_kinds import visit
 from ..introspect.nodes import ANY, EnumNode, Graph, ObjectNode
 from ..json_values import choice_key, is_object
 from ..message_text import excerpt
-from .encode import EncodeRun, EncodeState, encoded_by
+from .encode import EncodeRun, EncodeState, LongEncodeError, encoded_by
 from .interpret import DecodeRun, DecodeState, follow
 from .problems import Problems
 
@@ -28,10 +28,6 @@ __all__ = ["MAX_DEFAULT_VALUES", "DefaultChecks"]
 
 MAX_DEFAULT_VALUES = 100_000
 """Values in all defaults and examples of a type: what they share is checked, and written, each time anew."""
-
-
-class _TooManyValuesError(Exception):
-    """Ends the check of defaults that have more values than they may."""
 
 
 class _CountedState(EncodeState):
@@ -58,7 +54,7 @@ class _CountedRun(EncodeRun):
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
         self.shared.left -= 1
         if self.shared.left < 0:
-            raise _TooManyValuesError
+            raise LongEncodeError
         return super().encode(node, value, path, depth)
 
     def _strict(self, definitions: Mapping[Target, Node], problems: Problems) -> EncodeRun:
@@ -176,7 +172,7 @@ class DefaultChecks:
         state = _CountedState(known.max_depth, known.graph_of, known.left, is_decoded=known.is_decoded)
         try:
             written, problems = encoded_by(_CountedRun, state, node, self._graph.definitions, value)
-        except _TooManyValuesError:
+        except LongEncodeError:
             return None, [_too_large(entry)]
         finally:
             self._state.left = state.left

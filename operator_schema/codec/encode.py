@@ -44,7 +44,15 @@ if TYPE_CHECKING:
     GraphOf = Callable[[type], Graph | None]
     Iterators = dict[int, tuple[Any, list[Any]]]
 
-__all__ = ["EncodeRun", "EncodeState", "encode_node", "encode_part", "encoded_by", "is_array_of"]
+__all__ = [
+    "EncodeRun",
+    "EncodeState",
+    "LongEncodeError",
+    "encode_node",
+    "encode_part",
+    "encoded_by",
+    "is_array_of",
+]
 
 
 _PLAIN = {
@@ -131,6 +139,10 @@ def encode_part(
         if error is shared.raised_by_user:
             raise
         return INVALID
+
+
+class LongEncodeError(Exception):
+    """Ends an encode that has written as many values as it may."""
 
 
 class EncodeState:

@@ -25,7 +25,7 @@ from ..introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ..json_values import is_object
+from ..json_values import is_object, plain_number
 from ..schema.keywords import TEXTS
 from .interpret import SCALARS, interpret
 from .problems import INVALID, Trial
@@ -182,9 +182,9 @@ def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn:
         start = most
     for count in range(turn + 3):
         for way in (1, -1) if low is None else (1,):
-            yield _plain((start + way * count) * step)
+            yield plain_number((start + way * count) * step)
     if kind == "number" and low is not None and high is not None:
-        yield _plain((Fraction(low.limit) + Fraction(high.limit)) / 2)
+        yield plain_number((Fraction(low.limit) + Fraction(high.limit)) / 2)
     if kind == "number":  # where floats are farther apart than the steps
         yield from _floats_from(low, inf, turn + 2)
         yield from _floats_from(high, -inf, turn + 2)
@@ -196,10 +196,6 @@ def _floats_from(bound: Bound | None, towards: float, count: int) -> Iterator[fl
         for _ in range(count):
             yield number
             number = nextafter(number, towards)
-
-
-def _plain(number: Fraction) -> float:
-    return int(number) if number.denominator == 1 else float(number)
 
 
 def example_text(constraints: Constraints | None, turn: int) -> str | None:

@@ -24,7 +24,7 @@ from ..json_values import (
     json_reader,
     most_digits,
 )
-from ..message_text import clip, escape, excerpt, one_line, quote, steps_of
+from ..message_text import clip, escape, excerpt, quote, said_by, steps_of
 from .problems import Problems
 
 if TYPE_CHECKING:
@@ -508,7 +508,7 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             return loads(text)
         except ValueError as error:
-            said = one_line(str(error), _MESSAGE_LENGTH) or type(error).__name__
+            said = said_by(error, _MESSAGE_LENGTH)
         except RecursionError:  # the caller has used up its own stack
             raise RefusedTextError(TOO_DEEP) from None
 

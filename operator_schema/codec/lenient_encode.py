@@ -32,7 +32,7 @@ from ..introspect.nodes import (
 from ..json_values import MAX_LENIENT_VALUES, has_surrogate, without_surrogates
 from ..message_text import count_of, excerpt, key_step
 from .constraint_checks import check_length
-from .encode import EncodeRun, EncodeState, is_array_of
+from .encode import EncodeRun, EncodeState, LongEncodeError, is_array_of
 from .interpret import SCALARS
 from .problems import INVALID, Problems
 
@@ -76,7 +76,7 @@ def encode_refused(
         encoded = _LenientRun(state, graph.definitions, notes).encode(graph.root, value, None, 1)
     except RecursionError:
         encoded = state.refused.too_deep_for_stack()
-    except _LongEncodeError:
+    except LongEncodeError:
         encoded = state.refused.too_many_values(None, MAX_LENIENT_VALUES)
     if state.refused.found:
         raise EncodeError(name, state.refused.found, state.refused.omitted)
@@ -85,10 +85,6 @@ def encode_refused(
         # That an entry is lost is said whatever else is wrong there.
         first_of_path.setdefault((note.path, note.code == "duplicate"), note)
     return encoded, tuple(first_of_path.values())
-
-
-class _LongEncodeError(Exception):
-    """Ends an encode that has written as many values as it may."""
 
 
 class _LenientState(EncodeState):
@@ -112,7 +108,7 @@ class _LenientState(EncodeState):
         """Count a value that is to be written."""
         self.room -= 1
         if self.room < 0:
-            raise _LongEncodeError
+            raise LongEncodeError
 
 
 class _LenientRun(EncodeRun):
@@ -130,7 +126,7 @@ class _LenientRun(EncodeRun):
             encoded = self._by_node(node, value, path, depth)
             if encoded is INVALID and not self.shared.refused.found:
                 encoded = self._own_form(value, path, depth)
-        except (RecursionError, _LongEncodeError):
+        except (RecursionError, LongEncodeError):
             raise
         except Exception:  # noqa: BLE001  # the value's own code may raise anything
             return self._refuse(path, value)
@@ -302,7 +298,7 @@ class _LenientRun(EncodeRun):
             return known
         items = list[Any](islice(value, self.shared.room + 1))
         if len(items) > self.shared.room:
-            raise _LongEncodeError
+            raise LongEncodeError
         return self.shared.keep_items(value, items)
 
     def _entries(

@@ -30,13 +30,17 @@ from ..introspect.nodes import (
 from ..json_values import JSON_TYPES, MAX_INTEGER_DIGITS, fits_types, is_array, is_object, type_of
 from ..message_text import (
     EXCERPT_LENGTH,
+    class_name,
+    class_name_of,
     clip,
     excerpt,
     key_step,
     kind,
+    message_of,
     one_line,
     quote,
     received,
+    said_by,
 )
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
 from .ambiguity_texts import ambiguous, read_as_another
@@ -461,7 +465,7 @@ def not_one_of(steps: Steps, node: LiteralNode | EnumNode, value: object) -> Fin
     shown = excerpt(value) if kind(value) in _SCALAR_KINDS else received(value)
     if isinstance(value, (str, int, float)) and type(value) not in _SCALAR_CLASSES:
         # Only its class may be wrong: a member of an Enum isn't the text that it equals.
-        shown = f"{shown} of the class {one_line(type(value).__name__, EXCERPT_LENGTH)}"
+        shown = f"{shown} of the class {one_line(class_name_of(value), EXCERPT_LENGTH)}"
         near = next((show_choice(choice) for choice in node.values if choice == value), None)
     return Finding(steps, "not_one_of", f"{shown} is not one of {what}", what, received(value), near)
 
@@ -532,20 +536,20 @@ def no_match(
 
 
 def wrong_class(steps: Steps, cls: type, value: object) -> Finding:
-    came, name = received(value), _name(cls.__name__)
+    came, name = received(value), _class(cls)
     if isinstance(value, type):
-        came = f"the class {_name(value.__name__)}, not an instance"
+        came = f"the class {_class(value)}, not an instance"
     return Finding(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 
 def wrong_container(steps: Steps, cls: type, value: object) -> Finding:
-    name, came = _name(cls.__name__), _name(type(value).__name__)
+    name, came = _class(cls), _class(type(value))
     return Finding(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 
 def no_json_form(steps: Steps, value: object) -> Finding:
     if isinstance(value, type):
-        came = f"the class {_name(value.__name__)}"
+        came = f"the class {_class(value)}"
         return Finding(steps, "wrong_type", f"got {came}, not an instance", "a JSON value", came)
     instead = instead_of(type(value)) or "Give its type a SchemaLeaf or make it a dataclass"
     message = f"{kind(value)} has no JSON form; {instead[0].lower()}{instead[1:]}"
@@ -560,8 +564,12 @@ def bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -
 
 
 def rejected(steps: Steps, type_name: str, reason: Exception) -> Finding:
-    said = one_line(str(reason), _SAID_LENGTH)
-    why = f"refused it: {said}" if said else f"refused it without a message ({_name(type(reason).__name__)})"
+    is_silent = not message_of(reason)
+    why = (
+        f"refused it without a message ({_class(type(reason))})"
+        if is_silent
+        else f"refused it: {_said(reason)}"
+    )
     return Finding(steps, "rejected", f"{_name(type_name)} {why}")
 
 
@@ -595,6 +603,10 @@ def _part_at(node: Node | None, step: str | int) -> Node | None:
     return next((each.node for each in shape.fields if each.key == step), None) if shape else None
 
 
+def _class(cls: type) -> str:
+    return _name(class_name(cls))
+
+
 def _name(text: str) -> str:
     return one_line(text, _NAME_LENGTH)
 
@@ -612,4 +624,4 @@ def too_many_values(steps: Steps, most: int) -> Finding:
 
 
 def _said(reason: Exception) -> str:
-    return one_line(str(reason), _SAID_LENGTH) or type(reason).__name__
+    return said_by(reason, _SAID_LENGTH)

@@ -28,8 +28,9 @@ from ..introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ..json_values import choice_key, is_array, is_object, type_of
+from ..json_values import choice_key, is_array, is_object
 from ..message_text import excerpt
+from ..sameness import is_same_json
 from .constraint_checks import check_length
 from .interpret import SCALARS, DecodeRun, DecodeState
 from .json_text import read_json
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from ..findings import Finding, RepairKind
     from ..introspect.nodes import Field, Graph, Node, Target
 
-__all__ = ["Fitting", "Reading", "Repairer", "is_same", "only_reading", "repair_field", "repair_value"]
+__all__ = ["Fitting", "Reading", "Repairer", "only_reading", "repair_field", "repair_value"]
 
 
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Finding, ...]]:
@@ -459,22 +460,11 @@ def only_reading(readings: list[Reading]) -> Reading | None:
         single = [reading for reading in group if not _is_wrapped(reading.changes)] or group
         if unchanged:
             return unchanged[0]
-        if single and all(is_same(reading.value, single[0].value) for reading in single):
+        if single and all(is_same_json(reading.value, single[0].value) for reading in single):
             return single[0]
         if len(single) > 1 and group is whole and not any(not reading.changes for reading in fitting):
             return None
     return readings[0] if len(readings) == 1 else None
-
-
-def is_same(one: Any, other: Any) -> bool:
-    """Return whether two readings of one value are the same JSON value: 1 and true are not."""
-    if one is other:
-        return True
-    if is_array(one) and is_array(other):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    if is_object(one) and is_object(other):
-        return one.keys() == other.keys() and all(is_same(item, other[key]) for key, item in one.items())
-    return bool(type_of(one) and type_of(other)) and choice_key(one) == choice_key(other)
 
 
 def _is_wrapped(changes: Changes) -> bool:

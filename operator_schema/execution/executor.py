@@ -14,8 +14,6 @@ from ..tools.tool_sources import check_is_tool
 from .concurrency import Slots
 from .options import (
     check_confirm,
-    check_is_alone,
-    check_names,
     check_on_progress,
     check_on_result,
     check_options,
@@ -27,7 +25,7 @@ from .run import Outcomes, watched
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Never, Self, Unpack
+    from typing import Self, Unpack
 
     from ..errors import DecodeError
     from ..rounds.hooks import CallHooks, ForTools, Hooks
@@ -124,7 +122,7 @@ class Executor:
     def __init__(
         self,
         tools: Member,
-        *others: Never,
+        *,
         timeout: float | None = 30.0,
         max_concurrency: int | None = None,
         threads: bool = True,
@@ -140,10 +138,7 @@ class Executor:
         hooks: object = None,
         context: Context | MakeContext | None = None,
         store: object = None,
-        **unknown: Never,
     ) -> None:
-        check_is_alone(others)
-        check_names(unknown, Executor.__init__.__kwdefaults__ or {})
         options = {
             "timeout": timeout,
             "max_concurrency": max_concurrency,

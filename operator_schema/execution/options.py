@@ -7,7 +7,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, cast, get_args
 
 from ..introspect.hints import name_of
-from ..message_text import as_written, nearest, one_line, received
+from ..message_text import as_written, received
 from ..tools.binding import why_not_asked
 from ..tools.calls import RawCall, checked_calls, remedy_for
 from ..tools.failures import ClassSet, Failures, ShowErrors
@@ -15,8 +15,6 @@ from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function, takes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..tools.calls import OnResult
     from .around import Confirm
     from .stream import OnProgress
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "RunOptions",
     "check_confirm",
-    "check_is_alone",
-    "check_names",
     "check_on_progress",
     "check_on_result",
     "check_options",
@@ -43,14 +39,6 @@ class RunOptions(TypedDict, total=False):
     confirm: Confirm | None
     on_progress: OnProgress | None
     on_result: OnResult | None
-
-
-_GIVEN_LATER = {
-    "on_progress": "it is given with each call, as in executor.run(call, on_progress=…)",
-    "on_result": "it is given with calls, as in executor.run(calls, on_result=…)",
-    "return_exceptions": "it is given with calls, as in executor.run(calls, return_exceptions=True)",
-}
-"""Names that aren't options of an executor, but that people look for there."""
 
 
 def checked_work(work: Any) -> list[RawCall]:
@@ -72,33 +60,6 @@ def checked_work(work: Any) -> list[RawCall]:
         remedy = ": toolset.restore_round(data) makes a round from what round.as_dict() returned"
     message = f"expected a RawCall, a list of them, or a round, not {received(work)}{remedy}"
     raise TypeError(message)
-
-
-def check_is_alone(others: Sequence[object]) -> None:
-    """Refuse what is given behind the tools of an executor without a name.
-
-    Raises:
-        TypeError: there is something.
-    """
-    if others:
-        message = (
-            "Executor takes several tools in a list, and options by their names: "
-            f"Executor([search, fetch], timeout=5), not also {received(others[0])}"
-        )
-        raise TypeError(message)
-
-
-def check_names(unknown: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Refuse an option that an executor doesn't have, as Python refuses an unknown keyword.
-
-    Raises:
-        TypeError: with the place where to give it, or the nearest option.
-    """
-    for name in unknown:
-        near = nearest(name, list(known))
-        hint = _GIVEN_LATER.get(name) or (f"did you mean {near}?" if near else f"it has {', '.join(known)}")
-        message = f"Executor has no option {one_line(name, 100)}: {hint}"
-        raise TypeError(message)
 
 
 def _check_context(context: Any) -> None:

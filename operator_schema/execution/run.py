@@ -12,9 +12,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, ToolError
-from ..message_text import listed, received
+from ..message_text import class_name_of, listed, received
 from ..tools.binding import context_of
-from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, class_name_of, takes_long
+from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, takes_long
 from ..tools.failures import DEBUG, WARNING, Passed, places_in, write_log
 from ..tools.injection import RawArguments
 from ..tools.metadata import LEAST_CONTENT

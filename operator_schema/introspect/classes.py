@@ -9,7 +9,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
 
 from ..immutable import Value
-from .hints import Scope, Unresolved, evaluate_forward, exact_text
+from ..message_text import exact_text
+from .hints import Scope, Unresolved, evaluate_forward
 from .leaves import has_attribute
 
 if TYPE_CHECKING:

@@ -14,7 +14,16 @@ from types import BuiltinFunctionType, CellType, FunctionType, GenericAlias, Mod
 from typing import TYPE_CHECKING, Annotated, Any, Final, ForwardRef, Literal, Union, get_args, get_origin
 
 from ..immutable import Value
-from ..message_text import excerpt, nearest, one_line
+from ..message_text import (
+    class_name,
+    class_name_of,
+    exact_text,
+    excerpt,
+    message_of,
+    nearest,
+    one_line,
+    show_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -34,15 +43,12 @@ __all__ = [
     "Unresolved",
     "annotation_key",
     "bindings_key",
-    "class_name",
     "evaluate_forward",
-    "exact_text",
     "is_annotation",
     "is_type",
     "name_of",
     "read_plain",
     "show_annotation",
-    "show_error",
     "show_value",
     "take_apart",
     "types_in",
@@ -313,10 +319,9 @@ class Scope:
             said = one_line(str(error.msg), _REASON_LENGTH)  # `str(error)` names a file `<string>`
             return Unresolved(shown, f"it isn't valid Python: {said}", _FIX_ANNOTATION)
         if not isinstance(error, NameError):
-            said = one_line(str(error), _REASON_LENGTH)
-            if "partially initialized module" in said:
+            if "partially initialized module" in message_of(error):
                 return Unresolved(shown, "a module in it is still being imported", _CIRCULAR)
-            return Unresolved(shown, f"{type(error).__name__}: {said}", _FIX_ANNOTATION)
+            return Unresolved(shown, show_error(error, _REASON_LENGTH), _FIX_ANNOTATION)
         name = one_line(error.name or "it", _TEXT_LENGTH)
         where = "here" if self.owner is None else f"in module {self.owner.__module__}"
         reason = f"the name {name} is not defined {where}"
@@ -576,7 +581,7 @@ def _show_bare(annotation: object, *, with_module: bool, levels: int = 1) -> str
     if isinstance(annotation, type):
         if not with_module:
             return class_name(annotation)
-        module, name = annotation.__module__, _NAMES["__qualname__"](annotation)
+        module, name = annotation.__module__, class_name(annotation, "__qualname__")
         return name if module in {"builtins", "__main__", "collections.abc"} else f"{module}.{name}"
     if is_annotation(annotation):
         return show_value(annotation).replace("typing.", "")
@@ -625,21 +630,6 @@ _TYPING: Final = frozenset({"typing", "typing_extensions", "annotationlib"})
 _WRITTEN_AS: Final[dict[type, str]] = {list: "[{}]", tuple: "({})", dict: "{{{}}}"}
 
 
-# A metaclass may return something else, which needn't even be a string.
-_NAMES: Final = {name: vars(type)[name].__get__ for name in ("__name__", "__qualname__")}
-
-
-def class_name(cls: type) -> str:
-    """Return the name of a class, whatever its metaclass makes of that."""
-    name = cls.__name__ if type(cls) is type else _NAMES["__name__"](cls)
-    return name if type(name) is str else exact_text(name)
-
-
-def exact_text(text: str) -> str:
-    """Return a text as a `str` itself, which no method of a subclass or a `StrEnum` can change."""
-    return text if type(text) is str else str.__str__(text)
-
-
 def show_value(value: object) -> str:
     """Write an object as `repr` does, whatever that raises."""
     if value.__class__ is int:
@@ -649,16 +639,4 @@ def show_value(value: object) -> str:
     try:
         return repr(value)
     except Exception:  # noqa: BLE001  # an object that can't be shown is still named by its class
-        return f"an object of {class_name(type(value))}"
-
-
-def show_error(error: Exception) -> str:
-    """Write what an exception says, bounded and on one line, whatever that raises.
-
-    After an empty line pydantic only links to its documentation, which would fill the line.
-    """
-    try:
-        said = one_line(str(error).strip().partition("\n\n")[0], _SHOWN_LENGTH)
-    except Exception:  # noqa: BLE001  # its own `__str__` may raise too
-        said = "an error that can't be shown"
-    return f"{class_name(type(error))}: {said}"
+        return f"an object of {class_name_of(value)}"

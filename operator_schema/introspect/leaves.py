@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..immutable import Generic, T, Value, content_of
 from ..json_values import JSON_TYPES, copy_json, fits_types, is_array
-from ..message_text import kind, received
+from ..message_text import kind, received, show_error
 
 if TYPE_CHECKING:
     import builtins
@@ -288,7 +288,7 @@ def _describe_placeholder_fault(
             )
         decoded = decode(encoded)
     except Exception as error:  # noqa: BLE001  # whatever it is, the leaf does not work
-        fault = f"decode(encode(placeholder)) raises {type(error).__name__}: {error}"
+        fault = f"decode(encode(placeholder)) raises {show_error(error)}"
         return fault, "Fix decode or encode, or give another placeholder"
     if isinstance(decoded, cls):
         return None

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import has_surrogate, is_array
-from ..message_text import escape, excerpt, fold, listed, nearest, quote, received
+from ..message_text import escape, exact_text, excerpt, fold, listed, nearest, quote, received
 from .annotations import Defaulted
 from .classes import (
     annotations_of,
@@ -27,7 +27,7 @@ from .classes import (
     parameter_source,
     with_computed_fields,
 )
-from .hints import FieldPlace, Place, exact_text
+from .hints import FieldPlace, Place
 from .nodes import NULL, Field, ObjectNode, RefNode, UnionNode, field_draft, is_null, new_object
 
 if TYPE_CHECKING:

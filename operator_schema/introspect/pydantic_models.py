@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import DecodeError
 from ..findings import Finding
-from ..immutable import Value, is_same_state
+from ..immutable import Value
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
 from ..message_text import excerpt, one_line, quote
+from ..sameness import is_same_state
 from ..schema.references import describe_reference_fault, resolve
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .node_kinds import ShapedDecoder

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast, get_origin
 from ..errors import SchemaError
 from ..findings import about_type
 from ..immutable import instead_of
+from ..message_text import show_error
 from .classes import annotations_of, form_of
 from .foreign_classes import is_foreign
-from .hints import is_annotation, is_type, name_of, show_annotation, show_error, types_in
+from .hints import is_annotation, is_type, name_of, show_annotation, types_in
 from .leaves import as_leaf, has_attribute
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..message_text import one_line
-from .hints import class_name
+from ..message_text import class_name, one_line
 from .node_kinds import visit
 from .nodes import ObjectNode
 

@@ -11,7 +11,7 @@ from functools import partial
 from operator import length_hint
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
-from ..message_text import quote
+from ..message_text import class_name, quote, show_error
 from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
 from .classes import bind, form_of
 from .hints import (
@@ -22,12 +22,10 @@ from .hints import (
     Scope,
     Unresolved,
     bindings_key,
-    class_name,
     evaluate_forward,
     is_annotation,
     name_of,
     show_annotation,
-    show_error,
     take_apart,
 )
 from .leaves import (

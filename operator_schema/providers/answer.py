@@ -32,15 +32,15 @@ if TYPE_CHECKING:
         """What came of an answer with a type; see `output.Output`."""
 
         @property
-        def calls(self) -> Sequence[object]:
-            """The calls of a tool that takes the answer."""
+        def calls(self) -> Sequence[tuple[int, RawCall]]:
+            """The calls of a tool that takes the answer, with their places among all calls."""
             ...
 
         def decode(self) -> Any:
             """Return the instance, or raise a `DecodeError`."""
             ...
 
-        def unfit(self, *, has_ended: bool) -> list[tuple[int, RawCall, ToolResult]]:
+        def unfit(self, *, has_ended: bool, is_cut_off: bool) -> list[tuple[int, RawCall, ToolResult]]:
             """List what the model has to correct."""
             ...
 else:
@@ -239,7 +239,15 @@ class Answer(Value, Generic[T]):
         found = self._output
         if found is None or (self.stop != "end" and not found.calls):
             return []
-        return found.unfit(has_ended=self.stop == "end")
+        return found.unfit(has_ended=self.stop == "end", is_cut_off=self.is_cut_off)
+
+    @property
+    def all_calls(self) -> list[RawCall]:
+        """The calls, with those of a tool that takes the answer: for this package only."""
+        found = [*self.calls]
+        for place, call in () if self._output is None else self._output.calls:
+            found.insert(place, call)
+        return found
 
     @property
     def message(self) -> list[dict[str, Any]]:
@@ -268,13 +276,19 @@ class Answer(Value, Generic[T]):
         late = {item.get("call_id") for item in self._message if item.get("async") is True}
         if not late:
             return ()
-
         return tuple([call for call in self.calls if given_id(call.id) in late])
 
-    def without_late_calls(self) -> Answer:
-        """Return the answer for a round that doesn't wait for the late calls; its message still has them."""
+    def without_late_calls(self) -> Self:
+        """Return the answer for a round that doesn't wait for the late calls; its message still has them.
+
+        If it says something and has no other calls, it is final: its `stop` is `end`.
+        """
         late = self.late_calls
-        return self.replace(calls=tuple([call for call in self.calls if call not in late])) if late else self
+        if not late:
+            return self
+        calls = tuple([call for call in self.calls if call not in late])
+        is_final = self.stop == "calls" and not calls and self.text.strip()
+        return self.replace(calls=calls, stop="end" if is_final else self.stop)
 
     @property
     def is_cut_off(self) -> bool:

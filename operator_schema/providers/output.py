@@ -7,7 +7,7 @@ from functools import lru_cache
 from os import urandom
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from .. import tools
+from .. import rounds, tools
 from ..codec.codec import Codec, codec_of
 from ..errors import DecodeError
 from ..immutable import Value
@@ -202,14 +202,15 @@ class Output(Value):
             return error
         return None
 
-    def unfit(self, *, has_ended: bool) -> list[tuple[int, RawCall, ToolResult]]:
+    def unfit(self, *, has_ended: bool, is_cut_off: bool) -> list[tuple[int, RawCall, ToolResult]]:
         """List what the model has to correct, like calls: the place among the calls, the call, the result.
 
         Args:
             has_ended: whether this is the final answer, as far as the model is concerned.
+            is_cut_off: whether the end of the answer is missing.
         """
         if not has_ended:
-            return [(place, call, _result(call, _ALONE, "invalid_params")) for place, call in self.calls]
+            return [(place, call, _not_final(call, is_cut_off=is_cut_off)) for place, call in self.calls]
         error = self.fault()
         if error is None:
             return []
@@ -221,25 +222,45 @@ class Output(Value):
         return [(place, call, _result(call, text, "execution_failed", error))]
 
 
+def _not_final(call: RawCall, *, is_cut_off: bool) -> ToolResult:
+    if is_cut_off or call.is_cut_off:
+        return rounds.FAILURES.cut_off(call)
+    return _result(call, _ALONE, "invalid_params")
+
+
 def _result(call: RawCall, text: str, code: Any, error: Exception | None = None) -> ToolResult:
     details = None if error is None else {"exception": error}
     return tools.ToolResult(call.id, call.name, text, is_error=True, code=code, details=details)
 
 
-def with_output(provider: TakesOutputs, answer: Answer[Any], asked: Asked, *, by_tool: bool) -> Answer[Any]:
+def takes_calls(own: Offered) -> bool:
+    """Return whether a call of `final_answer` is an answer: it is also where a text is asked for.
+
+    A model may copy it from a history, in which another provider was asked by a tool.
+
+    Args:
+        own: what your program offers.
+    """
+    return all(tool.name != FINAL for tool in own.tools)
+
+
+def with_output(
+    provider: TakesOutputs, answer: Answer[Any], asked: Asked, own: Offered, *, by_tool: bool
+) -> Answer[Any]:
     """Return an answer that knows its output.
 
     Args:
         provider: gave the answer.
         answer: with the tools' own names.
         asked: what the request asked for.
+        own: what your program offers.
         by_tool: whether a tool takes the answer.
     """
-    if not by_tool:
-        return answer.replace(_output=_said(provider, answer.text, asked))
-    mine = tuple([(place, call) for place, call in enumerate(answer.calls) if call.name == FINAL])
+    calls = answer.calls if takes_calls(own) else ()
+    mine = tuple([(place, call) for place, call in enumerate(calls) if call.name == FINAL])
     if not mine:
-        return answer.replace(_output=Output(asked.codec, asked.is_wrapped, answer.text, {}, None))
+        found = _in_text(asked, answer.text) if by_tool else _said(provider, answer.text, asked)
+        return answer.replace(_output=found)
     others = tuple([call for call in answer.calls if call.name != FINAL])
     call = mine[0][1]
     is_blank = call.arguments is None or (isinstance(call.arguments, str) and not call.arguments.strip())
@@ -253,6 +274,10 @@ def with_output(provider: TakesOutputs, answer: Answer[Any], asked: Asked, *, by
     # A call without a result can't be sent: what fits becomes the model's own text.
     said = provider.wire.text_message("assistant", arguments_text(call))
     return answer.replace(_message=(said,))
+
+
+def _in_text(asked: Asked, text: str) -> Output:
+    return Output(asked.codec, asked.is_wrapped, text, {}, None)
 
 
 def _said(provider: TakesOutputs, text: str, asked: Asked) -> Output:
@@ -269,15 +294,19 @@ class PartialOutput:
         provider: whose stream it is.
         calls: what the stream shows.
         asked: what the request asked for.
+        own: what your program offers.
         by_tool: whether a tool takes the answer.
     """
 
-    __slots__ = ("_asked", "_calls", "_fed", "_keys", "_looked", "_said", "_text")
+    __slots__ = ("_asked", "_calls", "_fed", "_keys", "_looked", "_said", "_takes_calls", "_text")
 
-    def __init__(self, provider: TakesOutputs, calls: StreamedCalls, asked: Asked, *, by_tool: bool) -> None:
+    def __init__(
+        self, provider: TakesOutputs, calls: StreamedCalls, asked: Asked, own: Offered, *, by_tool: bool
+    ) -> None:
         self._calls = calls
         self._asked = asked
-        self._keys = None if by_tool else own_keys(provider, [asked.tool])
+        self._takes_calls = takes_calls(own)
+        self._keys = {} if by_tool else own_keys(provider, [asked.tool])
         self._begin(None)
 
     def _begin(self, said: GrowingText | None) -> None:
@@ -287,18 +316,18 @@ class PartialOutput:
 
     def given(self, answer: Answer[Any]) -> Answer[Any]:
         """Return an answer that says nothing, and knows what was asked for."""
-        return answer.replace(_output=Output(self._asked.codec, self._asked.is_wrapped, "", {}, None))
+        return answer.replace(_output=_in_text(self._asked, ""))
 
     def without(self, calls: Iterable[StreamedCall]) -> list[StreamedCall]:
         """Return calls without those of the tool that takes the answer."""
-        return [call for call in calls if self._keys is not None or call.name != FINAL]
+        return [call for call in calls if not self._takes_calls or call.name != FINAL]
 
     @property
     def partial(self) -> Partial | None:
         """What is known so far; None if nothing has come."""
-        if self._keys is None:
-            mine = next((call for call in self._calls.all() if call.name == FINAL), None)
-            return None if mine is None else mine.partial
+        mine = next((call for call in self._calls.all() if call.name == FINAL), None)
+        if self._takes_calls and mine is not None:
+            return mine.partial
         said = self._calls.said
         if said is not self._said:  # the provider may begin its answer again
             self._begin(said)

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 __all__ = ["Provider", "offered_now"]
 
 T = TypeVar("T")
+Said = TypeVar("Said", "RawCall", "ToolResult")
 
 
 class Provider(Value):
@@ -353,7 +354,8 @@ class Provider(Value):
         """
         from .output import with_output
 
-        return tuple([with_output(self, answer, asked, by_tool=offered is not own) for answer in answers])
+        by_tool = offered is not own
+        return tuple([with_output(self, answer, asked, own, by_tool=by_tool) for answer in answers])
 
     def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
         found = self._read(response)
@@ -452,6 +454,8 @@ class Provider(Value):
         own = offered_now(offer)
         asked, offered = self._asked(output, own)
         codecs = {tool.name: tool.codec for tool in offered.tools}
+        if asked is not None:
+            codecs.setdefault(asked.tool.name, asked.tool.codec)
         own_names = {**self._own_names(offered)}
         if offered.deferred and SEARCH not in codecs:
             from .special_calls import own_search
@@ -476,7 +480,7 @@ class Provider(Value):
         def read_outputs(response: Mapping[str, Any]) -> tuple[Answer, ...]:
             return self._with_outputs(self._answers(response, offered, ids), asked, own, offered)
 
-        partial = PartialOutput(self, calls, asked, by_tool=offered is not own)
+        partial = PartialOutput(self, calls, asked, own, by_tool=offered is not own)
         return Stream(self.name, self.wire.merger(calls), calls, read_outputs, partial)
 
     def results(
@@ -494,10 +498,11 @@ class Provider(Value):
         Raises:
             TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
         """
-        offered, checked = offered_now(offer), _checked_calls(calls)
-        given = _checked_results(results)
-        rest = [result for result in given if not result.call_id.startswith(OUTPUT)]
-        found = self._results(rest, offered, checked)
+        offered, checked, given = offered_now(offer), _checked_calls(calls), _checked_results(results)
+        if checked and len(checked) != len(given):
+            message = f"there are {len(checked)} calls and {len(given)} results: give those of one answer"
+            raise TypeError(message)
+        found = self._results(_of_real_calls(given), offered, _of_real_calls(checked))
         return _sendable([*found, *self._told(given)])
 
     def _told(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
@@ -508,23 +513,20 @@ class Provider(Value):
     def _results(
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
     ) -> list[dict[str, Any]]:
-        names, given = self._wire_names(offered), _checked_results(results)
-        if calls and len(calls) != len(given):
-            message = f"there are {len(calls)} calls and {len(given)} results: give those of one answer"
-            raise TypeError(message)
+        names = self._wire_names(offered)
         # The model's own message has the names that it wrote.
         wire_names = [call.sent_name or names.get(call.name, call.name) for call in calls] or [
-            names.get(result.name, result.name) for result in given
+            names.get(result.name, result.name) for result in results
         ]
         sent = [
             result if name == result.name else result.replace(name=name, parts=result.parts)
-            for result, name in zip(given, wire_names, strict=True)
+            for result, name in zip(results, wire_names, strict=True)
         ]
         messages = self.wire.results(sent)
         if offered.deferred and self.features.loads_found:
             from .request_options import load_found
 
-            load_found(self, messages, given, offered)
+            load_found(self, messages, results, offered)
         if any(call.caller is not None for call in calls):
             self.wire.name_callers(messages, calls)
         return messages
@@ -562,10 +564,7 @@ class Provider(Value):
         told = self._told(turn.results)
         if not told:
             return self._turn_of_calls(turn, offered)
-        rest = turn.replace(
-            calls=tuple([call for call in turn.calls if not call.id.startswith(OUTPUT)]),
-            results=tuple([one for one in turn.results if not one.call_id.startswith(OUTPUT)]),
-        )
+        rest = turn.replace(calls=_of_real_calls(turn.calls), results=_of_real_calls(turn.results))
         return [*self._turn_of_calls(rest, offered), *told]
 
     def _turn_of_calls(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
@@ -651,6 +650,15 @@ class Provider(Value):
 
 def _is_same(one: Provider, other: Provider) -> bool:
     return one is other or one == other
+
+
+def _of_real_calls(found: Iterable[Said]) -> tuple[Said, ...]:
+    """Return calls or results without those that stand for an answer of a wrong type, said as a text."""
+    return tuple([one for one in found if not _id_of(one).startswith(OUTPUT)])
+
+
+def _id_of(one: RawCall | ToolResult) -> str:
+    return one.id if isinstance(one, tools.RawCall) else one.call_id
 
 
 def _renames_alike(one: Renames, other: Renames) -> bool:

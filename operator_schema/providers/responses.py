@@ -332,8 +332,13 @@ def _thoughts(item: Mapping[str, Any]) -> list[str]:
 
 
 def _is_stored(response: Mapping[str, Any]) -> bool:
-    """Return whether the server knows the items of a response; it never got to store one that broke off."""
-    return response.get("store") is not False and response.get("status") != "in_progress"
+    """Return whether the server knows the items of a response; it never got to store one that broke off.
+
+    A server that ends a response as incomplete says why.
+    """
+    status = response.get("status")
+    broke_off = status == "in_progress" or (status == "incomplete" and not response.get("incomplete_details"))
+    return response.get("store") is not False and not broke_off
 
 
 def _waits(item: Mapping[str, Any]) -> bool:

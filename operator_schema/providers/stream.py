@@ -488,11 +488,12 @@ class Stream(Generic[T]):
         held = self._calls.held
         if held is None or not held.is_held:
             return
-        if not any(call.is_from_text for call in answer.calls):
+        calls = answer.all_calls
+        if not any(call.is_from_text for call in calls):
             held.release()
             return
         held.drop()
-        for call in answer.calls:
+        for call in calls:
             self._calls.begin(call.id, call.name, arguments_text(call))
 
     def _check(self) -> None:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .stores import SqliteStore as SqliteStore
     from .stores import Store as Store
     from .stores import stored_records as stored_records
+    from .tool_call import FAILURES as FAILURES
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
     from .tool_call import rejection_reason as rejection_reason
@@ -70,7 +71,7 @@ else:
             ".registry": "Registry RegistryChange",
             ".restore": "MAYBE_SIGNED RestoreError",
             ".round": "HookError InterruptedRoundError Round",
-            ".tool_call": "Question ToolCall rejection_reason",
+            ".tool_call": "FAILURES Question ToolCall rejection_reason",
             ".tool_search": "FoundTools ToolSearch",
             ".toolset": "Toolset",
             ".transcript": "Transcript Turn role_fault",

@@ -11,8 +11,17 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..findings import Finding
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import escape, excerpt, listed, one_line, received, show_path, writable_text
-from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, exception_text, own_parts
+from ..message_text import (
+    escape,
+    exception_text,
+    excerpt,
+    listed,
+    one_line,
+    received,
+    show_path,
+    writable_text,
+)
+from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, own_parts
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.injection import is_union
 from ..tools.signature import outcome_of

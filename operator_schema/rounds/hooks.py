@@ -15,7 +15,6 @@ from ..immutable import Value
 from ..json_values import is_object
 from ..message_text import one_line, received, writable_text
 from ..tools.binding import why_not_asked
-from ..tools.calls import ToolResult
 from ..tools.signature import is_coroutine_function, outcome_of
 from ..tools.tool import Tool
 from .named_tools import NamedTools
@@ -37,7 +36,6 @@ __all__ = [
     "Complete",
     "Decision",
     "Defer",
-    "AfterDecision",
     "RunAgain",
     "Hook",
     "HookDecorator",
@@ -162,9 +160,6 @@ Decision: TypeAlias = RunNormally | Complete | Reject | Defer | None
 
 DECISIONS: tuple[type[Any], ...] = tuple([kind for kind in get_args(Decision) if kind is not NoneType])
 """The classes of decisions. Add a new one to `Decision`, and export it."""
-
-AfterDecision: TypeAlias = ToolResult | RunAgain | None
-"""What a hook after a call may return: another result, or None to leave it."""
 
 
 # --- hooks ---------------------------------------------------------------------------------------

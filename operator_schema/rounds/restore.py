@@ -8,8 +8,8 @@ from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..findings import Finding
 from ..json_values import is_object, read_distinct
-from ..message_text import fault_list, nearest_names, received
-from ..tools.calls import RawCall, ToolResult, arguments_to_decode, exception_text
+from ..message_text import exception_text, fault_list, nearest_names, received
+from ..tools.calls import RawCall, ToolResult, arguments_to_decode
 from .commit import Settlement
 from .deciding import check_answer, check_question
 from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
@@ -36,12 +36,10 @@ MAYBE_SIGNED = " (or they were signed, and secret= is missing: give the one that
 _CHANGED = "this call can't be restored: its saved data were changed"
 
 
-RestoreProblemCode = Literal[
-    "not_a_round", "newer_format", "older_format", "data_changed", "tool_gone", "input_does_not_fit"
-]
-"""Why saved data can't be restored: they have another form · a newer or an older version of this package
-wrote them · they were changed · the toolset has no such tool any more · the tool doesn't take the input any
-more, or makes something else of it."""
+RestoreProblemCode = Literal["not_a_round", "newer_format", "data_changed", "tool_gone", "input_does_not_fit"]
+"""Why saved data can't be restored: they have another form · a newer version of this package wrote them ·
+they were changed · the toolset has no such tool any more · the tool doesn't take the input any more, or makes
+something else of it."""
 
 
 class RestoreError(ValueError):
@@ -97,12 +95,6 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
         _refuse(
             "newer_format",
             f"it has format {version}, and this version of operator_schema reads up to {FORMAT}",
-        )
-    if isinstance(version, (int, float)) and not isinstance(version, bool) and 1 <= version < FORMAT:
-        _refuse(
-            "older_format",
-            f"it has format {version}, which doesn't say what was approved; this version of operator_schema "
-            f"reads format {FORMAT}",
         )
     try:
         head = HEADS.decode(without_texts(own, ("assistant",)))

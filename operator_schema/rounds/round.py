@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import count_of, one_line, quote
-from ..tools.calls import ToolResult, class_name_of, exception_text
+from ..message_text import class_name_of, count_of, exception_text, one_line, quote
 from ..tools.signature import outcome_of
 from .commit import find_call, revised, settled, with_results
 from .deciding import (
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from typing import Self, TypeAlias
 
-    from ..tools.calls import Asking, Limited, RunAll, Wording
+    from ..tools.calls import Asking, Limited, RunAll, ToolResult, Wording
     from .commit import CallRun, Given, Settlement, WhichCall
     from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
 from ..errors import EncodeError, ToolError
 from ..json_values import copy_json, has_surrogate, read_distinct, to_json_text
+from ..sameness import is_equal
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below read it
 from ..tools.content import Audio, File, Image, Resource, Text
 from .input_copies import (
     MESSAGE_DEPTH,
-    digest_with,
+    canonical_text,
     gives_back,
+    is_certainly,
     makes,
     own_json,
     schema_digest,
+    seal_with,
     what_is_signed,
 )
 from .tool_call import CallState, DecidedBy  # noqa: TC001  # the codecs below read them
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..tools.content import Part
     from .tool_call import ToolCall
@@ -44,7 +47,7 @@ __all__ = [
     "without_texts",
 ]
 
-FORMAT = 2
+FORMAT = 1
 """The version of the form; a change that an older reader would misread gets the next number."""
 
 
@@ -166,15 +169,34 @@ def save_round(
     secret: bytes | None,
 ) -> dict[str, Any]:
     """Return a round as JSON values; see `Round.as_dict`."""
-    digest = digest_with(secret)
-    saved = [_with_texts(_saved_call(call)) for call in calls]
-    for call in saved:
-        call["digest"] = digest(call)
-    message = _with_texts({"assistant": assistant})
-    head = {"format": FORMAT, "round": round_id, "offered": list(offered), **message, "calls": saved}
-    if provider is not None:
-        head["provider"] = provider
-    return {**head, "digest": digest(what_is_signed(head))}
+    seal = seal_with(secret)
+    saved = [_sealed(_saved_call(call), seal) for call in calls]
+    head = _head(round_id, offered, {"assistant": assistant}, saved, provider)
+    text = canonical_text(what_is_signed(head))
+    if _SURROGATE in text:
+        head = _head(round_id, offered, _with_texts({"assistant": assistant}), saved, provider)
+        text = canonical_text(what_is_signed(head))
+    return {**head, "digest": seal(text)}
+
+
+_SURROGATE = "\\ud"
+"""What a lone surrogate begins with in ASCII text; so does what follows a backslash, and half of an emoji."""
+
+
+def _sealed(saved: dict[str, Any], seal: Callable[[str], str]) -> dict[str, Any]:
+    """Return a saved call that every database takes, with its digest."""
+    text = canonical_text(saved)
+    if _SURROGATE in text:
+        saved = _with_texts(saved)
+        text = canonical_text(saved)
+    return {**saved, "digest": seal(text)}
+
+
+def _head(
+    round_id: str, offered: Sequence[str], message: Mapping[str, Any], calls: list[Any], provider: str | None
+) -> dict[str, Any]:
+    head = {"format": FORMAT, "round": round_id, "offered": list(offered), **message, "calls": calls}
+    return head if provider is None else {**head, "provider": provider}
 
 
 def _with_texts(saved: dict[str, Any]) -> dict[str, Any]:
@@ -211,7 +233,11 @@ def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, An
 
 def save_call(call: RawCall) -> dict[str, Any]:
     """Return a call as the model sent it, as JSON values."""
-    saved = {"id": call.id, "name": call.name, "arguments": copy_json(call.arguments)}
+    return _save_raw(call, call.arguments)
+
+
+def _save_raw(call: RawCall, arguments: Any) -> dict[str, Any]:
+    saved = {"id": call.id, "name": call.name, "arguments": copy_json(arguments)}
     if call.is_cut_off:
         saved["is_cut_off"] = True
     if call.caller is not None:
@@ -247,7 +273,8 @@ def _saved_part(part: Part) -> SavedPart:
 
 
 def _saved_call(call: ToolCall[Any]) -> dict[str, Any]:
-    return {"state": call.state, **save_call(call.raw), **_short(_details(call))}
+    raw = _save_raw(call._raw, call._arguments)  # noqa: SLF001  # a value of this room, whose copy would be one too many
+    return {"state": call.state, **raw, **_short(_details(call))}
 
 
 def _details(call: ToolCall[Any]) -> dict[str, Any]:
@@ -328,6 +355,8 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
         if _is_as_sent(call):
             return {"schema": schema_digest(tool)}
         raise
+    if is_certainly(tool, now, call.input):
+        return {"input": now}
     sent = arguments_to_decode(call.raw)
     is_stable = gives_back(tool, now, now)
     if (is_stable and makes(tool, now, call.input)) or not gives_back(tool, sent, now):
@@ -341,18 +370,8 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
 
 def _is_as_sent(call: ToolCall[Any]) -> bool:
     try:
-        return _is_same(call.input, call.tool.decode(arguments_to_decode(call.raw)))
+        return is_equal(call.input, call.tool.decode(arguments_to_decode(call.raw)))
     except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
-        return False
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Return whether two inputs of a tool are equal, even if their class has no `__eq__`."""
-    try:
-        return bool(one == other) or [getattr(one, field.name) for field in fields(one)] == [
-            getattr(other, field.name) for field in fields(other)
-        ]
-    except Exception:  # noqa: BLE001  # a class's own code
         return False
 
 
@@ -369,7 +388,7 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
         return False
     ignored: tuple[str, ...] = ("deferred_at", "changed")
     # Equal sets may be written in another order.
-    if one.has_input and other.has_input and _is_same(one.input, other.input):
+    if one.has_input and other.has_input and is_equal(one.input, other.input):
         ignored += ("input", "source")
     for name in ignored:
         saved.pop(name, None)

@@ -16,8 +16,8 @@ from ..files import PATIENCE, unusable_database
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
-from ..message_text import checked_path, checked_text, one_line, quote, received
-from ..tools.calls import RawCall, ToolResult, exception_text
+from ..message_text import checked_path, checked_text, exception_text, one_line, quote, received
+from ..tools.calls import RawCall, ToolResult
 from .databases import Claims, Database, SqliteDatabase, Statements, Tables
 from .errors import RoundError, StoreError
 from .input_copies import digest_with, own_json

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Self, Unpack
 
     from ..codec.options import CodecOptions
+    from ..introspect.leaves import SchemaLeaf
     from ..introspect.nodes import Graph, Node
     from .style import StyleOptions
 
@@ -38,6 +39,7 @@ class SchemaDocument(Value):
         name: what messages call it.
         schema: the document, a copy that nobody may change.
         is_arguments: whether it describes the arguments of a tool.
+        leaves: by the name of a `format`, the leaf that reads its texts; None if all are taken as they are.
 
     Raises:
         SchemaError: it isn't made of JSON values, is too large, or doesn't describe objects where it
@@ -47,8 +49,15 @@ class SchemaDocument(Value):
     name: str
     schema: dict[str, Any]
     is_arguments: bool
+    leaves: Mapping[str, SchemaLeaf[Any]] | None
 
-    def __init__(self, name: str, schema: Mapping[str, Any], is_arguments: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        schema: Mapping[str, Any],
+        is_arguments: bool = True,
+        leaves: Mapping[str, SchemaLeaf[Any]] | None = None,
+    ) -> None:
         fault = schema_fault(schema)
         if fault is None and is_arguments and schema.get("type", "object") != "object":
             fault = f'"type" is {received(schema["type"])}, and arguments are an object'
@@ -57,7 +66,7 @@ class SchemaDocument(Value):
             raise SchemaError(
                 name, [about_type((), "unsupported", name, message, "Fix it where it is written")], "tool"
             )
-        super().__init__(name, copy_json(schema), is_arguments)
+        super().__init__(name, copy_json(schema), is_arguments, leaves)
 
     def __hash__(self) -> int:
         return hash((self.name, self.is_arguments, len(self.schema)))
@@ -122,6 +131,7 @@ def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_cl
         is_arguments=document.is_arguments,
         patterns=patterns,
         fits=_fits,
+        leaves=document.leaves,
     )
     return _Whole(
         (document, descriptions, is_closed),

@@ -165,6 +165,7 @@ def read_document(
     is_arguments: bool = True,
     patterns: Patterns | None = None,
     fits: Callable[[Node, Any], bool] | None = None,
+    leaves: Mapping[str, SchemaLeaf[Any]] | None = None,
 ) -> DocumentReading:
     """Read a document.
 
@@ -175,11 +176,14 @@ def read_document(
         is_arguments: whether only objects are of interest, as for the arguments of a tool.
         patterns: the expressions of the document.
         fits: decides which defaults and examples the graph has; None leaves all of them out.
+        leaves: by the name of a `format`, the leaf that reads its texts.
     """
     banned: set[str] = set()
     patterns = patterns or Patterns()
     for _ in range(_MAX_ATTEMPTS):
-        reader = _Attempt(schema, patterns, fits or _fits_not, is_closed=is_closed, banned=banned)
+        reader = _Attempt(
+            schema, patterns, fits or _fits_not, leaves or {}, is_closed=is_closed, banned=banned
+        )
         graph = reader.graph(name, is_arguments=is_arguments)
         if not reader.find_unclear(graph):
             return DocumentReading(graph, tuple(reader.left.values()))
@@ -203,12 +207,14 @@ class _Attempt:
         document: Any,
         patterns: Patterns,
         fits: Callable[[Node, Any], bool],
+        leaves: Mapping[str, SchemaLeaf[Any]],
         *,
         is_closed: bool,
         banned: set[str],
     ) -> None:
         self.document = document
         self.fits = fits
+        self.leaves = leaves
         self.patterns = patterns
         self.is_closed = is_closed
         self.banned = banned
@@ -460,11 +466,15 @@ class _Attempt:
             else:
                 limits = (limits or Constraints()).replace(pattern=pattern)
         said = schema.get("format")
-        placeholder = _PLACEHOLDERS.get(said) if isinstance(said, str) else None
-        if limits is None and placeholder is not None:
-            document = {"type": "string", "format": said}
-            return LeafNode(trusted_leaf(str, document, _as_it_is, _as_it_is, placeholder), None)
-        return _scalar("string", limits)
+        leaf = self._leaf(said) if limits is None and isinstance(said, str) else None
+        return _scalar("string", limits) if leaf is None else LeafNode(leaf, None)
+
+    def _leaf(self, said: str) -> SchemaLeaf[Any] | None:
+        """Return what reads the texts of a format; None if the format isn't known."""
+        if said in self.leaves or said not in _PLACEHOLDERS:
+            return self.leaves.get(said)
+        document = {"type": "string", "format": said}
+        return trusted_leaf(str, document, _as_it_is, _as_it_is, _PLACEHOLDERS[said])
 
     def _limits(self, schema: dict[str, Any], json_type: str, where: str) -> Constraints | None:
         found: dict[str, Any] = {}
@@ -541,7 +551,8 @@ class _Attempt:
             keys = self.read(
                 schema["propertyNames"], step(where, "propertyNames"), "Key", frozenset({"string"})
             )
-            if not isinstance(keys, (ScalarNode, LiteralNode)):
+            is_read = isinstance(keys, LeafNode) and keys.leaf in self.leaves.values()
+            if not is_read and not isinstance(keys, (ScalarNode, LiteralNode)):
                 self.note(where, "propertyNames", "it isn't checked")
                 keys = STRING
         return MapNode(keys, self._item(rest, where, "additionalProperties"), dict, dict, limits, None)

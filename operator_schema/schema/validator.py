@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..findings import Finding
 from ..json_values import JSON_TYPES, fits_types, is_array, is_object
 from ..message_text import count_of, excerpt, listed, quote, received, steps_of
+from ..sameness import same_text
 from .keywords import DEFINITIONS, EXCLUSIVE, KEYWORDS, LIMITS, UNITS, limit_of
 from .linear_regex import why_unread
 from .references import References, is_old, resolve_pointer, step, subschemas
@@ -24,7 +25,6 @@ from .value_check import (
     TooMuch,
     ValueCheck,
     meant_of,
-    same_text,
     unchecked,
 )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ..findings import Finding
 from ..json_values import fits_types, is_array, is_object
 from ..message_text import clip, received, steps_of
-from .linear_regex import count_nothing
+from ..sameness import CHARACTERS_A_STEP, same_text
 from .references import path_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
-    "CHARACTERS_A_STEP",
     "MAX_PROBLEMS",
     "MAX_STEPS",
     "KeywordRule",
@@ -34,16 +33,12 @@ __all__ = [
     "TOO_DEEP",
     "TooMuch",
     "meant_of",
-    "same_text",
     "unchecked",
 ]
 
 
 MAX_STEPS: Final = 300_000
 """Steps that the check of one value may take."""
-
-CHARACTERS_A_STEP: Final = 32
-"""Characters that are looked at in one step."""
 
 MAX_PROBLEMS: Final = 20
 """Problems that are noted of one value."""
@@ -93,29 +88,6 @@ class SchemaRules(NamedTuple):
 
     rules: tuple[KeywordRule, ...]
     is_whole: bool
-
-
-def same_text(value: Any, count: Callable[[int], None] = count_nothing) -> str:
-    """Return a text that two values share exactly when they are the same JSON value.
-
-    Args:
-        value: of JSON.
-        count: called with the number of steps before they are done.
-    """
-    if isinstance(value, str):
-        count(1 + len(value) // CHARACTERS_A_STEP)
-        return repr(value)
-    count(1)
-    if isinstance(value, float) and value.is_integer():
-        return hex(int(value))
-    if isinstance(value, int) and not isinstance(value, bool):
-        return hex(value)
-    if is_array(value):
-        return f"[{','.join([same_text(item, count) for item in value])}]"
-    if is_object(value):
-        pairs = [f"{same_text(key, count)}:{same_text(item, count)}" for key, item in value.items()]
-        return f"{{{','.join(sorted(pairs))}}}"
-    return repr(value)
 
 
 _TOO_LARGE = Finding((), "too_large", "it is too large to be checked; send less", None, None, None)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ..codec.options import CodecOptions as CodecOptions
     from .calls import DoubledCall as DoubledCall
     from .calls import ToolDouble as ToolDouble
     from .calls import assert_calls as assert_calls
@@ -32,7 +31,6 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "..codec.options": "CodecOptions",
             ".calls": "DoubledCall ToolDouble assert_calls",
             ".cassettes": "PlaybackError playback record",
             ".result_values": "drawn results",

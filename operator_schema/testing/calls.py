@@ -14,7 +14,7 @@ from .. import execution
 from ..codec.codec import Codec
 from ..errors import DecodeError, EncodeError, SchemaError, ToolError
 from ..immutable import Value
-from ..json_values import is_array, is_object, type_of
+from ..json_values import choice_key, is_array, is_object, type_of
 from ..message_text import clip, excerpt, fault_list, quote, received, show_path
 from ..tools.calls import RawCall
 from ..tools.failures import NoAnswerError
@@ -576,7 +576,7 @@ def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> 
     if is_array(expected) and is_array(found) and len(expected) == len(found):
         pairs = enumerate(zip(expected, found, strict=True))
         return [line for index, both in pairs for line in differences(*both, (*path, index))]
-    if _is_same(expected, found):
+    if choice_key(expected) == choice_key(found):  # it may be anything with an `==`
         return []
     return [f"{_place(path)}: expected {_text(expected)}, got {_text(found)}{_hint(expected)}"]
 
@@ -590,11 +590,6 @@ def _hint(expected: Any) -> str:
         written = Codec[Any](kind).encode(expected)
         return f"; arguments are compared as JSON values, so write {_text(written)}"
     return "; arguments are compared as JSON values, so write what a model sends"
-
-
-def _is_same(expected: Any, found: Any) -> bool:
-    # True is equal to 1 in Python, and not in JSON.
-    return isinstance(expected, bool) == isinstance(found, bool) and bool(expected == found)
 
 
 def _place(path: tuple[str | int, ...]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ..json_values import is_object, to_json_text
-from ..message_text import one_line
+from ..message_text import one_line, show_error
 from ..providers.answer import read_json
 from .scripted_forms import FORMS, form_of
 
@@ -131,7 +131,7 @@ def _respond(
     except Exception as error:  # noqa: BLE001  # the script may raise anything
         if isinstance(error, AssertionError):
             unanswered.append(error)
-        message = one_line(f"{type(error).__name__}: {error}", 1000)
+        message = show_error(error, 1000)
         return 400, "application/json", iter([to_json_text(form.error(message)).encode()])
     if is_object(found):
         status = 200 if form.is_answer(found) else 400

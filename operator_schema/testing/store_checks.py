@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..execution import Executor
-from ..message_text import one_line, received
+from ..message_text import one_line, received, show_error
 from ..rounds import (
     HookError,
     InterruptedRoundError,
@@ -75,7 +75,7 @@ def check_store(make: MakeStore, *, away: Callable[[], AbstractContextManager[An
             check(make)
         except Exception as error:  # noqa: BLE001  # a store may raise anything: that is what is looked for
             promise = (check.__doc__ or _GOES_ON).strip()
-            faults.append(f"- {promise} But: {type(error).__name__}: {error}")
+            faults.append(f"- {promise} But: {show_error(error)}")
     if faults:
         message = "\n".join([f"the store breaks {len(faults)} of {len(checks)} promises:", *faults])
         raise AssertionError(message)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .calls import RawCall as RawCall
     from .calls import ToolResult as ToolResult
     from .calls import arguments_to_decode as arguments_to_decode
-    from .calls import class_name_of as class_name_of
-    from .calls import message_of as message_of
     from .content import Audio as Audio
     from .content import File as File
     from .content import Image as Image
@@ -70,7 +68,7 @@ else:
         __name__,
         {
             "..introspect.shipped_leaves": "write_base64",
-            ".calls": "RawCall ToolResult arguments_to_decode class_name_of message_of",
+            ".calls": "RawCall ToolResult arguments_to_decode",
             ".content": "Audio File Image Part Resource Text",
             ".describe": "describe_tools documentation_of parameters_of schema_of_parameters schema_response",
             ".document_tools": "DocumentOutput document_output document_tool tool_of_document",

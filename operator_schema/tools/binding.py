@@ -46,7 +46,7 @@ __all__ = [
     "copy_of_default",
     "install",
     "is_unbound",
-    "keeps_not_all",
+    "keeps_all",
     "make_input_type",
     "unbound_message",
     "why_not_asked",
@@ -377,7 +377,7 @@ def class_of_inputs(codec: Codec[Any]) -> type[Any]:
     return taken
 
 
-def keeps_not_all(graph: Graph) -> bool:
-    """Return whether the type has an `InitVar`, whose value an instance doesn't keep."""
+def keeps_all(graph: Graph) -> bool:
+    """Return whether the type has no `InitVar`, whose value an instance doesn't keep."""
     nodes = visit([graph.root, *graph.definitions.values()])
-    return any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)
+    return not any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)

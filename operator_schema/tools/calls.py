@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value, set_once
 from ..json_values import is_array, is_object, to_json_text
-from ..message_text import checked_text, clip, escape, received
+from ..message_text import checked_text, exception_text, received
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -37,9 +37,6 @@ __all__ = [
     "arguments_to_decode",
     "checked_call",
     "checked_calls",
-    "class_name_of",
-    "exception_text",
-    "message_of",
     "new_id",
     "own_parts",
     "remedy_for",
@@ -63,8 +60,6 @@ ResultCode = Literal[
 function, or your program, failed · the tool is switched off · it needs a person's answer first · it was not
 offered in this request · a hook or a person refused the call · nobody has agreed to it, and its
 tool says `confirm=True` · the model's answer ended before the call was complete."""
-
-_SHOWN_EXCEPTION = 1000
 
 
 _ID = "in RawCall(id, name, arguments), the id of a call"
@@ -390,30 +385,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, tuple):  # of findings
         return [str(item) for item in cast("tuple[object, ...]", value)]
     return value
-
-
-def exception_text(error: BaseException) -> str:
-    """Write the type and the message of any exception, safe to print and bounded."""
-    name, message = class_name_of(error), message_of(error)
-    text = f"{name}: {message[:_SHOWN_EXCEPTION]}" if message else name
-    return clip("\n".join([escape(line) for line in text.split("\n")]), _SHOWN_EXCEPTION)
-
-
-_CLASS_NAME: Any = vars(type)["__name__"]
-
-
-def class_name_of(value: object) -> str:
-    """Return the name of the class of a value, even where its metaclass has another `__name__`."""
-    name: str = _CLASS_NAME.__get__(type(value))
-    return name
-
-
-def message_of(error: BaseException) -> str:
-    """Return the message of an exception, even of one that can't write itself."""
-    try:
-        return str.__str__(str(error))  # `__str__` may return a subclass with code of its own
-    except Exception:  # noqa: BLE001  # the exception's own code
-        return ""
 
 
 _READERS = {

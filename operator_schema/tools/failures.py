@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from ..codec.problems import ignored_places
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
 from ..json_values import has_surrogate
-from ..message_text import clip, escape, listed, one_line, quote, show_path
-from .calls import ToolResult, class_name_of, exception_text, message_of, own_parts
+from ..message_text import (
+    class_name_of,
+    clip,
+    escape,
+    exception_text,
+    listed,
+    message_of,
+    one_line,
+    quote,
+    show_path,
+)
+from .calls import ToolResult, own_parts
 from .signature import close_awaitable, is_awaitable
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
 from ..errors import MissingContextError, ToolError
-from ..introspect.hints import Unresolved, class_name, name_of
-from ..message_text import listed, nearest, one_line, quote
+from ..introspect.hints import Unresolved, name_of
+from ..message_text import class_name, listed, nearest, one_line, quote
 from .binding import is_unbound, unbound_message
 from .injection import AnnotatedAlias, is_union, skip
 
@@ -238,8 +238,8 @@ def _own(cls: Any, name: str) -> Any:
 
 def _fit(key: _Shape, wanted: _Shape) -> int | None:
     """Return how well a key fits, None if it does not."""
-    if _is_same(key.origin, wanted.origin):
-        if len(key.args) == len(wanted.args) and all(map(_is_same, key.args, wanted.args)):
+    if _is_same_type(key.origin, wanted.origin):
+        if len(key.args) == len(wanted.args) and all(map(_is_same_type, key.args, wanted.args)):
             return _EXACT
         return _OPEN if _agree(key.args, wanted.args) else None
     if not _is_derived(key, wanted):
@@ -248,7 +248,7 @@ def _fit(key: _Shape, wanted: _Shape) -> int | None:
     return _DERIVED if is_fit else None
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same_type(one: Any, other: Any) -> bool:
     one, other = (NoneType if each is None else each for each in (one, other))
     if one is other or isinstance(one, type) or isinstance(other, type):
         return one is other  # a metaclass may call two classes equal
@@ -265,7 +265,7 @@ def _agree(some: Sequence[Any], others: Sequence[Any]) -> bool:
     if not some or not others:
         return True
     pairs = zip(some, others, strict=False)
-    same = [_is_open(one) or _is_open(other) or _is_same(one, other) for one, other in pairs]
+    same = [_is_open(one) or _is_open(other) or _is_same_type(one, other) for one, other in pairs]
     return len(some) == len(others) and all(same)
 
 

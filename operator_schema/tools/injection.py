@@ -28,11 +28,11 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
-from ..introspect.hints import Unresolved, class_name, name_of
+from ..introspect.hints import Unresolved, name_of
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, misfit, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import MAX_PROBLEMS, copy_json
-from ..message_text import clip, excerpt, key_step, nearest, one_line, quote, received
+from ..message_text import class_name, clip, excerpt, key_step, nearest, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

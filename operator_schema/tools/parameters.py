@@ -17,17 +17,10 @@ from typing import (
 from ..findings import Finding, about_type
 from ..introspect.annotations import is_unpacked
 from ..introspect.classes import Declared, declared_fields, form_of
-from ..introspect.hints import (
-    Scope,
-    Unresolved,
-    evaluate_forward,
-    is_type,
-    name_of,
-    show_error,
-)
+from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type, name_of
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.shipped_leaves import shipped_leaf
-from ..message_text import listed, nearest, quote, received
+from ..message_text import listed, nearest, quote, received, show_error
 from .binding import copy_of_default
 from .injection import (
     AnnotatedAlias,

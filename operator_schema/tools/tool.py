@@ -8,11 +8,10 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, cast, overload
 
 from ..errors import DecodeError, SchemaError, ToolError
-from ..immutable import is_same_state
 from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..message_text import received
-from .binding import bound, call_arguments, check_first_parameter, class_of_inputs, is_unbound, keeps_not_all
+from .binding import bound, call_arguments, check_first_parameter, class_of_inputs, is_unbound, keeps_all
 from .injection import RawArguments
 from .metadata import HasMetadata, pascal_case
 from .options import changed_input, changed_metadata, check_option_names, check_options, style_in
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from ..codec.codec import Codec, ResultCodec
     from ..findings import DecodeReport, Finding
+    from ..introspect.nodes import Graph
     from ..json_copies import Original
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
@@ -50,6 +50,7 @@ _MOST_FORMS = 16
 """How many forms a tool keeps; a program needs one or two."""
 
 _TAKEN = "class of its inputs"
+_WRITING = "how its inputs are written"
 _EXACT = "the tool without repair"
 """The key under which a form is kept."""
 
@@ -393,12 +394,16 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
                 default always fails, because the instance doesn't keep its value.
             ToolError: it isn't an input of this tool, or it depends on an `InitVar` that is left out.
         """
-        graph = self._codec.graph
-        if not isinstance(graph.resolve_root(), UnionNode):  # for a union, the encoder says what is wrong
+        how = self._forms.get(_WRITING)
+        if how is None:
+            how = self.keep_form(_WRITING, _how_written(self._codec.graph))
+        is_union, is_whole = how
+        if not is_union:  # for a union, the encoder says what is wrong
             self._check_input(given, "encode_input")
         arguments: dict[str, Any] = self._codec.encode(given)
-        if not keeps_not_all(graph):
+        if is_whole:
             return arguments
+        from ..sameness import is_same_state  # only an input with an `InitVar` needs it
 
         if not is_same_state(self.decode(arguments), given):
             message = (
@@ -680,6 +685,11 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
     def __reduce__(self) -> Any:
         # Like a function, a tool is pickled by its place in its module.
         return getattr(self, "__qualname__", self.name)
+
+
+def _how_written(graph: Graph) -> tuple[bool, bool]:
+    """Return whether the inputs are of a union, and whether instances keep all that they are made from."""
+    return isinstance(graph.resolve_root(), UnionNode), keeps_all(graph)
 
 
 @cache  # an import takes longer than finding the values, even where the module is there already

@@ -13,7 +13,9 @@ from operator_schema import CallError
 from operator_schema.code_tools import CodeBase, code_tools
 from operator_schema.code_tools import lookup as lookup_module
 from operator_schema.code_tools.index import Index, UnfinishedError
+from operator_schema.code_tools.language import LANGUAGES
 from operator_schema.code_tools.lookup import WrittenName, pattern_hint, read_name, read_pattern
+from operator_schema.code_tools.source_files import UNREAD, Tree
 
 FILES = {
     "pkg/__init__.py": (
@@ -111,6 +113,16 @@ def test_what_is_not_found_has_a_reason(base, monkeypatch, name, reason, note):
         found = ask(name)
         assert (found["found"], found["reason"]) == (False, reason)
         assert found["note"].startswith(note)
+
+
+def test_the_ending_of_a_file_says_either_that_it_is_read_or_in_which_other_language_it_is(tmp_path):
+    read = [suffix for suffixes in LANGUAGES.values() for suffix in suffixes]
+    assert not set(UNREAD).intersection(read)
+    write(tmp_path, dict.fromkeys([f"a{suffix}" for suffix in [*read, *UNREAD]], ""))
+    tree = Tree(str(tmp_path))
+    tree.refresh()
+    assert sorted(tree.files()) == sorted([f"a{suffix}" for suffix in read])
+    assert sorted(tree.unread().elements()) == sorted(UNREAD.values())
 
 
 def test_files_in_other_languages_are_counted(tmp_path):

@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+from datetime import date
 from typing import Any
 
 import pytest
 
 from operator_schema.errors import DecodeError, EncodeError
+from operator_schema.introspect.shipped_leaves import shipped_leaf
 from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 COUNTED = {"type": "object", "properties": {"n": {"type": "integer"}}, "maxProperties": 2}
@@ -130,3 +132,18 @@ def test_so_many_levels_are_read_and_more_are_judged(around, levels, is_read):
         schema = around(schema)
     codec = codec_of(schema)
     assert (codec.beyond == ()) is is_read
+
+
+def test_a_format_is_read_by_the_leaf_that_is_given_for_it():
+    day = {"type": "string", "format": "day"}
+    schema = {
+        "properties": {"day": day, "by_day": {"type": "object", "propertyNames": day}},
+    }
+    leaf = shipped_leaf(date)
+    assert leaf is not None
+    held = DocumentCodec(SchemaDocument("days", schema, leaves={"day": leaf}))
+    given = [{"day": "soon"}, {"by_day": {"soon": 1}}]
+    assert [held.report(value)[0].code for value in given] == ["bad_format", "bad_format"]
+    right = {"day": "2026-01-31", "by_day": {"2026-01-31": 1}}
+    assert held.decode(right) == right
+    assert not any(DocumentCodec(SchemaDocument("days", schema)).report(value) for value in given)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from operator_schema.schema.value_check import CHARACTERS_A_STEP, same_text
+from operator_schema.sameness import CHARACTERS_A_STEP, same_text
 
 
 @pytest.mark.parametrize(

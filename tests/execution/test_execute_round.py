@@ -281,10 +281,6 @@ def test_every_call_is_logged_as_ever(caplog):
     assert caplog.messages == ["cancel (call c1): the function needs an answer first"]
 
 
-class Lying:
-    execute_with = 5
-
-
 def test_on_progress_is_checked_before_anything_runs():
     plan = Plan()
     with pytest.raises(TypeError, match="on_progress must be a plain function"):

@@ -185,7 +185,7 @@ def test_an_executor_for_a_function_is_for_one_tool(given, remedy):
 
 
 def test_a_copy_with_an_option_that_does_not_exist():
-    with pytest.raises(TypeError, match="timeout"):
+    with pytest.raises(TypeError, match="timout"):
         Executor([greet]).with_(timout=3)
 
 

@@ -387,13 +387,6 @@ def test_a_log_handler_that_raises_costs_no_result():
     assert (result.code, result.content.split(":")[0]) == ("execution_failed", "work failed")
 
 
-class HostileContext(dict):
-    def __contains__(self, key):
-        raise KeyError("contains")
-
-    items = __iter__ = __bool__ = __contains__
-
-
 class HostileArguments(dict):
     def items(self):
         raise KeyError("items")

@@ -210,10 +210,10 @@ def test_what_is_left_of_a_cut_stream_can_be_sent_back():
     assert refused == {}
 
 
-def unstored(events):
-    """Return events of a server that stores nothing."""
+def saying_store(events, *, store):
+    """Return events of a server that says whether it stores what it sends."""
     return [
-        {**event, "response": {**event["response"], "store": False}} if "response" in event else event
+        {**event, "response": {**event["response"], "store": store}} if "response" in event else event
         for event in events
     ]
 
@@ -241,18 +241,21 @@ def test_what_a_server_did_not_store_is_not_referred_to():
     assert kept
 
 
-def test_what_a_server_did_not_store_of_a_cut_stream_is_not_referred_to():
+@pytest.mark.parametrize("store", [False, True])
+def test_what_a_server_did_not_store_of_a_cut_stream_is_not_referred_to(store):
+    """A server stores an answer when it has ended, if at all."""
     seen = 0
     for exchange in streamed():
         provider = provider_of(exchange)
         if provider.wire.HISTORY != "input":
             continue
-        events = unstored(events_of(exchange))
+        events = saying_store(events_of(exchange), store=store)
         for number in {*cuts(events), len(events)}:
             stream = provider.stream(TOOLS)
             for event in events[:number]:
                 stream.feed(event)
-            assert references(stream.close().message) == []
+            answer = stream.close()
+            assert references(answer.message) == [] or (store and answer.stop != "interrupted")
             seen += 1
     assert seen > 300
 

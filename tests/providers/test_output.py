@@ -160,7 +160,9 @@ def test_a_stream_gives_the_same_answer_and_what_came_so_far(provider, offer, an
 @each_provider
 @pytest.mark.parametrize("offer", OFFERS, ids=["alone", "with tools"])
 def test_a_stream_that_is_cut_anywhere_has_no_output(provider, offer):
+    body = provider.request(offer, ["Hello"], output=Booking)
     response = answered(provider, offer, Booking, {"name": "Ann", "seats": 2})
+    told = []
     events = [*FORMS[type(provider.wire).__name__](response, Random(3))]  # noqa: S311  # as above
     for end in range(len(events)):
         stream = provider.stream(offer, output=Booking)
@@ -172,6 +174,8 @@ def test_a_stream_that_is_cut_anywhere_has_no_output(provider, offer):
             assert answer.output_error is None
             with pytest.raises(AnswerError):
                 _ = answer.output
+            told += [(call.name, call.code) for call in Toolset(add).offer().round(answer).calls]
+    assert set(told) == ({(FINAL, "cut_off")} if is_by_tool(body) else set())
 
 
 def conversation(provider, offer, script, tries=3):
@@ -198,6 +202,8 @@ def test_a_wrong_answer_is_asked_again(provider, offer):
     told = str(problems_text({"name": 5}))
     assert wrong.results[0].content == told
     assert json.dumps(told)[1:-1] in json.dumps(requests[1])
+    results = provider.results(wrong.results, offer, wrong.calls)
+    assert provider.turn(wrong, offer)[-len(results) :] == results
     assert faults(provider, {**requests[1]}) == [] or provider in {deepseek, VLLM, gemini, gemini_parameters}
     for other in PROVIDERS:  # the turns can be moved
         moved = other.request(offer, history)

@@ -6,12 +6,14 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from operator_schema import (
+    AnswerError,
     Executor,
     RawCall,
     SchemaError,
@@ -69,6 +71,13 @@ def run_sql(query: str) -> str:
 def pay(cents: int) -> str:
     """Pay a bill."""
     return f"paid {cents}"
+
+
+@dataclass
+class Money:
+    """Some money."""
+
+    cents: int
 
 
 TOOLS = Toolset(weather, run_sql, pay)
@@ -1026,6 +1035,27 @@ def test_late_calls_are_answered_when_their_results_are_there(late, is_streamed)
     assert outputs_in(sent)[3 - len(late) :] == [*late]
     # Nobody else has late calls, and the rest goes along.
     assert json.dumps(openai_chat.request(offer, [*history][:2])).count('"tool_call_id"') == 3 - len(late)
+
+
+@pytest.mark.parametrize("text", ["", " ", '{"cents": 5}', '{"cents": "five"}', "I pay."])
+def test_an_answer_beside_calls_that_are_all_late_is_final(text):
+    content = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+    for late in (some for n in range(3) for some in combinations("ab", n)):
+        calls = [
+            {"type": "function_call", "call_id": name, "name": "pay", "arguments": '{"cents": 5}'}
+            | ({"async": True} if name in late else {})
+            for name in "ab"
+        ]
+        body = {"status": "completed", "output": [content, *calls]}
+        answer = openai_responses.answer(body, TOOLS, output=Money).without_late_calls()
+        is_final = late == ("a", "b") and text.strip() != ""
+        assert (answer.stop, len(answer.calls)) == ("end" if is_final else "calls", 2 - len(late))
+        assert bool(answer.unfit_outputs) == (is_final and text != '{"cents": 5}')
+        if not is_final:
+            with pytest.raises(AnswerError):
+                _ = answer.output
+        elif not answer.unfit_outputs:
+            assert answer.output == Money(5)
 
 
 @pytest.mark.parametrize("container", [None, {}, {"id": 5}, {"id": ""}, "container_1", []])

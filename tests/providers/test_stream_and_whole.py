@@ -59,18 +59,6 @@ def said_in(answer):
     return (calls, answer.text, answer.refusal, answer.stop, answer.raw_stop, answer.reasoning, answer.id)
 
 
-def parts_joined(parts):
-    """Join texts that follow each other: where one ended is not in a stream."""
-    found = []
-    for part in parts:
-        last = found[-1] if found else None
-        if last is not None and part.keys() == last.keys() and part.keys() in ({"text"}, {"type", "text"}):
-            found[-1] = {**last, "text": last["text"] + part["text"]}
-        else:
-            found.append(part)
-    return found
-
-
 def lacking(whole, found):
     """List what a whole has that what was found lacks, at every depth: nulls and nothing count as one."""
     if isinstance(whole, dict) and isinstance(found, dict):

@@ -18,6 +18,7 @@ PROVIDERS = [
     found for name in dir(all_providers) if isinstance(found := getattr(all_providers, name), Provider)
 ]
 VLLM = openai_compatible("vLLM")
+READER = VLLM.replace(calls_in_text=False)
 
 
 @dataclass
@@ -114,6 +115,73 @@ def test_what_came_at_last_agrees_with_the_answer(provider):
         assert stream.close().output == expected
         found = stream.partial_output
         assert (dict(found.fields), found.is_complete, found.findings) == ({"value": expected}, True, ())
+
+
+@pytest.mark.parametrize("provider", [*PROVIDERS, VLLM, READER], ids=lambda provider: provider.name)
+def test_a_text_in_place_of_the_call_that_was_asked_for_shows_what_came(provider):
+    value = {"title": "a </think> ``` b", "stars": 5, "files": ["a.py"]}
+    for offer, before, after in product(OFFERS, ["", "<think>so</think>\n", "```json\n"], ["", "\n```\n"]):
+        body = provider.request(offer, ["Hello"], output=Review)
+        response = ScriptedModel(provider, [before + json.dumps(value) + after])(**body)
+        if provider.answer(response, offer, output=Review).output_error is not None:
+            continue
+        stream = streamed(provider, offer, response)
+        assert stream.close().output == Review(**value)
+        found = stream.partial_output
+        assert (dict(found.fields), found.is_complete, found.findings) == (value, True, ())
+
+
+@pytest.mark.parametrize("provider", [*PROVIDERS, VLLM], ids=lambda provider: provider.name)
+def test_a_call_that_the_model_copies_from_a_moved_history_is_read(provider):
+    """Another provider may have been asked by a tool, so that the history has calls of it."""
+    by_tool = provider.replace(features=provider.features.replace(outputs=False))
+    for arguments in ({"title": "a", "stars": 5}, {"stars": 5}):
+        body = by_tool.request(OFFERS[1], ["Hello"], output=Review)
+        response = ScriptedModel(provider, [RawCall("call00001", "final_answer", arguments)])(**body)
+        answer = provider.answer(response, OFFERS[1], output=Review)
+        expected = by_tool.answer(response, OFFERS[1], output=Review)
+        assert (answer.stop, answer.calls, answer.message) == ("end", (), expected.message)
+        assert outcome(lambda answer=answer: answer.output) == outcome(
+            lambda expected=expected: expected.output
+        )
+        stream = streamed(provider, OFFERS[1], response)
+        assert stream.calls == []
+        assert dict(stream.partial_output.fields) == arguments
+        assert str(stream.close().output_error) == str(answer.output_error)
+    own = [look.with_(name="final_answer")]
+    if (
+        not is_by_tool(provider.request([], ["Hello"], output=Review))
+        and provider.features.outputs_beside_tools
+    ):
+        assert provider.answer(response, own, output=Review).calls != ()
+
+
+CALLS_IN_TEXT = [
+    '{"name": "final_answer", "arguments": %s}',
+    '<tool_call>\n{"name": "final_answer", "arguments": %s}\n</tool_call>',
+    '[TOOL_CALLS][{"name": "final_answer", "arguments": %s}]',
+]
+
+
+@pytest.mark.parametrize("text", CALLS_IN_TEXT)
+@pytest.mark.parametrize("value", [{"title": "a", "stars": 5}, {"stars": "many"}], ids=["right", "wrong"])
+def test_a_final_call_in_a_text_is_no_text(text, value):
+    for provider in [VLLM, *(provider for provider in PROVIDERS if provider.calls_in_text)]:
+        response = ScriptedModel(provider, [text % json.dumps(value)])(
+            **provider.request(OFFERS[1], ["Hello"], output=Review)
+        )
+        expected = provider.answer(response, OFFERS[1], output=Review)
+        stream = provider.stream(OFFERS[1], output=Review)
+        shown = ""
+        for event in FORMS[type(provider.wire).__name__](response, Random(1)):  # noqa: S311  # as above
+            shown += stream.feed(event).text
+        answer = stream.close()
+        assert outcome(lambda answer=answer: answer.output) == outcome(
+            lambda expected=expected: expected.output
+        )
+        assert (shown + stream.new_text, stream.calls) == ("", [])
+        assert stream.partial_output.is_complete
+        assert stream.partial_output.fields.get("title") == value.get("title")
 
 
 @pytest.mark.parametrize("provider", [*PROVIDERS, VLLM], ids=lambda provider: provider.name)

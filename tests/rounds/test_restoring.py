@@ -225,7 +225,6 @@ def changed_head(**changes):
             f"it has format {FORMAT + 1}, and this version of operator_schema reads up to {FORMAT}",
         ),
         (changed_head(format=FORMAT + 0.5), "newer_format", f"format {FORMAT}.5"),
-        (changed_head(format=1), "older_format", "it has format 1, which doesn't say what was approved"),
         (changed_head(format=0), "not_a_round", "there is no format 0"),
         (changed_head(offered="book"), "not_a_round", "offered: expected array"),
         (changed_head(more=1), "not_a_round", "more: unknown"),

@@ -679,10 +679,6 @@ def test_what_is_there_to_find_goes_to_the_description():
 # --- budgets ------------------------------------------------------------------------------------
 
 
-def cost_of(*tools):
-    return sum([openai_chat.report([one]).tokens for one in tools])
-
-
 def test_an_offer_keeps_within_a_number_of_tokens_and_says_what_is_left_out():
     toolset = Toolset(TOOLS)
     every = toolset.offer(max_tokens=100_000)

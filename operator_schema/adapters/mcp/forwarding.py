@@ -15,7 +15,7 @@ from mcp.shared.message import ServerMessageMetadata
 from pydantic import BaseModel, ValidationError
 
 from ...execution import person_answers
-from ...message_text import clip, one_line
+from ...message_text import clip, said_by
 from .changes import PerClient
 from .content import is_modern
 from .gateway_chain import CAPABILITIES, path_in, with_path
@@ -350,7 +350,7 @@ def reason_of(error: BaseException) -> str:
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, TimeoutError) and not str(error):
         return "it gave no answer in time"
-    return one_line(str(error) or type(error).__name__, _SHOWN)
+    return said_by(error, _SHOWN)
 
 
 def not_listed(name: str, error: Exception) -> ConnectionError:

@@ -27,9 +27,9 @@ from mcp.shared.exceptions import MCPError
 from ...errors import DecodeError, ToolNotFoundError
 from ...execution import Executor
 from ...json_values import is_object, without_surrogates
-from ...message_text import checked_text, kind, received
+from ...message_text import checked_text, class_name_of, kind, received
 from ...rounds import FoundTools, Registry, ToolSearch
-from ...tools import ERROR, INFO, RawCall, ToolResult, class_name_of, write_log
+from ...tools import ERROR, INFO, RawCall, ToolResult, write_log
 from ..base import Adapter, Runner
 from ..conversions import change_line
 from .changes import ChangeBus, PerClient, client_of, listening

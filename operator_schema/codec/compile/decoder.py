@@ -9,12 +9,9 @@ functions of a leaf may run again, as they do where a union tries its members.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict, deque
 from dataclasses import MISSING
-from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...introspect.hints import class_name
 from ...introspect.node_kinds import make_plan
 from ...introspect.nodes import (
     AnyNode,
@@ -31,7 +28,9 @@ from ...introspect.nodes import (
 )
 from ...introspect.overlaps import Objects
 from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
+from ...message_text import class_name
 from ...schema.keywords import INTEGER_KEY
+from ..construction import HARMLESS, NEW_TUPLE, way_of
 from ..interpret import constructor_of, interpret
 from ..problems import GiveUp
 from .choosing import chooser_of
@@ -42,97 +41,17 @@ if TYPE_CHECKING:
 
     from ...introspect.node_kinds import Tag, UnionPlan
     from ...introspect.nodes import Field, Node
+    from ..construction import Way
     from .writer import Function, GeneratedSource, Method, Refusal
 
     Decode = Callable[[Any], Any]
-    Way = Literal["attributes", "dictionary", "slots", "call", "tuple", "dict", "user"]
 
-__all__ = ["Decoder", "compile_decoder", "decoder_source", "way_of", "why_interpreted"]
+__all__ = ["Decoder", "compile_decoder", "decoder_source", "why_interpreted"]
 
-
-HARMLESS = frozenset({list, dict, tuple, set, frozenset, deque, OrderedDict})
-"""Default factories whose calls have no effect that can be seen."""
 
 _DISPLAYS: Mapping[object, str] = {list: "[]", dict: "{}", tuple: "()"}
 
-_TUPLE: Any = tuple
 _NEW: Any = object.__new__
-_NEW_TUPLE: Any = _TUPLE.__new__
-
-
-def way_of(node: ObjectNode) -> Way:
-    """Return how an instance of a class is made.
-
-    Args:
-        node: of the class.
-
-    Returns:
-        `"attributes"`: `object.__new__` and a store for each field. `"dictionary"`: the same, into
-        its `__dict__`, past a frozen `__setattr__`. `"slots"`: the same, through the descriptors.
-        `"call"`: a call, which runs no user code. `"tuple"`: `tuple.__new__`. `"dict"`: it is a
-        dict. `"user"`: a call, which may run user code.
-    """
-    if node.form == "typed_dict":
-        return "dict"
-    if type(node.type).__call__ is not type.__call__ or hasattr(node.type, "__del__"):
-        return "user"
-    if node.form in {"attrs", "struct"}:
-        return "user"
-    if node.form == "named_tuple":
-        return "tuple" if _is_stock_tuple(node.type) else "user"
-    return _way_of_dataclass(node) if _is_stock_dataclass(node.type) else "user"
-
-
-def _is_stock_tuple(cls: Any) -> bool:
-    # What namedtuple evaluates the function with that it makes.
-    namespace: Mapping[str, Any] = getattr(cls.__new__, "__globals__", {})
-    is_generated = namespace.get("_tuple_new") is _NEW_TUPLE
-    return is_generated and cls.__init__ is object.__init__
-
-
-def _is_stock_dataclass(cls: Any) -> bool:
-    """Return whether making an instance runs the generated `__init__` and nothing else."""
-    fields = cls.__dataclass_fields__  # which turns the input of a function into a dataclass
-    owner: Any = next(base for base in cls.__mro__ if "__dataclass_fields__" in vars(base))
-    init: Any = owner.__dict__.get("__init__")
-    code = getattr(init, "__code__", None)
-    return (
-        code is not None
-        # What dataclasses itself calls the function that makes it; no class body can be called so.
-        and code.co_qualname == "__create_fn__.<locals>.__init__"
-        and cls.__init__ is init
-        and cls.__new__ is object.__new__
-        and not hasattr(cls, "__post_init__")
-        and "__post_init__" not in code.co_names
-        and (owner.__dataclass_params__.frozen or cls.__setattr__ is object.__setattr__)
-        and all(_is_quiet(cls, field) for field in fields.values())
-    )
-
-
-def _is_quiet(cls: type, field: Any) -> bool:
-    """Return whether storing a field, and making its default, run no code of the user's."""
-    stored_by = _static(cls, field.name)
-    is_plain = type(stored_by) is MemberDescriptorType or not hasattr(type(stored_by), "__set__")
-    is_always_made = not field.init and callable(field.default_factory)
-    return is_plain and (not is_always_made or field.default_factory in HARMLESS)
-
-
-def _static(cls: type, name: str) -> object:
-    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
-
-
-def _way_of_dataclass(node: ObjectNode) -> Way:
-    cls: Any = node.type
-    if any(not field.init for field in cls.__dataclass_fields__.values()):
-        return "call"
-    slots = [
-        type(_static(cls, field.name)) is MemberDescriptorType for field in node.fields if not field.init_only
-    ]
-    if cls.__setattr__ is object.__setattr__:
-        return "attributes"
-    if all(slots):
-        return "slots"
-    return "call" if any(slots) else "dictionary"
 
 
 def factory_of(node: ObjectNode, field: Field) -> Any:
@@ -171,7 +90,7 @@ def write_instance(
     cls = source.class_name(node.type)
     stored = {field.name: names[field.name] for field in node.fields if not field.init_only}
     if way == "tuple":
-        new = source.bind(_NEW_TUPLE, "new_tuple")
+        new = source.bind(NEW_TUPLE, "new_tuple")
         at.line(f"{made} = {new}({cls}, ({''.join([f'{name}, ' for name in stored.values()])}))")
     elif way == "call" or (way == "attributes" and None in map(source.attribute, stored)):
         given = ", ".join([f"{source.quoted(field)}: {name}" for field, name in names.items()])

@@ -17,7 +17,6 @@ from itertools import count
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from ...introspect.hints import class_name
 from ...introspect.node_kinds import visit_places
 from ...introspect.nodes import (
     ArrayNode,
@@ -28,6 +27,7 @@ from ...introspect.nodes import (
     resolve,
 )
 from ...json_values import MAX_INTEGER_DIGITS, has_surrogate
+from ...message_text import class_name
 from ...schema.keywords import LENGTHS, NUMBERS, TEXTS
 from ..interpret import keeps_schema
 from ..problems import GiveUp, Trial

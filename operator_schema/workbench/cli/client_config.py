@@ -8,19 +8,18 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ...json_values import is_array, is_object
-from ...message_text import clip, escape
+from ...json_values import is_object
+from ...message_text import escape
 from .. import PACKAGE
 from .arguments import factory_of, json_in, replace_file, server_name, written_options
 from .lookup import ObjectName, in_full
 from .module_loading import WrongUse, check_is_there
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import click
 
@@ -34,12 +33,11 @@ _FILES: Final[dict[Client, str]] = {
     "claude-code": ".mcp.json",
     "vscode": ".vscode/mcp.json",
     "cursor": ".cursor/mcp.json",
-    "codex": ".codex/config.toml",
 }
 """The file that each client reads in the folder of a project.
 
 Source: https://code.claude.com/docs/en/mcp, https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
-https://cursor.com/docs/mcp, https://developers.openai.com/codex/mcp
+https://cursor.com/docs/mcp
 """
 
 _PLACES: Final[dict[Client, str]] = {
@@ -48,7 +46,7 @@ _PLACES: Final[dict[Client, str]] = {
     "claude-mcp-add": "a shell in the folder of your project",
     "vscode": ".vscode/mcp.json in the folder of your project",
     "cursor": ".cursor/mcp.json in the folder of your project, or ~/.cursor/mcp.json",
-    "codex": ".codex/config.toml in the folder of a project that Codex trusts, or ~/.codex/config.toml",
+    "codex": "a shell",
 }
 
 _TOKENS: Final[dict[Client, str]] = {
@@ -61,7 +59,6 @@ _TOKENS: Final[dict[Client, str]] = {
 
 _IS_WINDOWS: Final = os.name == "nt"
 _MAX_FILE: Final = 10_000_000
-_MESSAGE: Final = 200
 
 
 def print_config(outputs: tuple[Printer, Printer], ctx: click.Context) -> int:
@@ -91,8 +88,8 @@ def print_config(outputs: tuple[Printer, Printer], ctx: click.Context) -> int:
     if given["write"]:
         _check_not_its_own(file_of(client), given["gateway"])
         return _write_config(outputs, client, config, force=given["force"])
-    if client in {"claude-mcp-add", "codex"}:
-        outputs[0].text(text_of(client, config))
+    if client in _COMMANDS:
+        outputs[0].text(command_of(client, config))
     else:
         outputs[0].json(config, 2)
     outputs[0].flush()
@@ -121,7 +118,7 @@ def _write_config(
     """Add the server to the file of the project in the current folder, and show what changes."""
     file = file_of(client)
     before = read_file(file)
-    after = merged(client, file, before, config, force=force)
+    after = merged(file, before, config, force=force)
     if after == before:
         outputs[1].line(f"{file} has it already", "dim")
         return 0
@@ -174,6 +171,7 @@ def file_of(client: Client) -> str:
     remedy = {
         "claude-desktop": "it has one file for all projects, which you change in its settings",
         "claude-mcp-add": "run what is printed, or give --print-config claude-code --write",
+        "codex": "run what is printed",
     }[client]
     message = f"--write writes a project's file, and {client} reads none: {remedy}"
     raise WrongUse(message)
@@ -199,8 +197,6 @@ def config_of(
         return None
     if client in {"claude-desktop", "codex"}:
         entry.pop("type", None)
-    if client == "codex":
-        return {"mcp_servers": {name: entry}}
     if client != "vscode":
         return {"mcpServers": {name: entry}}
     if url is None or secret is None:
@@ -230,52 +226,47 @@ def _found(client: Client, url: str, secret: str | None) -> dict[str, Any] | Non
     return entry
 
 
-def text_of(client: Client, config: Mapping[str, Any]) -> str:
-    """Write a configuration as its client reads it: JSON, TOML, or the command that adds the server.
+def command_of(client: Client, config: Mapping[str, Any]) -> str:
+    """Write the command that adds the server, for a shell.
 
     Args:
-        client: the client that is to use the server.
+        client: a client that has such a command.
         config: as `config_of` returns it.
     """
-    if client == "claude-mcp-add":
-        return _command(*next(iter(config["mcpServers"].items())))
-    if client == "codex":
-        return _toml_table(*next(iter(config["mcp_servers"].items())))
-    return f"{json.dumps(config, indent=2, ensure_ascii=False)}\n"
-
-
-def _command(name: str, entry: Mapping[str, Any]) -> str:
-    # Its options --env and --header take any number of values, so none may stand before the name.
-    words = ["claude", "mcp", "add"]
-    if "url" in entry:
-        words += ["--transport", "http", name, entry["url"]]
-        words += [word for pair in entry.get("headers", {}).items() for word in ("--header", ": ".join(pair))]
-    else:
-        words.append(name)
-        words += [word for pair in entry["env"].items() for word in ("--env", "=".join(pair))]
-        words += ["--", entry["command"], *entry["args"]]
+    ((name, entry),) = config["mcpServers"].items()
+    words = _COMMANDS[client](name, entry)
     return f"{subprocess.list2cmdline(words) if _IS_WINDOWS else shlex.join(words)}\n"
 
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
+def _claude_mcp_add(name: str, entry: Mapping[str, Any]) -> list[str]:
+    # Its options --env and --header take any number of values, so none may stand before the name.
+    if "url" not in entry:
+        return ["claude", "mcp", "add", name, *_started_by(entry)]
+    headers = [word for pair in entry.get("headers", {}).items() for word in ("--header", ": ".join(pair))]
+    return ["claude", "mcp", "add", "--transport", "http", name, entry["url"], *headers]
 
 
-def _toml_table(name: str, entry: Mapping[str, Any]) -> str:
-    lines = [f"{key} = {_toml(value)}" for key, value in entry.items()]
-    return "\n".join([f"[mcp_servers.{_toml_key(name)}]", *lines, ""])
+def _codex_mcp_add(name: str, entry: Mapping[str, Any]) -> list[str]:
+    if "url" not in entry:
+        return ["codex", "mcp", "add", name, *_started_by(entry)]
+    secret = entry.get("bearer_token_env_var")
+    token = [] if secret is None else ["--bearer-token-env-var", secret]
+    return ["codex", "mcp", "add", name, "--url", entry["url"], *token]
 
 
-def _toml_key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _toml(key)
+def _started_by(entry: Mapping[str, Any]) -> list[str]:
+    variables = [word for pair in entry["env"].items() for word in ("--env", "=".join(pair))]
+    return [*variables, "--", entry["command"], *entry["args"]]
 
 
-def _toml(value: Any) -> str:
-    if is_array(value):
-        return f"[{', '.join(map(_toml, value))}]"
-    if is_object(value):
-        return f"{{ {', '.join(f'{_toml_key(key)} = {_toml(one)}' for key, one in value.items())} }}"
-    # A string of JSON is one of TOML, but for one character. Source: https://toml.io/en/v1.0.0#string
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+_COMMANDS: Final[dict[Client, Callable[[str, Mapping[str, Any]], list[str]]]] = {
+    "claude-mcp-add": _claude_mcp_add,
+    "codex": _codex_mcp_add,
+}
+"""The words of the command by which a client adds a server.
+
+Source: https://code.claude.com/docs/en/mcp, https://developers.openai.com/codex/mcp
+"""
 
 
 def read_file(file: str) -> str:
@@ -300,30 +291,24 @@ def read_file(file: str) -> str:
         raise WrongUse(message) from None
 
 
-def merged(client: Client, file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
+def merged(file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
     """Return the text of a file with a server added; everything else in it stays as it is.
 
     Args:
-        client: the client that reads the file.
         file: its name, for messages.
         text: what is in it; empty if it isn't there.
         config: as `config_of` returns it.
         force: whether a server of the same name is replaced.
 
     Raises:
-        WrongUse: it isn't JSON or TOML, has something else in place of the servers, or another server of this
+        WrongUse: it isn't JSON, has something else in place of the servers, or another server of this
             name.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text.removeprefix(mark)
     if not text.strip():
-        return mark + text_of(client, config)
-    if client == "codex":
-        return mark + _with_table(file, text, config)
+        return f"{mark}{json.dumps(config, indent=2, ensure_ascii=False)}\n"
     return mark + _with_members(file, text, config, force=force)
-
-
-# --- JSON ----------------------------------------------------------------------------------------
 
 
 def _with_members(file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
@@ -443,40 +428,3 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 def _skipped(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     return at if found is None else found.end()
-
-
-# --- TOML ----------------------------------------------------------------------------------------
-
-
-def _with_table(file: str, text: str, config: Mapping[str, Any]) -> str:
-    """Write a table after the last one."""
-    before, ((name, entry),) = _read_toml(file, text), config["mcp_servers"].items()
-    known = before.get("mcp_servers", {})
-    if not is_object(known):
-        raise _unlike(file, "mcp_servers", "a table")
-    if known.get(name) == entry:
-        return text
-    if name in known:
-        message = f"{escape(file)} has another {escape(name)!r} already: remove it, or give another --name"
-        raise WrongUse(message)
-    newline = _layout(text)[0]
-    joined = text if text.endswith("\n") else f"{text}{newline}"
-    after = joined + newline + _toml_table(name, entry).replace("\n", newline)
-    expected = {**before, "mcp_servers": {**known, name: entry}}
-    try:
-        is_added = tomllib.loads(after) == expected
-    except ValueError:
-        is_added = False
-    if not is_added:
-        message = f"{escape(file)} has its servers in one line, so it wasn't changed: paste what is printed"
-        raise WrongUse(message)
-    return after
-
-
-def _read_toml(file: str, text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        reason = escape(clip(str(error), _MESSAGE))
-        message = f"{escape(file)} isn't TOML, so it wasn't changed: {reason}"
-        raise WrongUse(message) from None

@@ -25,7 +25,7 @@ from ..compare.changes import LEVELS, MEANINGS, Change, compare
 from ..compare.codes import CODES
 from ..compare.parallel_engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.replay import ReplayWork, TableError, call_table
-from ..compare.reports import as_html, lines_of, replay_page, summary_of
+from ..compare.reports import alike_changes, as_html, lines_of, replay_page, summary_of
 from ..compare.snapshot import Snapshot
 from .arguments import (
     REGISTRY,
@@ -42,12 +42,21 @@ from .arguments import (
     text_of_bytes,
     traceback_option,
 )
-from .module_loading import WrongUse, load_module
+from .module_loading import WrongUse, is_path, load_module
 from .output import Printer, annotation, count
-from .sources import accepted_in, empty_list, snapshot_at, snapshot_in, tool_source, write_accepted
+from .sources import (
+    accepted_in,
+    empty_list,
+    is_module,
+    places_at,
+    snapshot_at,
+    snapshot_in,
+    tool_source,
+    write_accepted,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..compare.parallel_engines import Engine
     from ..compare.replay import CallRow, PartReport, Replay, ToolCounts
@@ -157,20 +166,55 @@ def diff(
         )
         raise WrongUse(message)
     entries = [] if accepted is None else accepted_in(accepted)
-    old = (
-        snapshot_at(targets[0], show_traceback=show_traceback)
-        if revision is None
-        else _snapshot_at(revision, targets[0], show_traceback=show_traceback)
-    )
+    old = _old_snapshot(targets, revision, show_traceback=show_traceback)
     new = snapshot_at(targets[-1], show_traceback=show_traceback)
     found = sort_changes(_compared(old, new, outputs[1]), entries, datetime.now(UTC).date())
-    _report(outputs, "json" if as_json else shape, found, " → ".join([revision or targets[0], targets[-1]]))
-    if check and old != new:
+    title = " → ".join([revision or targets[0], targets[-1]])
+    _report(outputs, "json" if as_json else shape, found, title, targets[-1])
+    if check and (found.left or found.accepted):
         remedy = f"operator-schema snapshot {targets[-1]} -o {targets[0]}"
         outputs[1].line(f"{targets[0]} isn't up to date" + (f": {remedy}" if revision is None else ""))
         return 1
     counted = levels_from(LEVELS, fail_on)
     return 1 if any(change.level in counted for change in found.left) else 0
+
+
+def _old_snapshot(targets: tuple[str, ...], revision: str | None, *, show_traceback: bool) -> Snapshot:
+    """Return the tools of the old side.
+
+    Two files of modules are imported in a process each: they, or what they import, may have the same names.
+    """
+    if revision is not None:
+        return _snapshot_at(revision, targets[0], show_traceback=show_traceback)
+    modules = [target.partition(":")[0] for target in targets if is_module(target)]
+    if len(modules) == len(targets) and any(map(is_path, modules)):
+        return _snapshot_by(targets[0], targets[0])
+    return snapshot_at(targets[0], show_traceback=show_traceback)
+
+
+def _snapshot_by(
+    target: str,
+    name: str,
+    where: str = "",
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> Snapshot:
+    """Return the tools of a module, imported in a process of its own.
+
+    Args:
+        target: the module.
+        name: of what it is read from, for messages.
+        where: the beginning of the message if it can't be imported.
+        cwd: the folder of the process.
+        environment: of the process.
+    """
+    command = [sys.executable, "-m", PACKAGE, "snapshot", target]
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False)  # noqa: S603  # the user's own modules
+    if done.returncode:
+        reason = clip(done.stderr.decode(errors="replace").strip(), 500)
+        message = f"{where}{escape(reason.removeprefix('operator-schema: error: '))}"
+        raise WrongUse(message)
+    return snapshot_in(done.stdout.decode(), name)
 
 
 def _compared(old: Snapshot, new: Snapshot, err: Printer) -> tuple[Change, ...]:
@@ -180,15 +224,18 @@ def _compared(old: Snapshot, new: Snapshot, err: Printer) -> tuple[Change, ...]:
         return compare(old, new, on_compared=lambda: advance(1)).changes
 
 
-def _report(outputs: tuple[Printer, Printer], shape: str, found: Sorted[Change], title: str) -> None:
+def _report(
+    outputs: tuple[Printer, Printer], shape: str, found: Sorted[Change], title: str, target: str
+) -> None:
     out, err = outputs
     if shape == "json":
         out.json([change.as_dict() for change in found.left], 2)
     elif shape == "html":
         out.text(as_html(found.left, title))
     elif shape == "github":
-        for change in found.left:
-            out.command(_annotation(change))
+        places = places_at(target)
+        for alike in alike_changes(found.left):
+            out.command(_annotation(alike, places))
     else:
         for level, lines in lines_of(found.left):
             out.line(f"{level}: {MEANINGS[level]}", "bold")
@@ -199,10 +246,17 @@ def _report(outputs: tuple[Printer, Printer], shape: str, found: Sorted[Change],
     write_accepted(err, found, "changed", _CODES)
 
 
-def _annotation(change: Change) -> str:
-    witness = f" · {change.shown_witness()}" if change.has_witness else ""
-    about = {"title": f"{change.tool}: {change.level}"}
-    return annotation(_GITHUB[change.level], about, f"{change}{witness}")
+def _annotation(alike: list[Change], places: Mapping[str, tuple[str, str]]) -> str:
+    """Return one note about changes that say the same of several tools, at the first of these."""
+    first, tools = alike[0], ", ".join([change.tool for change in alike])
+    witness = f" · {first.shown_witness()}" if first.has_witness and len(alike) == 1 else ""
+    place = next((places[change.tool] for change in alike if change.tool in places), None)
+    where = {} if place is None else {"file": place[0], "line": place[1]}
+    about = {**where, "title": f"{clip(tools, _TITLE)}: {first.level}"}
+    return annotation(_GITHUB[first.level], about, f"{tools}{first.said}{witness}")
+
+
+_TITLE: Final = 100
 
 
 # --- git -----------------------------------------------------------------------------------------
@@ -232,19 +286,13 @@ def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapsho
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_paths(top, there, root))}
         cwd = there / here if (there / here).is_dir() else there
 
-        def run(words: list[str]) -> subprocess.CompletedProcess[bytes]:
-            command = [sys.executable, *words]
-            return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False)  # noqa: S603  # the files of the revision
-
-        found = run(["-c", _FIND, module]).stdout.decode().strip()
+        command = [sys.executable, "-c", _FIND, module]
+        done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False)  # noqa: S603  # the files of the revision
+        found = done.stdout.decode().strip()
         if not found or not Path(found).resolve().is_relative_to(there):
             return Snapshot([])  # it is new since then
-        done = run(["-m", PACKAGE, "snapshot", str(named)])
-    if done.returncode:
-        reason = clip(done.stderr.decode(errors="replace").strip(), 500)
-        message = f"at {escape(revision)}: {escape(reason.removeprefix('operator-schema: error: '))}"
-        raise WrongUse(message)
-    return snapshot_in(done.stdout.decode(), f"{target} at {revision}")
+        name = f"{target} at {revision}"
+        return _snapshot_by(str(named), name, f"at {escape(revision)}: ", cwd, environment)
 
 
 _FIND: Final = """

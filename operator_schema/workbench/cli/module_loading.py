@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from ...errors import SchemaError
-from ...message_text import escape, nearest, one_line
-from ...tools import class_name_of, message_of
+from ...message_text import class_name_of, escape, nearest, one_line, show_error
 from .output import without_commands
 
 if TYPE_CHECKING:
@@ -356,10 +355,8 @@ def reason_of(error: BaseException, *, show_traceback: bool) -> str:
         error: an exception of the user's code.
         show_traceback: whether the whole traceback is printed anyway.
     """
-    kind, text = one_line(class_name_of(error), _NAME_LENGTH), one_line(message_of(error), _MESSAGE_LENGTH)
-    reason = f"{kind}: {text}" if text else kind
     more = "" if show_traceback else "; --traceback shows all of it"
-    return f"{reason}{_place(error)}{more}"
+    return f"{show_error(error, _MESSAGE_LENGTH)}{_place(error)}{more}"
 
 
 def _not_found(name: str, missing: str, path: str) -> str:

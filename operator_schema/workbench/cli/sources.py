@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...immutable import Value
-from ...message_text import clip, escape
-from ...tools import Tool, tool_of_document
+from ...message_text import clip, escape, show_error
+from ...tools import Tool, place_of_tool, tool_of_document
 from ..compare.accepted import AcceptError, notes_on_entries, read_accepted
 from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
 from .arguments import MCP, REGISTRY, is_server, is_url, json_in, programs_named, read_text
@@ -29,6 +30,8 @@ __all__ = [
     "accepted_in",
     "described_tools_of",
     "empty_list",
+    "is_module",
+    "places_at",
     "server_source",
     "snapshot_at",
     "snapshot_in",
@@ -134,15 +137,42 @@ def described_tools_of(target: str) -> Described | None:
     return found
 
 
+def is_module(target: str) -> bool:
+    """Return whether a target is a module, rather than a file of definitions or a server."""
+    is_other_file = Path(target).is_file() and not target.endswith(".py")
+    return not (is_server(target) or target == "-" or target.endswith(".json") or is_other_file)
+
+
+def places_at(target: str) -> dict[str, tuple[str, str]]:
+    """Return the file and the line of each tool of a target that was read already, as far as it has them."""
+    if is_module(target):
+        places = {tool.name: place_of_tool(tool) for tool in _defined(target, show_traceback=False)}
+        parted = {name: place.rpartition(":") for name, place in places.items() if place}
+        return {name: (_seen_from_here(file), line) for name, (file, _, line) in parted.items()}
+    if target == "-" or is_server(target):
+        return {}
+    lines = read_text(target).splitlines()
+    named = [(_NAMED.search(line), str(number)) for number, line in enumerate(lines, 1)]
+    return {match[1]: (target, number) for match, number in reversed(named) if match}
+
+
+_NAMED: Final = re.compile(r'"name":\s*"([^"\\]+)"')
+
+
+def _seen_from_here(file: str) -> str:
+    """Return the path of a file as the current folder sees it, if it is in there."""
+    here, path = Path.cwd(), Path(file)
+    return str(path.relative_to(here)) if path.is_relative_to(here) else file
+
+
 def _definitions_of(target: str) -> Any:
     """Return the JSON in which a file or a server describes tools; None if the target is a module."""
     if is_server(target):
         return {"tools": _listed_by(target)}
-    is_other_file = Path(target).is_file() and not target.endswith(".py")
-    if target == "-" or target.endswith(".json") or is_other_file:
-        with programs_named(target):
-            return _described_in(read_text(target), target)
-    return None
+    if is_module(target):
+        return None
+    with programs_named(target):
+        return _described_in(read_text(target), target)
 
 
 def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
@@ -243,7 +273,7 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
         return "it doesn't answer"
     if isinstance(found, ConnectionError) and not isinstance(source, str):
         return "\n".join([escape(line) for line in str(found).split("\n")])
-    return escape(clip(f"{type(found).__name__}: {found}".rstrip(": "), _MOST_SHOWN))
+    return show_error(found, _MOST_SHOWN)
 
 
 def _first_error(error: BaseException) -> BaseException:

@@ -10,8 +10,9 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from ...engine import KEYWORDS, same_text
-from ...json_values import is_array, is_object
+from ...engine import KEYWORDS
+from ...json_values import is_array, is_object, plain_number
+from ...sameness import same_text
 from .sampling import matching
 
 if TYPE_CHECKING:
@@ -598,12 +599,12 @@ class _Span:
         if self.low is None or self.high is None:
             return None
         if self.low[0] == self.high[0]:
-            return [_plain(self.low[0])]
+            return [plain_number(self.low[0])]
         if step is None or (self.high[0] - self.low[0]) / step > _MOST_VALUES:
             return None
         first = math.ceil(self.low[0] / step)
         last = math.floor(self.high[0] / step)
-        return [_plain(step * count) for count in range(first, last + 1) if self.has(step * count)]
+        return [plain_number(step * count) for count in range(first, last + 1) if self.has(step * count)]
 
     def near(self, step: Fraction | None) -> list[float]:
         """Return numbers in it that are near its ends, and near 0."""
@@ -612,7 +613,7 @@ class _Span:
         middle = [(ends[0] + ends[1]) / 2] if len(ends) == 2 and step is None else []  # noqa: PLR2004  # both ends
         near: list[Fraction] = [*middle, *ends] if step is None else []
         near += [(end // unit + count) * unit for end in [*ends, Fraction(0)] for count in (0, 1, -1, 2, -2)]
-        return [_plain(number) for number in dict.fromkeys(near) if self.has(number)]
+        return [plain_number(number) for number in dict.fromkeys(near) if self.has(number)]
 
 
 _BOUNDS: Final = {
@@ -622,10 +623,3 @@ _BOUNDS: Final = {
     "exclusiveMaximum": (False, True),
 }
 """Keywords of bounds: whether it is the lower one, and whether it is outside itself."""
-
-
-def _plain(number: Fraction) -> float:
-    try:
-        return int(number) if number.denominator == 1 else float(number)
-    except OverflowError:
-        return int(number)

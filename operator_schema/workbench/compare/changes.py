@@ -5,24 +5,32 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ...engine import DocumentCodec, SchemaDocument, same_text
+from ...engine import KEYWORDS, DocumentCodec, SchemaDocument
 from ...immutable import Value
 from ...json_values import is_array, is_object, to_json_text
 from ...message_text import clip, excerpt, quote, show_place
+from ...sameness import is_same_json, same_text
 from .codes import label_of
 from .containment import ABSENT, NEW_KEY, NO_VALUE, escapes
+from .decoder_marks import format_leaves, is_leaf_format, marked, text_leaves
 from .sampling import drawn_values
 from .snapshot import Snapshot, ToolSnapshot, snapshot_of
+from .unread_keywords import unkept
+from .written_differences import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+    from ...engine import SchemaLeaf
     from ...tools import Tool
 
     Tools: TypeAlias = Snapshot | Iterable[Tool[..., Any]]
     from ...findings import Finding
     from .containment import Escape
     from .unread_keywords import Unkept
+    from .written_differences import Difference
+
+    Side: TypeAlias = Literal["send", "read"]
 
 __all__ = [
     "LEVELS",
@@ -182,7 +190,7 @@ def _removed(removed: list[ToolSnapshot], added: list[ToolSnapshot]) -> Iterator
 
 
 def _is_renamed(old: ToolSnapshot, new: ToolSnapshot) -> bool:
-    is_same = same_text(old.input_schema) == same_text(new.input_schema)
+    is_same = is_same_json(old.input_schema, new.input_schema)
     return is_same and (old.description == new.description or bool(old.input_schema.get("properties")))
 
 
@@ -192,39 +200,62 @@ def _added(added: list[ToolSnapshot]) -> Iterator[Change]:
 
 
 def _of_tool(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
-    yield from _sent(old, new)
-    yield from _read(old, new)
-    yield from _hints(old, new)
+    found = [*_sent(old, new), *_read(old, new), *_hints(old, new)]
     if old.description != new.description:
-        yield _text(old.name, (), old.description, new.description)
-    yield from _described(old.name, old.input_schema, new.input_schema, ())
+        found.append(_text(old.name, "send", (), old.description, new.description))
+    is_known = [each.decoder is not None for each in (old, new)]
+    if is_known[0] != is_known[1] or (not found and old.decoder != new.decoder):
+        before, after = ("known" if each else "not known" for each in is_known)
+        found.append(Change(old.name, "text", "send", "decoder", (), before, after))
+    yield from found
 
 
 # --- those who send ------------------------------------------------------------------------------
 
 
-def _sent(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
+def _sent(old: ToolSnapshot, new: ToolSnapshot) -> list[Change]:
     renamed = _renamed_keys(old.input_schema, new.input_schema)
-    narrower, wider = _both_ways(old.input_schema, new.input_schema)
-    for place in narrower:
-        yield _narrower(old.name, "send", place, renamed)
-    for place in map(_turned, wider):
-        # Something that was removed is reported as ignored.
-        if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT):
-            yield Change(old.name, "wider", "send", *_facts(_told_as_wider(place)))
+    narrower, wider = _both_ways(*_taken(old, new))
+    found = [_narrower(old.name, "send", place) for place in narrower]
+    # Something that was removed is reported as ignored.
+    found += [
+        Change(old.name, "wider", "send", *_facts(_told_as_wider(_in_every_format(place, new))))
+        for place in map(_turned, wider)
+        if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT)
+    ]
     broken = {place.path for place in narrower if place.verdict == "breaking"}
-    yield from _ignored(old, new, renamed, broken)
-    yield from _defaults(old.name, old.input_schema, new.input_schema, ())
+    found += _ignored(old, new, broken)
+    required = new.input_schema.get("required")
+    for name, former in renamed.items():
+        found = _as_renamed(found, name, former, is_required=is_array(required) and name in required)
+    more: Level = "wider" if wider else "text"
+    written = differences(old.input_schema, new.input_schema)
+    return found + _unsaid(old.name, "send", written, found, more, {(name,) for name in renamed.values()})
+
+
+def _taken(old: ToolSnapshot, new: ToolSnapshot) -> list[dict[str, Any]]:
+    """Return the schemas of what two decoders take; where one isn't known, of what both publish."""
+    if old.decoder is None or new.decoder is None:
+        return [old.input_schema, new.input_schema]
+    return [marked(each.input_schema, each.decoder or {}) for each in (old, new)]
 
 
 def _both_ways(
     old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[tuple[Narrowing, ...], tuple[Narrowing, ...]]:
     """Return where the new schema of arguments is narrower, and where the old one is."""
-    if same_text(old) == same_text(new):
+    if is_same_json(old, new):
         return (), ()
     before, after = (JudgedDocument(schema, is_arguments=True) for schema in (old, new))
     return narrowings_of(before, after), narrowings_of(after, before, is_all=False)
+
+
+def _in_every_format(place: Narrowing, new: ToolSnapshot) -> Narrowing:
+    """Return a place without a witness that a server refuses if it holds texts to their formats."""
+    if place.witness is NO_VALUE or new.decoder is not None:
+        return place
+    strict = JudgedDocument(new.input_schema, is_arguments=True, leaves=format_leaves())
+    return place if strict.takes(place.witness) else place.replace(witness=NO_VALUE)
 
 
 def _told_as_wider(place: Narrowing) -> Narrowing:
@@ -233,15 +264,9 @@ def _told_as_wider(place: Narrowing) -> Narrowing:
     return place.replace(after=f"also {place.after}") if is_more else place
 
 
-def _narrower(
-    tool: str, side: Literal["send", "read"], place: Narrowing, renamed: Mapping[str, str]
-) -> Change:
+def _narrower(tool: str, side: Side, place: Narrowing) -> Change:
     levels: Mapping[str, Level] = {"breaking": "breaking", "undecided": "undecided", "unasked": "wider"}
-    former = renamed.get(str(place.path[-1])) if place.path and place.code == "required" else None
-    before = place.before if former is None else f"called {quote(former)}"
-    code = place.code if former is None else "renamed"
-    level = levels[place.verdict]
-    return Change(tool, level, side, *_facts(place.replace(code=code, before=before)))
+    return Change(tool, levels[place.verdict], side, *_facts(place))
 
 
 def _facts(place: Narrowing) -> tuple[str, tuple[str | int, ...], str, str, Any]:
@@ -262,39 +287,26 @@ def _renamed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, s
     return {name: found[0] for name, found in pairs.items() if len(found) == 1}
 
 
-def _ignored(
-    old: ToolSnapshot, new: ToolSnapshot, renamed: Mapping[str, str], broken: set[tuple[str | int, ...]]
-) -> Iterator[Change]:
+def _ignored(old: ToolSnapshot, new: ToolSnapshot, broken: set[tuple[str | int, ...]]) -> Iterator[Change]:
     """Yield the arguments that no call can give any more, though it isn't refused for them."""
     for name in _properties(old.input_schema):
         if name not in _properties(new.input_schema) and (name,) not in broken:
-            successor = next((after for after, before in renamed.items() if before == name), None)
-            now = "" if successor is None else f"; it is called {quote(successor)} now"
-            after = f"calls that give it still work, and it is ignored{now}"
-            yield Change(old.name, "meaning", "send", "ignored", (name,), "an argument", after)
+            yield Change(old.name, "meaning", "send", "ignored", (name,), "an argument", _IGNORED)
 
 
-def _pairs(
-    old: Any, new: Any, path: tuple[str | int, ...]
-) -> Iterator[tuple[tuple[str | int, ...], Any, Any]]:
-    """Yield the schemas of the same property in both documents, at every depth that can be followed."""
-    after = _properties(new)
-    for name, schema in _properties(old).items():
-        if is_object(schema) and is_object(after.get(name)):
-            yield (*path, name), schema, after[name]
-            yield from _pairs(schema, after[name], (*path, name))
-    for items in ("items", "additionalProperties"):
-        inside = [document.get(items) if is_object(document) else None for document in (old, new)]
-        if all(map(is_object, inside)):
-            yield from _pairs(inside[0], inside[1], (*path, "*"))
+def _as_renamed(found: list[Change], name: str, former: str, *, is_required: bool) -> list[Change]:
+    """Return changes with one in place of all those by which an argument came and another one went."""
+    places = ((name,), (former,))
+    about = [change for change in found if change.path in places and change.code in _OF_WHOLE_KEYS]
+    if not about:
+        return found
+    worst = min(about, key=lambda change: LEVELS.index(change.level))
+    now = "required" if is_required else "optional"
+    one = worst.replace(code="renamed", path=(name,), before=f"called {quote(former)}", after=now)
+    return [*[change for change in found if change not in about], one]
 
 
-def _defaults(tool: str, old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Change]:
-    for place, before, after in _pairs(old, new, path):
-        values = [schema.get("default", NO_VALUE) for schema in (before, after)]
-        texts = ["none" if value is NO_VALUE else excerpt(value) for value in values]
-        if texts[0] != texts[1]:
-            yield Change(tool, "meaning", "send", "default", place, texts[0], texts[1])
+_OF_WHOLE_KEYS: Final = frozenset({"required", NEW_KEY, "ignored", "unknown"})
 
 
 # --- those who read ------------------------------------------------------------------------------
@@ -308,9 +320,13 @@ def _read(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
         yield Change(old.name, "breaking", "read", "output", (), "described", "not described")
     elif before is not None and after is not None:
         # A result is sent by the tool: so what it may send now has to be allowed by the old description.
-        for place in narrowings(after, before, is_arguments=False):
-            if place.verdict != "unasked":
-                yield _narrower(old.name, "read", _told_as_wider(_turned(place)), {})
+        found = [
+            _narrower(old.name, "read", _told_as_wider(_turned(place)))
+            for place in narrowings(after, before, is_arguments=False)
+            if place.verdict != "unasked"
+        ]
+        yield from found
+        yield from _unsaid(old.name, "read", differences(before, after), found, "meaning")
 
 
 def _turned(place: Narrowing) -> Narrowing:
@@ -329,13 +345,13 @@ def _hints(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
             yield Change(old.name, level, "send", name, (), texts[0], texts[1])
 
 
-def _text(tool: str, path: tuple[str | int, ...], before: str, after: str) -> Change:
+def _text(tool: str, side: Side, path: tuple[str | int, ...], before: str, after: str) -> Change:
     start = _difference(before, after) if before and after else 0
     texts = [
         _quoted(clip(f"{'…' if start else ''}{text[start:]}", _TEXT_LENGTH)) if text else "none"
         for text in (before, after)
     ]
-    return Change(tool, "text", "send", "description", path, texts[0], texts[1])
+    return Change(tool, "text", side, "description", path, texts[0], texts[1])
 
 
 def _quoted(text: str) -> str:
@@ -353,11 +369,87 @@ def _difference(before: str, after: str) -> int:
     return before.rfind(" ", 0, max(same - _SHOWN_BEFORE, 1)) + 1
 
 
-def _described(tool: str, old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Change]:
-    for place, before, after in _pairs(old, new, path):
-        texts = [str(schema.get("description") or "") for schema in (before, after)]
+def _unsaid(
+    tool: str,
+    side: Side,
+    written: Iterable[Difference],
+    said: Iterable[Change],
+    more: Level,
+    known: Collection[tuple[str | int, ...]] = (),
+) -> list[Change]:
+    """Return a change for all that is written differently and that no other change says.
+
+    Args:
+        tool: its name.
+        side: whose schema it is.
+        written: where the schemas differ.
+        said: the changes of which values fit.
+        more: the level of a keyword that says which values fit.
+        known: places about which everything is said.
+    """
+    places = [_plain(change.path) for change in said]
+    found: list[Change] = []
+    for each in written:
+        if _is_note(each.keyword):
+            found.append(_of_note(tool, side, each))
+        elif each.path not in known and not _is_said(_plain(each.path), each.keyword, places):
+            found.append(_of_keyword(tool, side, each, more))
+    return found
+
+
+def _is_note(keyword: str) -> bool:
+    return keyword in KEYWORDS and KEYWORDS[keyword].says == "note"
+
+
+def _plain(path: tuple[str | int, ...]) -> tuple[str, ...]:
+    return tuple(["*" if isinstance(step, int) else step for step in path])
+
+
+def _is_said(path: tuple[str, ...], keyword: str, places: Iterable[tuple[str, ...]]) -> bool:
+    """Return whether a change was said of a place, of one inside of it, or of one around it."""
+    if not path:
+        # Every place is inside the root: only what composes schemas says something about all of them.
+        return any(not place or keyword in _COMPOSING for place in places)
+    return any(place and (place[: len(path)] == path or path[: len(place)] == place) for place in places)
+
+
+def _of_note(tool: str, side: Side, each: Difference) -> Change:
+    if each.keyword == "description":
+        texts = ["" if value is NO_VALUE else str(value) for value in (each.before, each.after)]
         if texts[0] != texts[1]:
-            yield _text(tool, place, texts[0], texts[1])
+            return _text(tool, side, each.path, texts[0], texts[1])
+    level: Level = "meaning" if each.keyword == "default" else "text"
+    return Change(tool, level, side, each.keyword, each.path, _shown(each.before), _shown(each.after))
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is NO_VALUE else excerpt(value)
+
+
+def _of_keyword(tool: str, side: Side, each: Difference, more: Level) -> Change:
+    if each.keyword == "properties" and NO_VALUE in (each.before, each.after):
+        if each.after is NO_VALUE:
+            return Change(tool, "meaning", side, "ignored", each.path, "there", _GONE[side])
+        return Change(tool, "wider", side, NEW_KEY, each.path, *_NEW[side])
+    code = each.keyword if each.keyword in KEYWORDS else "schema"
+    if each.is_order:
+        return Change(tool, "text", side, code, each.path, _shown(each.before), "in another order")
+    before, after = _shown(each.before), _shown(each.after)
+    if not each.keyword:
+        return Change(tool, "text", side, code, each.path, before, "written in another way")
+    level: Level = more if each.keyword in KEYWORDS else "text"
+    if code == "schema":
+        before, after = f"{each.keyword} {before}", f"{each.keyword} {after}"
+    return Change(tool, level, side, code, each.path, before, after)
+
+
+_COMPOSING: Final = frozenset({"$ref", "anyOf", "oneOf", "allOf", "not", "if", "then", "else"})
+_IGNORED: Final = "calls that give it still work, and it is ignored"
+_GONE: Final[Mapping[str, str]] = {"send": _IGNORED, "read": "results may still have it, and nothing says so"}
+_NEW: Final[Mapping[str, tuple[str, str]]] = {
+    "send": ("ignored as unknown", "may be given"),
+    "read": ("not described", "described"),
+}
 
 
 # --- two schemas ---------------------------------------------------------------------------------
@@ -402,6 +494,7 @@ class JudgedDocument:
     Args:
         schema: the document.
         is_arguments: whether it describes the arguments of a tool.
+        leaves: what reads texts, by format; None for those of marked schemas.
 
     Attributes:
         schema: the document.
@@ -411,10 +504,16 @@ class JudgedDocument:
 
     __slots__ = ("codec", "is_arguments", "schema")
 
-    def __init__(self, schema: Mapping[str, Any], *, is_arguments: bool) -> None:
+    def __init__(
+        self,
+        schema: Mapping[str, Any],
+        *,
+        is_arguments: bool,
+        leaves: Mapping[str, SchemaLeaf[Any]] | None = None,
+    ) -> None:
         self.schema = schema
         self.is_arguments = is_arguments
-        self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments))
+        self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments, leaves or text_leaves()))
 
     def takes(self, value: Any) -> bool:
         """Return whether a value fits."""
@@ -439,7 +538,7 @@ def narrowings(
     Raises:
         SchemaError: one of them isn't a document that can be read.
     """
-    if same_text(old) == same_text(new):
+    if is_same_json(old, new):
         return ()
     before, after = (JudgedDocument(schema, is_arguments=is_arguments) for schema in (old, new))
     return narrowings_of(before, after)
@@ -525,8 +624,6 @@ def _with_witness(place: Narrowing, witness: Any, before: JudgedDocument, after:
 
 def _narrowings(before: JudgedDocument, after: JudgedDocument) -> tuple[Narrowing, ...]:
     """List the places as far as both documents can be followed at once."""
-    from .unread_keywords import unkept
-
     found = [_narrowing(escape, before, after) for escape in escapes(before.codec.graph, after.codec.graph)]
     known = {each.path for each in found if each.code == "format"}
     parts = 0
@@ -543,7 +640,12 @@ def _narrowings(before: JudgedDocument, after: JudgedDocument) -> tuple[Narrowin
         return not judged.codec.left and all(map(judged.takes, values))
 
     more = map(_not_kept, unkept(before.schema, after.schema, after.codec.beyond, prove, fit))
-    found += [each for each in more if each.code != "format" or each.path not in known]
+    # What reads a text is in the graph.
+    found += [
+        each
+        for each in more
+        if each.code != "format" or not (each.path in known or is_leaf_format(each.after))
+    ]
     return tuple(found)
 
 

@@ -36,6 +36,7 @@ CODES: Final[Mapping[str, str]] = {
     "output": "results are described, or no longer",
     "description": "a description",
     **dict.fromkeys((*MCP_HINTS, "confirm"), "what the tool says about itself"),
+    "decoder": "whether it is known which values the decoder takes beside the schema",
     "schema": "something else in a schema",
     "too_large": "the schemas are too large to be compared to the end",
 }

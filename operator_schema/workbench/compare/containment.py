@@ -60,6 +60,9 @@ _MOST_ITEMS = 100
 _MOST_PAIRS = 100_000
 _MOST_LENGTHS = 10
 _LONGEST = 10_000
+_UNUSUAL_TEXTS: Final = ("\0", "(", "http://a", "A:1", "2025-01-31", "2025-01-31T12:00:00Z", "12:00:00Z")
+"""Texts that few types read."""
+
 _OTHER_VALUES: Final[tuple[Any, ...]] = ("text", 0, 0.5, True, None, [], {})
 """One value of each JSON type."""
 
@@ -319,14 +322,23 @@ class _Comparison:
         return next(shown, NO_VALUE)
 
     def of_leaves(self, one: LeafNode, other: LeafNode) -> list[Escape]:
-        same = one.leaf == other.leaf or dict(one.leaf.json_schema) == dict(other.leaf.json_schema)
-        return [] if same else self._undecided(one, other, "format")
+        return [] if one.leaf == other.leaf else self._in_other_format(one, other)
 
     def of_text_as_leaf(self, one: ScalarNode, other: LeafNode) -> list[Escape]:
-        return self._undecided(one, other, "format")
+        return self._in_other_format(one, other)
 
     def of_leaf_as_text(self, one: LeafNode, other: ScalarNode) -> list[Escape]:
-        return [] if other.constraints is None else self._undecided(one, other, "format")
+        return [] if other.constraints is None else self._in_other_format(one, other)
+
+    def _in_other_format(self, one: LeafNode | ScalarNode, other: LeafNode | ScalarNode) -> list[Escape]:
+        """Return an escape with a text that the second node refuses, if it reads its texts."""
+        candidates = [self._example(one), *samples(one), *_UNUSUAL_TEXTS]
+        mine = (each for each in candidates if is_value(one, {}, each))
+        value = next((each for each in mine if not self.fits(other, each)), NO_VALUE)
+        before, after = _words([one], self.first), _words([other], self.second)
+        if before == after:
+            before, after = _read_as(one, before), _read_as(other, after)
+        return [Escape((), "format", before, after, value)]
 
     # --- arrays ----------------------------------------------------------------------------------
 
@@ -612,3 +624,9 @@ def _free_key(*known: Mapping[str, Any]) -> str:
 def _words(nodes: list[Node], graph: Graph) -> str:
     """Return the description of nodes for a model."""
     return " | ".join(dict.fromkeys([expected(node, definitions=graph.definitions) for node in nodes]))
+
+
+def _read_as(node: LeafNode | ScalarNode, words: str) -> str:
+    """Return the description of a node of texts with the type that reads them, if there is one."""
+    kind = node.leaf.type if isinstance(node, LeafNode) else str
+    return words if kind is str else f"{words} read as {kind.__name__}"

@@ -14,8 +14,9 @@ import math
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...engine import KEYWORDS, LIMITS, Judge, Patterns, References, is_old, mapped, same_text, subschemas
+from ...engine import KEYWORDS, LIMITS, Judge, Patterns, References, is_old, mapped, subschemas
 from ...json_values import is_array, is_object
+from ...sameness import same_text
 from .case_values import (
     ABSENT_KEY,
     ENDS,

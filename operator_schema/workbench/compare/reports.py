@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .changes import Change, Level
 
 __all__ = [
+    "alike_changes",
     "as_html",
     "lines_of",
     "replay_page",
@@ -26,7 +27,7 @@ __all__ = [
 def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:
     """Return the lines about some changes, by level: the change, and its witness below it."""
     found: dict[Level, list[str]] = {}
-    for alike in _alike(changes):
+    for alike in alike_changes(changes):
         first = alike[0]
         lines = found.setdefault(first.level, [])
         lines.append(escape(f"{', '.join([change.tool for change in alike])}{first.said}"))
@@ -36,7 +37,7 @@ def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:
     return [(level, found[level]) for level in LEVELS if level in found]
 
 
-def _alike(changes: Iterable[Change]) -> list[list[Change]]:
+def alike_changes(changes: Iterable[Change]) -> list[list[Change]]:
     """Return changes, those together that say the same of several tools."""
     found: dict[tuple[object, ...], list[Change]] = {}
     for change in changes:
@@ -77,15 +78,19 @@ def as_html(changes: Iterable[Change], title: str) -> str:
 
 
 def _section(level: Level, changes: list[Change]) -> str:
-    rows = [_row(change) for change in changes]
+    rows = [_row(alike) for alike in alike_changes(changes)]
     return section(level, f"<p>{shown(MEANINGS[level])}</p>", table(_TITLES, rows))
 
 
-def _row(change: Change) -> list[str]:
+def _row(alike: list[Change]) -> list[str]:
+    change, tools = alike[0], ", ".join([each.tool for each in alike])
     place = show_place(change.path)
     where = f"result {place}".strip() if change.side == "read" else place
-    texts = (change.tool, where, label_of(change.code), change.before, change.after)
-    return [*map(shown, texts), code(change.shown_witness()) if change.has_witness else ""]
+    texts = (tools, where, label_of(change.code), change.before, change.after)
+    return [
+        *map(shown, texts),
+        code(change.shown_witness()) if change.has_witness and len(alike) == 1 else "",
+    ]
 
 
 # --- a replay ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ...engine import (
     matching_text,
     resolve_pointer,
 )
-from ...json_values import JSON_TYPES, is_array, is_object
+from ...json_values import JSON_TYPES, is_array, is_object, plain_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -306,7 +306,8 @@ def range_of(node: ScalarNode) -> tuple[Bound | None, Bound | None]:
         return bounds.low, bounds.high
     least, greatest = bounds.multiples(step)
     ends = [
-        None if count is None else Bound(_plain(step * count), is_open=False) for count in (least, greatest)
+        None if count is None else Bound(plain_number(step * count), is_open=False)
+        for count in (least, greatest)
     ]
     return ends[0], ends[1]
 
@@ -335,11 +336,7 @@ def numbers_near(*nodes: ScalarNode) -> set[float]:
                 end + way * each for way in (-1, 0, 1) for each in (step, Fraction(1), Fraction(1, 2))
             )
             found.update((end // each + way) * each for way in (-1, 0, 1) for each in (step,))
-    return set(map(_plain, found))
-
-
-def _plain(number: Fraction) -> float:
-    return int(number) if number.denominator == 1 else float(number)
+    return set(map(plain_number, found))
 
 
 def size_of(number: float) -> tuple[bool, float, bool]:

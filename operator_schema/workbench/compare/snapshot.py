@@ -16,6 +16,7 @@ from ...immutable import Value
 from ...json_values import copy_json, is_array, is_object
 from ...message_text import excerpt, quote, received
 from ...tools import MCP_HINTS, tools_of
+from .decoder_marks import marks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -56,6 +57,8 @@ class ToolSnapshot(Value):
         output_schema: JSON Schema of its results, or None.
         hints: what the tool says about itself: `title`, `read_only`, `destructive`, `idempotent`,
             `open_world` and `confirm`, as far as they are stated.
+        decoder: what is known of the decoder beyond the schema: by the JSON pointer to a schema in it, `null`
+            if that is taken too, and the name of the type that reads its texts; None if nothing is known.
     """
 
     name: str
@@ -63,6 +66,7 @@ class ToolSnapshot(Value):
     input_schema: dict[str, Any]
     output_schema: dict[str, Any] | None
     hints: dict[str, Any]
+    decoder: dict[str, list[str]] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values, without what isn't stated."""
@@ -73,7 +77,11 @@ class ToolSnapshot(Value):
         }
         if self.output_schema is not None:
             data["output_schema"] = self.output_schema
-        copied: dict[str, Any] = copy_json({**data, **({"hints": self.hints} if self.hints else {})})
+        if self.hints:
+            data["hints"] = self.hints
+        if self.decoder is not None:
+            data["decoder"] = self.decoder
+        copied: dict[str, Any] = copy_json(data)
         return copied
 
 
@@ -114,8 +122,8 @@ def snapshot_of(tools: Iterable[Tool[..., Any]]) -> Snapshot:
 def _of_tool(tool: Tool[..., Any]) -> ToolSnapshot:
     stated = tool.annotations.as_dict()
     hints = {name: stated[name] for name in (*MCP_HINTS, "confirm") if name in stated}
-    output = tool.output_schema()
-    return ToolSnapshot(tool.name, tool.description, tool.input_schema(), output, hints)
+    schema, output = tool.input_schema(), tool.output_schema()
+    return ToolSnapshot(tool.name, tool.description, schema, output, hints, marks_of(tool.codec, schema))
 
 
 def read_snapshot(data: Any) -> Snapshot:
@@ -217,9 +225,21 @@ def _read_tool(data: Any, index: int) -> ToolSnapshot:
         raise SnapshotError(message)
     schema = _schema_of(data, _INPUT_NAMES, name)
     output = _schema_of(data, _OUTPUT_NAMES, name)
-    return ToolSnapshot(
-        name, description, dict(_NOTHING) if schema is None else schema, output, _hints_of(data)
-    )
+    schema = dict(_NOTHING) if schema is None else schema
+    return ToolSnapshot(name, description, schema, output, _hints_of(data), _decoder_of(data, name))
+
+
+def _decoder_of(data: dict[str, Any], tool: str) -> dict[str, list[str]] | None:
+    """Return what a snapshot says of a decoder, checked; None if it says nothing."""
+    said = data.get("decoder")
+    if said is None:
+        return None
+    lists: list[Any] = list(said.values()) if is_object(said) else [None]
+    if not all(is_array(each) and all(isinstance(name, str) for name in each) for each in lists):
+        message = f'"decoder" of {quote(tool)} isn\'t an object of lists of names'
+        raise SnapshotError(message)
+    known: dict[str, list[str]] = said
+    return known
 
 
 def _inner(data: dict[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...engine import DEFINITIONS, KEYWORDS, is_old, resolve_pointer, same_text, step, subschemas
+from ...engine import DEFINITIONS, KEYWORDS, is_old, resolve_pointer, step, subschemas
 from ...json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
+from ...sameness import is_same_json, same_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-__all__ = ["Unkept", "unkept"]
+__all__ = ["Unkept", "unkept", "value_step"]
 
 _MOST_NOTED = 100
 _MOST_STEPS = 20_000
@@ -207,7 +208,7 @@ class _KeywordComparison:
                 self.at(inner, place, path, before)
             elif keyword in KEYWORDS:
                 below = [found for each in before for found in _below(steps, schema, each)]
-                self.at(inner, place, (*path, *_value_step(steps)), below[:_MOST_IMPOSED])
+                self.at(inner, place, (*path, *value_step(steps)), below[:_MOST_IMPOSED])
 
     def _member(self, members: Any, member: Any, where: str, path: Path, before: list[Any]) -> None:
         """Look at one of several alternatives, for those of the old document whose values it may take."""
@@ -312,12 +313,12 @@ class _KeywordComparison:
         assumed.add(key)
         self.steps -= 1
         if self.steps < 0 or not is_object(before) or not is_object(after):
-            return self.steps >= 0 and same_text(before) == same_text(after)
+            return self.steps >= 0 and is_same_json(before, after)
         names = [{name for name in each if _says(name)} for each in (before, after)]
         if names[0] != names[1]:
             return False
         if names[0] & _FAR:
-            return same_text(before) == same_text(after) and not _references(before)
+            return is_same_json(before, after) and not _references(before)
         return all(self._say_the_same(name, before[name], after[name], assumed) for name in names[0])
 
     def _say_the_same(self, name: str, before: Any, after: Any, assumed: set[tuple[int, int]]) -> bool:
@@ -334,7 +335,7 @@ class _KeywordComparison:
             return all(self._are_same(before[key], after[key], assumed) for key in before)
         if holds in ("schema", "either"):
             return self._are_same(before, after, assumed)
-        return same_text(before) == same_text(after)
+        return is_same_json(before, after)
 
     def by_parts(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
         """Return whether each alternative of an old schema is within one of a new one."""
@@ -537,7 +538,7 @@ def _choices(schema: dict[str, Any], keyword: str) -> frozenset[str] | None:
     return frozenset(map(same_text, values)) if is_array(values) else None
 
 
-def _value_step(steps: tuple[str, ...]) -> Path:
+def value_step(steps: tuple[str, ...]) -> Path:
     """Return where the values are that some steps in a schema lead to."""
     keyword = steps[0]
     if keyword == "properties":

@@ -36,6 +36,7 @@ from ...adapters.http_requests import (
 from ...engine import decode_json
 from ...errors import DecodeError
 from ...json_values import without_surrogates
+from ...message_text import exception_text
 from ...providers import provider_names
 from ...rounds import StoreError
 from .call_logs import read_log, replayed_log
@@ -420,7 +421,7 @@ def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
     if done.cancelled():
         return {"problem": "the call was cancelled"}
     error = done.exception()
-    return None if error is None else {"problem": f"{type(error).__name__}: {error}"}
+    return None if error is None else {"problem": exception_text(error)}
 
 
 class PageGuard:

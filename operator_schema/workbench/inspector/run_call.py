@@ -25,7 +25,7 @@ from ...errors import (
     ToolError,
 )
 from ...json_values import is_array, is_object
-from ...message_text import clip
+from ...message_text import clip, exception_text
 from ...rounds import (
     MAYBE_SIGNED,
     Defer,
@@ -275,7 +275,7 @@ def result_as_dict(result: ToolResult) -> dict[str, Any]:
         "code": result.code,
         "json": _bounded(result.json),
         "parts": [_part(part) for part in result.parts],
-        "exception": None if raised is None else clip(f"{type(raised).__name__}: {raised}", _LONGEST_LINE),
+        "exception": None if raised is None else exception_text(raised, _LONGEST_LINE),
         "notes": [
             clip(str(note), _LONGEST_LINE)
             for kind in ("repairs", "ignored", "mismatches")

@@ -22,7 +22,6 @@ from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp_client import (
     ServerTools,
     described_tools,
-    part_of,
     tools_from,
 )
 from operator_schema.adapters.mcp_connection import ServerEndedError, connected
@@ -316,9 +315,14 @@ def test_structured_content_alone_is_the_text_too():
 
 
 def test_what_is_no_content_is_a_text_that_says_so():
-    assert part_of(5).text == "[int that can't be shown: its type isn't known]"
-    many = types.ImageContent(type="image", data="\x1b" * 500, mime_type="image/png")
-    shown = part_of(many).text
+    bad = Bad(look={"type": "object"})
+
+    async def do_look(_ctx, _arguments):
+        image = types.ImageContent(type="image", data="\x1b" * 500, mime_type="image/png")
+        return types.CallToolResult(content=[image])
+
+    bad.do_look = do_look
+    shown = ran(bad, "look", {}).content
     assert shown.startswith("[image that can't be shown: ")
     assert len(shown) < 250
     assert shown.isprintable()

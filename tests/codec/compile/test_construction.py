@@ -9,7 +9,7 @@ import pytest
 from compile_samples import Checked, Counting, Part, check
 
 from operator_schema import Codec
-from operator_schema.codec.compile.decoder import way_of
+from operator_schema.codec.construction import way_of
 
 
 @dataclass(frozen=True)

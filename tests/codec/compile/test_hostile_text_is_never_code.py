@@ -14,7 +14,7 @@ from compile_samples import check
 
 from operator_schema import Codec, DecodeError, SchemaLeaf
 from operator_schema.codec.compile.writer import GeneratedSource
-from operator_schema.introspect.hints import class_name
+from operator_schema.message_text import class_name
 
 CODE = "x'] or __import__('builtins').ran_code.append(1) or ['x"
 

@@ -46,10 +46,6 @@ def texts(draw, codec):
     return text.encode(errors="surrogatepass") if draw(st.booleans()) else text
 
 
-def is_about_text(problem):
-    return problem.path == () and problem.code in {"invalid_json", "too_deep", "too_large", "out_of_range"}
-
-
 @pytest.mark.slow("draws hundreds of types")
 @given(st.data())
 def test_chunks_never_matter_and_the_end_is_decode_json(data):

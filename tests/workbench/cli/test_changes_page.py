@@ -126,7 +126,7 @@ def test_the_workflow_runs_as_it_is_written(repository):
     assert shell(repository, "operator-schema snapshot tools -o tools.json").returncode == 0
     steps = workflow(repository)
     assert [status for status, _ in steps] == [0, 1]
-    assert steps[-1][1].startswith("::error title=refund%3A breaking::")
+    assert steps[-1][1].startswith("::error file=tools.py,line=4,title=refund%3A breaking::")
 
     write(repository, RELABELLED)
     assert shell(repository, "operator-schema snapshot tools -o tools.json").returncode == 0

@@ -7,14 +7,13 @@ import os
 import shlex
 import stat
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operator_schema.workbench.cli.client_config import config_of, merged, text_of
+from operator_schema.workbench.cli.client_config import command_of, config_of, merged
 from operator_schema.workbench.cli.module_loading import WrongUse
 
 WORDS = ["serve", "app:registry"]
@@ -61,24 +60,28 @@ def test_claude_mcp_add_of_a_url_leaves_the_token_to_the_environment(run):
     )
 
 
-def test_codex_gets_a_table_of_toml(run):
-    started = tomllib.loads(printed(run, "codex"))["mcp_servers"]["app"]
-    assert started == {
-        "command": sys.executable,
-        "args": ["-m", "operator_schema", "serve", "app:registry"],
-        "env": {"PYTHONPATH": os.getcwd()},  # noqa: PTH109  # as text
-    }
-    found = tomllib.loads(printed(run, "codex", "--name", 'a "b".c', *HTTP))["mcp_servers"]
-    assert found == {'a "b".c': {"url": "http://127.0.0.1:9000/mcp", "bearer_token_env_var": "TOKEN"}}
+def test_codex_gets_one_command_of_a_shell(run):
+    there = os.getcwd()  # noqa: PTH109  # as text
+    assert shlex.split(printed(run, "codex")) == [
+        *("codex", "mcp", "add", "app", "--env", f"PYTHONPATH={there}"),
+        *("--", sys.executable, "-m", "operator_schema", "serve", "app:registry"),
+    ]
+    assert printed(run, "codex", *HTTP) == (
+        "codex mcp add app --url http://127.0.0.1:9000/mcp --bearer-token-env-var TOKEN\n"
+    )
+    is_open = printed(run, "codex", "--http", "--allow-host", "tools.example.com")
+    assert is_open == "codex mcp add app --url http://tools.example.com/mcp\n"
 
 
+@pytest.mark.parametrize("client", ["claude-mcp-add", "codex"])
 @given(
-    st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
-    st.lists(st.text(st.characters(exclude_categories=["Cs"]))),
+    name=st.text(st.characters(exclude_categories=["Cs"]), min_size=1),
+    words=st.lists(st.text(st.characters(exclude_categories=["Cs"]))),
 )
-def test_every_name_and_word_is_written_as_toml(name, words):
-    config = config_of("codex", name, words)
-    assert tomllib.loads(text_of("codex", config)) == config
+def test_a_shell_reads_every_name_and_word_as_one_word(client, name, words):
+    command = shlex.split(command_of(client, config_of(client, name, words)))
+    assert command[3] == name
+    assert command[command.index("--") :] == ["--", sys.executable, "-m", "operator_schema", *words]
 
 
 @pytest.mark.parametrize(("client", "file"), JSON_CLIENTS.items())
@@ -197,36 +200,7 @@ def test_a_link_and_the_permissions_of_a_file_stay(project, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [".mcp.json", "real.json"]
 
 
-def test_codex_gets_a_table_behind_its_others(project):
-    before = '# mine\nmodel = "x"\n[mcp_servers.other]\ncommand = "y" # kept'
-    Path(".codex").mkdir()
-    Path(".codex/config.toml").write_text(before)
-    assert project("codex")[0] == 0
-    after = Path(".codex/config.toml").read_text()
-    assert after.startswith(f"{before}\n\n[mcp_servers.app]\n")
-    assert project("codex")[2] == ".codex/config.toml has it already\n"
-    status, _, err = project("codex", "--force", "--timeout", "3")
-    assert (status, "remove it, or give another --name" in err) == (2, True)
-    assert Path(".codex/config.toml").read_text() == after
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("model = ", "isn't TOML"),
-        ("mcp_servers = 3", "must be a table"),
-        ('mcp_servers = { a = { command = "x" } }', "has its servers in one line"),
-    ],
-)
-def test_a_file_of_codex_that_takes_no_table_is_refused(project, text, said):
-    Path(".codex").mkdir()
-    Path(".codex/config.toml").write_text(text)
-    status, _, err = project("codex")
-    assert (status, said in err) == (2, True)
-    assert Path(".codex/config.toml").read_text() == text
-
-
-@pytest.mark.parametrize("client", ["claude-desktop", "claude-mcp-add"])
+@pytest.mark.parametrize("client", ["claude-desktop", "claude-mcp-add", "codex"])
 def test_a_client_without_a_file_in_the_project_is_refused(project, client):
     status, out, err = project(client)
     assert (status, out) == (2, "")
@@ -266,13 +240,13 @@ def test_a_merged_file_has_all_that_was_there_and_the_server(document, servers, 
     text = json.dumps(document, indent=indent, ensure_ascii=is_ascii).replace("\n", newline)
     config = config_of("claude-code", "app", WORDS)
     try:
-        after = merged("claude-code", "f", text, config, force=True)
+        after = merged("f", text, config, force=True)
     except WrongUse:
         assert not isinstance(document.get("mcpServers", {}), dict)
         return
     expected = {**document, "mcpServers": {**document.get("mcpServers", {}), **config["mcpServers"]}}
     assert json.loads(after) == expected
-    assert merged("claude-code", "f", after, config, force=False) == after
+    assert merged("f", after, config, force=False) == after
 
 
 @pytest.mark.parametrize("words", [(), ("--write",)])

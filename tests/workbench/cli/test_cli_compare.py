@@ -95,14 +95,43 @@ def test_the_forms(desk, tmp_path):
     assert json.loads(desk("diff", "--json", "desk.json", "compare_desk")[1]) == listed
     assert desk("diff", "--format", "github", "desk.json", "compare_desk")[1].splitlines() == [
         (
-            "::error title=refund%3A breaking::"
+            "::error file=compare_desk.py,line=4,title=refund%3A breaking::"
             'refund: reason: required: not there → required · {"order":0,"amount":0}'
         ),
-        "::warning title=refund%3A meaning::refund: confirm: true → not stated",
+        "::warning file=compare_desk.py,line=4,title=refund%3A meaning::refund: confirm: true → not stated",
     ]
     page = desk("diff", "--format", "html", "desk.json", "compare_desk")[1]
     assert page.startswith("<!doctype html>")
     assert "desk.json → compare_desk" in page
+
+
+def test_equal_changes_of_many_tools_are_one_note(desk, tmp_path):
+    more = "".join(TOOLS.replace("def refund", f"def refund_{i}").split("tool\n", 1)[1] for i in range(30))
+    (tmp_path / "compare_desk.py").write_text(TOOLS + more)
+    desk("snapshot", "compare_desk", "-o", "old.json")
+    (tmp_path / "compare_desk.py").write_text((TOOLS + more).replace("Pay back", "Return money"))
+    desk("snapshot", "compare_desk", "-o", "new.json")
+    assert len(desk("diff", "--format", "github", "old.json", "new.json")[1].splitlines()) == 1
+    notes = desk("diff", "--format", "github", "old.json", "compare_desk")[1]
+    assert notes.startswith(
+        "::notice file=compare_desk.py,line=4,title=refund, refund_0, ".replace(", ", "%2C ")
+    )
+    assert desk("diff", "--format", "html", "old.json", "new.json")[1].count("<tr>") == 2
+
+
+@pytest.mark.needs_process
+def test_two_checkouts_of_one_module_are_compared(desk, tmp_path):
+    text = "from compare_bare import Amount\n" + TOOLS.replace("float", "Amount")
+    for folder, amount in (("old", "float"), ("new", "int")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "compare_new.py").write_text(text)
+        (tmp_path / folder / "compare_bare.py").write_text(f"Amount = {amount}\n")
+    status, out, err = desk("diff", "old/compare_new.py", "new/compare_new.py:refund")
+    assert (status, out.splitlines()[-1], err) == (1, "1 breaking", "")
+    (tmp_path / "old" / "compare_bare.py").write_text("1 / 0\n")
+    status, _, err = desk("diff", "old/compare_new.py", "new/compare_new.py")
+    assert status == 2
+    assert "ZeroDivisionError" in err
 
 
 def test_a_link_stays_and_modes_are_kept(desk, tmp_path):
@@ -279,6 +308,7 @@ def test_a_server_is_asked(desk):
     # The protocol has no word for `confirm`, and describes no results that are texts.
     assert [line for line in done.stdout.splitlines() if line.startswith("  ")] == [
         "  refund: confirm: not stated → true",
+        "  refund: decoder: not known → known",
         "  refund: results: not described → described",
     ]
     command = [*program, "snapshot", "mcp:no-such-program-here"]

@@ -83,7 +83,6 @@ def test_every_change_is_told_in_its_words(comparison):
         'breaking search: text: renamed: called "query" → required',
         "meaning pay: confirm: true → not stated",
         "meaning search: limit: default: 10 → 20",
-        f'meaning search: query: the argument is gone: {IGNORED}; it is called "text" now',
         'text search: description: "Search." → "Search for a text."',
         "wider search: deep: new key: ignored as unknown → boolean",
         'wider search: kind: choices: "a" | "b" → also "c"',
@@ -296,7 +295,7 @@ def test_a_report_has_its_witnesses(comparison):
         "pay: currency: required: not there → required",
         '  call: {"amount":0}',
     ]
-    assert summary_of(comparison.changes) == "5 breaking, 3 meaning, 1 text, 2 wider"
+    assert summary_of(comparison.changes) == "5 breaking, 2 meaning, 1 text, 2 wider"
     assert summary_of(()) == "nothing changed"
 
 
@@ -308,3 +307,33 @@ def test_a_page_escapes_what_tools_say():
     assert "<script" not in page
     assert page.count("&lt;script&gt;") == 4
     assert "http" not in page.replace("http-equiv", "")
+
+
+# --- renamed arguments ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+@pytest.mark.parametrize("is_required", [False, True])
+def test_a_renamed_argument_is_one_entry(is_closed, is_required):
+    def version(name: str) -> Snapshot:
+        schema = {"type": "object", "properties": {name: {"type": "string"}}}
+        more = {"required": [name]} if is_required else {}
+        closed = {"additionalProperties": False} if is_closed else {}
+        return read_snapshot([{"name": "find", "input_schema": {**schema, **more, **closed}}])
+
+    (change,) = compare(version("query"), version("text")).changes
+    level = "breaking" if is_closed or is_required else "meaning"
+    said = "required" if is_required else "optional"
+    assert (change.level, str(change)) == (level, f'find: text: renamed: called "query" → {said}')
+
+
+def test_an_example_of_a_wider_change_keeps_to_formats():
+    def version(kinds: list[str], **due: str) -> Snapshot:
+        properties = {"priority": {"type": kinds}, "due": {"type": "string", **due}}
+        schema = {"type": "object", "properties": properties, "required": ["due"]}
+        return read_snapshot([{"name": "find", "input_schema": schema}])
+
+    old, new = version(["integer"], pattern="^A"), version(["integer", "array"], format="date")
+    wider = compare(old, new).of("wider")
+    assert [change.path for change in wider] == [("due",), ("priority",)]
+    assert [change.witness["due"] for change in wider if change.has_witness] == ["2025-01-31"]
