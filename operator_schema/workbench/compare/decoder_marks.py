@@ -11,8 +11,9 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...engine import LOCAL_DATETIME, LOCAL_TIME, DocumentCodec, Renderer, same_text, shipped_leaf, step
+from ...engine import LOCAL_DATETIME, LOCAL_TIME, DocumentCodec, Renderer, shipped_leaf, step
 from ...json_values import is_array, is_object
+from ...sameness import same_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,8 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...engine import DEFINITIONS, KEYWORDS, resolve_pointer, same_text
+from ...engine import DEFINITIONS, KEYWORDS, resolve_pointer
 from ...json_values import is_array, is_object
+from ...sameness import same_text
 from .containment import NO_VALUE
 from .unread_keywords import value_step
 
