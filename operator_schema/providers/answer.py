@@ -49,6 +49,7 @@ else:
 __all__ = [
     "CONTAINER",
     "FIRST_EVENTS",
+    "KEYS_OF_ANSWERS",
     "Answer",
     "AnswerError",
     "ResponseError",
@@ -589,7 +590,7 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
         return f"the response has the answer inside, as a line of a batch has: give response{inside}: {shown}"
     if "batch" in str(body.get("object") or body.get("type") or body.get("name")):
         return f"the response is a batch: once it has ended, give the answer in each of its lines: {shown}"
-    other = next((name for key, name in _FORMS.items() if key in body and key != missing), None)
+    other = next((name for key, name in KEYS_OF_ANSWERS.items() if key in body and key != missing), None)
     hint = "" if other is None else f" (it looks like an answer of {other})"
     return f"the response isn't in the expected form: there is no {quote(missing)} in it{hint}: {shown}"
 
@@ -624,7 +625,7 @@ def parsed_arguments(call: RawCall) -> Any:
     return read_json(text, text) if text.strip() else {}
 
 
-_FORMS = {
+KEYS_OF_ANSWERS = {
     "choices": "OpenAI Chat Completions",
     "candidates": "Gemini",
     "stop_reason": "Anthropic",

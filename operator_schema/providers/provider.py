@@ -11,6 +11,7 @@ from ..json_values import is_array, is_object, to_json_text, writable_json
 from ..message_text import quote, received
 from .answer import (
     CONTAINER,
+    KEYS_OF_ANSWERS,
     Answer,
     ResponseError,
     answer_without_nulls,
@@ -250,10 +251,11 @@ class Provider(Value):
         https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
 
         Raises:
-            TypeError: it has `content` where the provider takes `parts`, or `parts` where it takes `content`;
-                or a string where it takes a list; or calls in another form; or the provider doesn't know its
-                role.
+            TypeError: it is a whole response; or has `content` where the provider takes `parts`, or `parts`
+                where it takes `content`; or a string where it takes a list; or calls in another form; or the
+                provider doesn't know its role.
         """
+        _check_is_no_response(message)
         self._check_calls(message)
         own = self.wire.text_message("user", "…")
         wanted, foreign = ("parts", "content") if "parts" in own else ("content", "parts")
@@ -720,12 +722,12 @@ def _tools_of(given: Any) -> list[tools.Tool[..., Any]]:
 
 def _order_meant(given: Any) -> str | None:
     """Return the right order of arguments, for what was probably given in the wrong one; None for others."""
-    if is_object(given) and given.keys() & {"choices", "candidates", "content", "output", "message"}:
+    if is_object(given) and _key_of_response(given) is not None:
         return "the response comes first: answer(response, offer)"
     first: Any = next(iter(given), None) if issubclass(type(given), list) else None
     if isinstance(given, tools.ToolResult) or isinstance(first, tools.ToolResult):
         return "the results come first: results(results, offer)"
-    is_message = is_object(first) and "role" in first
+    is_message = any(is_object(one) and "role" in one for one in (given, first))
     if (
         is_message
         or isinstance(given, (str, rounds.Transcript))
@@ -746,6 +748,24 @@ def _sendable(messages: list[Any]) -> list[Any]:
     except RecursionError:  # nor can anything else encode these
         return messages
     return found
+
+
+def _key_of_response(given: Mapping[str, Any]) -> str | None:
+    """Return what shows that it is the response of a provider; None for anything else, such as a message."""
+    key = next((key for key in KEYS_OF_ANSWERS if key in given), None)
+    return None if key == "output" and "type" in given else key  # the result of a call has it, too
+
+
+def _check_is_no_response(message: Mapping[str, Any]) -> None:
+    """Check that a message isn't the response of a provider, with the message in it.
+
+    Raises:
+        TypeError: it is.
+    """
+    key = _key_of_response(message)
+    if key is not None:
+        error = f"a history has a whole response, with {quote(key)}: put answer(response, offer) there"
+        raise TypeError(error)
 
 
 def _checked_history(history: Any) -> list[Any]:

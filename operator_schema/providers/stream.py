@@ -571,9 +571,13 @@ class Stream(Generic[T]):
         return ResponseError(self._provider, f"the response is an error: {excerpt(error, 300)}")
 
     def _take_rest(self) -> None:
-        """Take an event whose last line lacks its end."""
+        """Take an event whose last line lacks its end, unless it is JSON that was cut off."""
         events = () if self._text is None else self._text.finish()
-        self._take_each(event for event in events if event[0] == "error" or parsed(event[1]) is not None)
+        self._take_each(
+            (kind, data)
+            for kind, data in events
+            if kind == "error" or parsed(data) is not None or data.lstrip()[:1] not in _BEGIN_JSON
+        )
 
     def _whole(self) -> tuple[Answer, ...]:
         response = self._response()
@@ -603,6 +607,7 @@ class Stream(Generic[T]):
             raise ResponseError(self._provider, "the stream mixes events of different responses") from None
 
 
+_BEGIN_JSON = frozenset('{["-0123456789tfn')
 _SIGNS_OF_LIFE = frozenset({"ping", "keepalive"})
 """Events that only say that the connection is open, whatever their data are."""
 

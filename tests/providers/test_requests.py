@@ -232,14 +232,17 @@ def test_what_isnt_a_tool_is_refused(provider):
         provider.request([5])
 
 
-@pytest.mark.parametrize("history", [["Hi"], [{"role": "user", "content": "Hi"}], Transcript(["Hi"]), "Hi"])
+MESSAGE = {"role": "user", "content": "Hi"}
+
+
+@pytest.mark.parametrize("history", [["Hi"], MESSAGE, [MESSAGE], Transcript(["Hi"]), "Hi"])
 def test_a_history_in_place_of_the_offer(history):
     with pytest.raises(TypeError, match=r"the offer comes first: request\(offer, history\)$"):
         openai_chat.request(history, Toolset(search))
 
 
 def test_an_offer_in_place_of_the_response():
-    for provider in (openai_chat, openai_responses, anthropic, gemini):
+    for provider in PROVIDERS:
         response = ScriptedModel(provider, ["Hi"])()
         with pytest.raises(TypeError, match=r"the response comes first: answer\(response, offer\)$"):
             provider.answer(Toolset(search), response)

@@ -17,7 +17,7 @@ from offers import offer_of
 from patience import assert_linear
 from provider_traffic import events_of, provider_of, streamed
 
-from operator_schema import RawCall, tool
+from operator_schema import RawCall, providers, tool
 from operator_schema.providers import (
     Delta,
     ResponseError,
@@ -29,6 +29,7 @@ from operator_schema.providers import (
     ollama,
     openai_chat,
     openai_responses,
+    provider_names,
 )
 from operator_schema.testing import ScriptedModel
 
@@ -971,6 +972,20 @@ def test_text_without_any_event_is_an_error_at_the_end(text):
     stream.feed(text)
     with pytest.raises(ResponseError, match='the stream contains no events; it has the line "Bad gateway'):
         stream.close()
+
+
+@pytest.mark.parametrize("provider", [getattr(providers, name) for name in provider_names()])
+def test_a_page_of_a_proxy_is_an_error_wherever_it_ends(provider):
+    page = "<html><head><title>502: Bad gateway</title></head>\r\n<body>nginx</body></html>\r\n"
+    for end in range(1, len(page) + 1):
+        with pytest.raises(ResponseError, match=r"isn't valid JSON|contains no events"):
+            read_all(provider, page[:end])
+
+
+def read_all(provider, text):
+    stream = provider.stream([])
+    stream.feed(text)
+    return stream.close()
 
 
 def test_a_stream_of_comments_alone_was_interrupted():
