@@ -165,7 +165,7 @@ class Value(metaclass=ValueType):
         Raises:
             TypeError: it has no attribute of one of the names.
         """
-        unknown = [name for name in changes if name not in self.__slots__]
+        unknown = changes.keys() - self.__slots__
         if unknown:
             names = ", ".join(sorted(unknown))
             message = f"{type(self).__name__} has nothing to replace that is named {names}"
