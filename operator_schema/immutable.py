@@ -160,7 +160,7 @@ class Value(metaclass=ValueType):
         Raises:
             TypeError: it has no attribute of one of the names.
         """
-        unknown = [name for name in changes if name not in self.__slots__]
+        unknown = changes.keys() - self.__slots__
         if unknown:
             from .message_text import listed, nearest
 

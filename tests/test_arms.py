@@ -59,6 +59,8 @@ OTHERS = {
         "Any Array Leaf Map Object Ref Tuple Union",
         "hold no numbers",
     ),
+    "codec/faithful_values.py: _is_faithful": ("Leaf", "run code of their own"),
+    "codec/faithful_values.py: module": ("Leaf", "run code of their own"),
     "schema/render.py: module": ("Any Enum Leaf Literal Object Ref Scalar", "are never shared"),
     "testing/strategies.py: _near": ("Any", "missed by values of other JSON types"),
     "testing/strategies.py: _whole_types": ("Enum Leaf Literal Object Tuple", "take no type as a whole"),

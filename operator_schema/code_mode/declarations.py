@@ -26,7 +26,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import MAX_DEPTH, choice_key
 from ..message_text import quote, received
-from ..schema.dialect_writing import has_words, said_of, short_json
+from ..schema.dialect_writing import WITH_WORDS, said_of, short_json
 from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.keywords import keywords_of
 from ..tools import tools_of
@@ -379,7 +379,7 @@ def _graph_of(document: Mapping[str, Any]) -> Graph:
 
 
 def _is_word(keyword: str) -> bool:
-    return keyword not in {"type", "enum", "const", "title", "default", "examples"} and has_words(keyword)
+    return keyword not in {"type", "enum", "const", "title", "default", "examples"} and keyword in WITH_WORDS
 
 
 def _joined(about: str | None, words: list[str]) -> str:

@@ -51,9 +51,11 @@ def comparison(graph: Graph) -> Callable[[Any, Any], bool] | None:
     if not all(_is_faithful(node, definitions) for node in visit([root, *definitions.values()])):
         return None
 
+    check = _ARMS[type(root)]
+
     def is_certainly(written: Any, value: Any) -> bool:
         try:
-            return _is(root, definitions, value, written)
+            return check(root, definitions, value, written)
         except RecursionError:  # the program is too deep in calls already
             return False
 
@@ -194,10 +196,12 @@ def _is_object(node: ObjectNode, definitions: Definitions, value: Any, written: 
     if type(value) is not node.type:
         return False
     kept: dict[str, Any] | None = getattr(value, "__dict__", None)
-    if kept is not None and kept.keys() != {field.name for field in node.fields}:
+    if kept is not None and len(kept) != len(node.fields):
         return False  # it has attributes that aren't fields
     left = len(written)
     for field in node.fields:
+        if kept is not None and field.name not in kept:
+            return False
         item = getattr(value, field.name)
         if item is None and field.absent_is_none:
             if field.key in written:

@@ -355,7 +355,7 @@ class DecodeRun:
 
     def decode_object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
         """Decode an object with known fields."""
-        if not is_object(value):
+        if value.__class__ is not dict and not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if depth > self.shared.max_depth:
             return self.problems.too_deep(path, self.shared.max_depth)
@@ -423,7 +423,7 @@ class DecodeRun:
 
     def decode_array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
         """Decode an array of any length."""
-        if not is_array(value):
+        if value.__class__ is not list and not is_array(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
             return INVALID
@@ -465,7 +465,7 @@ class DecodeRun:
 
     def decode_tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
         """Decode an array with a node for each position."""
-        if not is_array(value):
+        if value.__class__ is not list and not is_array(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
             return INVALID
@@ -486,7 +486,7 @@ class DecodeRun:
 
     def decode_map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
         """Decode an object with free keys."""
-        if not is_object(value):
+        if value.__class__ is not dict and not is_object(value):
             return self.problems.wrong_type(path, node, value)
         if self._too_deep(path, depth):
             return INVALID

@@ -67,7 +67,13 @@ def digest_with(secret: bytes | None) -> Digest:
         ValueError: it is shorter than 16 bytes.
     """
     seal = seal_with(secret)
-    return lambda saved: seal(canonical_text({name: saved[name] for name in saved if name != "digest"}))
+
+    def digest(saved: Mapping[str, Any]) -> str:
+        signed = {**saved}
+        signed.pop("digest", None)
+        return seal(canonical_text(signed))
+
+    return digest
 
 
 def seal_with(secret: bytes | None) -> Callable[[str], str]:
@@ -196,6 +202,10 @@ def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
     return _copied(value, depth, depth)
 
 
+_KEPT = frozenset({str, bool, type(None)})
+"""Classes of most of what is in arguments: there is nothing to check or to copy."""
+
+
 def _copied(value: Any, left: int, depth: int) -> Any:
     given: object = value
     kind = type(given)
@@ -203,15 +213,14 @@ def _copied(value: Any, left: int, depth: int) -> Any:
         if left < 1:
             _refuse(f"it nests deeper than {depth} levels")
         if kind is list:
-            return [_copied(item, left - 1, depth) for item in value]
-        # Most values in arguments are strings.
+            return [item if type(item) in _KEPT else _copied(item, left - 1, depth) for item in value]
         return {
             key if type(key) is str else _key(key): item
-            if type(item) is str
+            if type(item) in _KEPT
             else _copied(item, left - 1, depth)
             for key, item in value.items()
         }
-    if kind is str or kind is bool or value is None:
+    if kind in _KEPT:
         return value
     if kind is int:
         if value.bit_length() > LONGEST_BITS and abs(value) >= 10 ** most_digits():

@@ -201,7 +201,8 @@ class NamedTools:
             ToolNotFoundError: there is no such tool; the error has the nearest names.
             ValueError: it has several names here, or another tool has its name.
         """
-        return self._named[self.name_of(selector)].tool
+        known = self._named.get(selector) if type(selector) is str else None
+        return self._named[self.name_of(selector)].tool if known is None else known.tool
 
     def name_of(self, selector: Selector, /) -> str:
         """Return the name that a tool has here.

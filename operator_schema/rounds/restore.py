@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast
 
 from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
@@ -18,7 +18,7 @@ from .serialization import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, 
 from .tool_call import FAILURES, Question, ToolCall, call_issue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..tools.calls import ResultCode
     from ..tools.changes import ChangedArguments
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .serialization import SavedHead
 
 __all__ = ["MAYBE_SIGNED", "RestoreError", "RestoreProblemCode", "restore_round"]
+
+Saved = TypeVar("Saved")
 
 _SUGGESTED = 3
 _TEXTS: Codec[Any] = Codec(Any, max_depth=DEPTH)
@@ -97,7 +99,7 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
             f"it has format {version}, and this version of operator_schema reads up to {FORMAT}",
         )
     try:
-        head = HEADS.decode(without_texts(own, ("assistant",)))
+        head = _in_form(HEADS, without_texts(own, ("assistant",)), {"assistant": dict})
     except DecodeError as error:
         _refuse("not_a_round", "; ".join([str(problem) for problem in error.findings[:5]]))
     except (RecursionError, TypeError, ValueError) as error:
@@ -157,10 +159,11 @@ def _restored(
     """Return a saved call in its state, or an issue if it doesn't fit any more."""
     is_unchanged = is_same_digest(digest(data), data.get("digest"))
     data = _as_sent(data)
-    caller, sent_name = data.get("caller"), data.get("sent_name")
+    caller: Any = data.get("caller")
+    sent_name = data.get("sent_name")
     raw = RawCall(
         *(data["id"], data["name"], data.get("arguments"), data.get("is_cut_off") is True),
-        caller if is_object(caller) else None,
+        caller if caller.__class__ is dict else None,
         data.get("is_from_text") is True,
         sent_name if isinstance(sent_name, str) else None,
         data.get("is_malformed") is True,
@@ -176,6 +179,8 @@ def _restored(
 
 def _as_sent(data: dict[str, Any]) -> dict[str, Any]:
     """Return a saved call with its texts decoded; unchanged if they are damaged, so that it is refused."""
+    if "texts" not in data:
+        return data
     try:
         found = without_texts(data, SavedCall.__dataclass_fields__)
     except (RecursionError, TypeError, ValueError):
@@ -202,6 +207,35 @@ def _misfit(code: RestoreProblemCode, error: Exception) -> NoReturn:
     raise _MisfitError(code, exception_text(error), error) from None
 
 
+_FREE: dict[str, type[Any]] = {
+    **dict.fromkeys(("id", "name", "sent_name"), str),
+    **dict.fromkeys(("arguments", "input", "caller", "answers"), dict),
+}
+"""What the model and people wrote: it may have any characters, and only the tool knows what fits."""
+
+
+def _in_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[Any]]) -> Saved:
+    """Decode saved data, but take what may be any text, array or object as it is.
+
+    Args:
+        codec: of what was saved.
+        data: our own copy.
+        free: the names of these values, which may be left out, and of which class each has to be.
+
+    Raises:
+        DecodeError: they have another form.
+    """
+    rest = {**data}
+    taken: dict[str, Any] = {}
+    for name, cls in free.items():
+        if type(data.get(name)) is cls:
+            taken[name] = rest.pop(name)
+    saved = codec.decode(rest)
+    for name, value in taken.items():
+        setattr(saved, name, value)
+    return saved
+
+
 def _checked(data: dict[str, Any]) -> SavedCall:
     """Return a saved call in its form.
 
@@ -209,9 +243,7 @@ def _checked(data: dict[str, Any]) -> SavedCall:
         _MisfitError: it has another one.
     """
     try:
-        # The model may have written any characters into id and names, which were checked with the head.
-        texts = {name: "" for name in ("id", "name", "sent_name") if isinstance(data.get(name), str)}
-        saved = CALLS.decode({**data, **texts})
+        saved = _in_form(CALLS, data, _FREE)
     except DecodeError as error:
         _damaged(str(error.findings[0]))
     missing = [name for name in _NEEDED[saved.state] if getattr(saved, name) is None]
@@ -247,7 +279,7 @@ def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> Tool
             return _decided(toolset, index, raw, saved).replace(state="rejected", by=saved.by, reason=reason)
         case "deferred":
             call = _call(toolset, index, raw, saved)
-            return call.defer(reason, _question(call, saved)).replace(deferred_at=_seconds(saved))
+            return call.replace(state="deferred", reason=reason, question=_question(call, saved))
         case _:
             return _call(toolset, index, raw, saved)
 
@@ -270,9 +302,10 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
     Raises:
         _MisfitError: the tool is gone, or its input or answers don't fit any more.
     """
-    if raw.name not in toolset:
+    try:
+        tool = toolset[raw.name]
+    except ToolNotFoundError:
         _misfit("tool_gone", ToolNotFoundError(raw.name, nearest_names(raw.name, toolset.names, _SUGGESTED)))
-    tool = toolset[raw.name]
     try:
         given, answers = _input(tool, raw, saved), _answers(tool, saved)
         call = ToolCall(

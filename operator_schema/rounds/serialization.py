@@ -104,12 +104,12 @@ class SavedCall:
     `arguments` if `source` says so. If not all of it can be written (`InitVar`), it is read from them too,
     and `schema` is the digest of the schema that the tool must have. `runs` counts the
     earlier runs. `deferred_at` is in milliseconds since 1970: a database may write other fractions.
-    `issue` says that a call which is handled was an issue before.
+    `issue` says that a call which is handled was an issue before. `id` and `name` are checked with the head.
     """
 
     state: CallState
-    id: str
-    name: str
+    id: str = ""
+    name: str = ""
     arguments: Any = None
     is_cut_off: bool = False
     caller: dict[str, Any] | None = None

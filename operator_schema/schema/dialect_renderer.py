@@ -24,9 +24,9 @@ from ..introspect.nodes import (
 from ..json_values import copy_json, is_array, is_object, type_of
 from ..message_text import quote
 from .dialect_writing import (
+    WITH_WORDS,
     WORDS,
     CannotSay,
-    has_words,
     leaf_schema,
     openapi_schema,
     or_null,
@@ -451,8 +451,11 @@ class DialectRenderer(Renderer):
         for keyword, value in document.items():
             if keyword == WORDS:
                 continue
+            if keyword not in WITH_WORDS:
+                kept[keyword] = value
+                continue
             written = _written_for(self._dialect, keyword, value)
-            if not has_words(keyword) or (written is not None and takes(self._dialect, keyword, written)):
+            if written is not None and takes(self._dialect, keyword, written):
                 kept[keyword] = written
                 continue
             moved[keyword] = value
@@ -531,7 +534,7 @@ def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) ->
         elif step == "items" and is_object(holder):
             place = _inside(place, "items") or place
     kept = {keyword: holder[keyword]} if keyword else holder
-    words = said_of(kept) if has_words(keyword) else [f"fits the JSON Schema {short_json(kept)}"]
+    words = said_of(kept) if keyword in WITH_WORDS else [f"fits the JSON Schema {short_json(kept)}"]
     if place is document and where:  # a definition, or what the graph doesn't have
         words = [f"{unescaped(where.rpartition('/')[2])}: {said}" for said in words]
     place[WORDS] = [*place.get(WORDS, ()), *words]
@@ -585,7 +588,7 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
     Whatever renders a node, and whatever a class or a leaf adds to its schema, nothing else is sent.
     """
     references = ["$ref"] if dialect.takes_references else []
-    wordless = [keyword for keyword in dialect.keywords if not has_words(keyword)]
+    wordless = {*dialect.keywords} - WITH_WORDS
     known = _ALWAYS.union(wordless, references, ["prefixItems"] if dialect.takes_tuples else [])
     found: list[tuple[tuple[str, ...], str]] = []
     waiting: list[tuple[Any, tuple[str, ...]]] = [(document, ())]
@@ -597,7 +600,7 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
         found += [
             (path, f"its schema has the keyword {quote(key)}")
             for key, value in part.items()
-            if key not in known and not (has_words(key) and takes(dialect, key, value))
+            if key not in known and not (key in WITH_WORDS and takes(dialect, key, value))
         ]
         if is_object(part.get("additionalProperties")) and not dialect.takes_maps:
             found.append((path, "its schema is an object with free keys"))

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     Fitted = Callable[[dict[str, Any]], dict[str, Any]]
 
 __all__ = [
+    "WITH_WORDS",
     "WORDS",
     "CannotSay",
-    "has_words",
     "leaf_schema",
     "openapi_schema",
     "or_null",
@@ -44,6 +44,8 @@ def said_of(keywords: Mapping[str, Any]) -> list[str]:
     Args:
         keywords: keywords with words in the table of keywords, and their values.
     """
+    if not keywords:
+        return []  # as of most schemas
     exactly = {
         least: most
         for least, most in _BOTH.items()
@@ -56,9 +58,8 @@ def said_of(keywords: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def has_words(keyword: str) -> bool:
-    """Return whether words can say the same as a keyword."""
-    return keyword in KEYWORDS and KEYWORDS[keyword].words != ""
+WITH_WORDS: Final = frozenset([keyword for keyword, row in KEYWORDS.items() if row.words != ""])
+"""The keywords whose meaning words can say."""
 
 
 _BOTH = {"minLength": "maxLength", "minItems": "maxItems", "minProperties": "maxProperties"}

@@ -14,7 +14,7 @@ from ..message_text import excerpt
 from .keywords import DEFINITIONS, KEYWORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Hashable, Mapping
 
     Rename = Callable[[str], str]
     Place = tuple[str, str]  # which of the two keywords, and the name below it
@@ -47,18 +47,21 @@ MAX_REFERENCE: Final = 2000
 """Characters of a reference."""
 
 
-def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def subschemas(schema: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
     """Find the schemas right inside a schema, each with the steps that lead to it."""
+    found: list[tuple[tuple[str, ...], Any]] = []
     for keyword, value in schema.items():
-        row = KEYWORDS.get(keyword)
-        holds = "value" if row is None else row.holds
+        if keyword not in _HOLDING:
+            continue
+        holds = KEYWORDS[keyword].holds
         if is_array(value):
             if holds in _LISTED:
-                yield from [((keyword, str(index)), each) for index, each in enumerate(value)]
+                found += [((keyword, str(index)), each) for index, each in enumerate(value)]
         elif holds in _ONE:
-            yield (keyword,), value
+            found.append(((keyword,), value))
         elif holds == "named" and is_object(value):
-            yield from [((keyword, name), each) for name, each in value.items() if not is_array(each)]
+            found += [((keyword, name), each) for name, each in value.items() if not is_array(each)]
+    return found
 
 
 def mapped(schema: Mapping[str, Any], visit: Callable[[Any], Any]) -> Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
@@ -45,17 +46,22 @@ class Size(Value):
 
 def size_of(schema: Mapping[str, Any]) -> Size:
     """Return the size of a strict schema, for the limits of a request."""
-    found = list(_parts(schema))
-    objects = [part for part, _ in found if "properties" in part]
-    return Size(
-        sum(len(part["properties"]) for part in objects),
-        max([level for part, level in found if "properties" in part or "items" in part], default=0),
-        sum(len(part.get("enum", ())) for part, _ in found),
-        sum(map(_optional, objects)),
-        sum(_is_union(part) for part, _ in found),
-        sum(_characters(part) for part, _ in found),
-        max([_of_choices(part) for part, _ in found if len(part.get("enum", ())) > MANY_CHOICES], default=0),
-    )
+    properties = levels = choices = optional = unions = characters = choice_characters = 0
+    for part, level in _parts(schema):
+        if "properties" in part or "items" in part:
+            levels = max(levels, level)
+        if "properties" in part:
+            properties += len(part["properties"])
+            optional += len(part["properties"].keys() - set(part.get("required", ())))
+            characters += sum(map(len, part["properties"]))
+        if "enum" in part:
+            length = sum(map(len, map(str, part["enum"])))
+            choices += len(part["enum"])
+            characters += length
+            choice_characters = max(choice_characters, length if len(part["enum"]) > MANY_CHOICES else 0)
+        unions += "anyOf" in part or isinstance(part.get("type"), list)
+        characters += sum(map(len, part.get("$defs", ())))
+    return Size(properties, levels, choices, optional, unions, characters, choice_characters)
 
 
 def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
@@ -67,27 +73,29 @@ def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
     """
     if not sizes:
         return []
+    columns = zip(*map(attrgetter(*Size.__slots__), sizes), strict=True)
+    properties, levels, choices, optional, unions, characters, choice_characters = columns
     counted = (
         ("strict tools", len(sizes), dialect.most_tools),
-        ("properties", sum([size.properties for size in sizes]), dialect.most_properties),
-        ("levels inside each other", max([size.levels for size in sizes]), dialect.most_levels),
-        ("values of enums", sum([size.choices for size in sizes]), dialect.most_choices),
-        ("properties that may be left out", sum([size.optional for size in sizes]), dialect.most_optional),
-        ("unions", sum([size.unions for size in sizes]), dialect.most_unions),
+        ("properties", sum(properties), dialect.most_properties),
+        ("levels inside each other", max(levels), dialect.most_levels),
+        ("values of enums", sum(choices), dialect.most_choices),
+        ("properties that may be left out", sum(optional), dialect.most_optional),
+        ("unions", sum(unions), dialect.most_unions),
         (
             "properties of one tool that may be left out",
-            max([size.optional for size in sizes]),
+            max(optional),
             dialect.most_optional_of_one,
         ),
-        ("unions in one tool", max([size.unions for size in sizes]), dialect.most_unions_of_one),
+        ("unions in one tool", max(unions), dialect.most_unions_of_one),
         (
             "characters in names of properties and values of enums",
-            sum([size.characters for size in sizes]),
+            sum(characters),
             dialect.most_characters,
         ),
         (
             f"characters in an enum of more than {MANY_CHOICES} values",
-            max([size.choice_characters for size in sizes]),
+            max(choice_characters),
             dialect.most_choice_characters,
         ),
     )
@@ -112,20 +120,3 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], int]]
 
 _SAME_LEVEL = frozenset([name for name, row in KEYWORDS.items() if row.holds == "schemas" and not row.of])
 """The keywords whose schemas are about the same value."""
-
-
-def _characters(part: Mapping[str, Any]) -> int:
-    names = [*part.get("properties", ()), *part.get("$defs", ())]
-    return sum(map(len, names)) + _of_choices(part)
-
-
-def _of_choices(part: Mapping[str, Any]) -> int:
-    return sum([len(str(value)) for value in part.get("enum", ())])
-
-
-def _optional(part: Mapping[str, Any]) -> int:
-    return len(part["properties"].keys() - set(part.get("required", ())))
-
-
-def _is_union(part: Mapping[str, Any]) -> bool:
-    return "anyOf" in part or isinstance(part.get("type"), list)
