@@ -63,7 +63,6 @@ ENGINE = (
 COVERED_BY_OTHERS = (
     *("codec/partial/test_partial_real_calls", "documents/test_schemas_that_all_fit"),
     *("introspect/test_unions", "rounds/test_huge_turns"),
-    "codec/compile/test_compile_parts::test_each_kind_of_part",
     "codec/test_colliding_hashes::test_colliding_values_are_refused_when_compiled_too",
     "codec/test_colliding_hashes::test_many_that_do_not_collide",
     "documents/test_bounds_of_reading::test_so_many_schemas_are_read",

@@ -226,22 +226,12 @@ class Codec(Generic[T]):
         decoded: T = compiled(value)
         return decoded
 
-    def _decode_given_up(self, value: object) -> T:
-        """Decode what the compiled decoder gave up on."""
-        if self._tiers.interpret is None:
-            self._tiers.count("gave_up", self._tiers.compile_parts)
-        return self._decode_interpreted(value)
-
     def _decode_interpreted(self, value: object) -> T:
         options = self._options
         if options["repair"]:
             value, _ = self._repaired(value)
-        tiers = self._tiers
+        decoded, problems = interpret(self._graph, value, options["max_depth"], self._tiers.plans)
         # The error is raised here and not further down: each frame that it passes takes time.
-        if tiers.interpret is None:
-            decoded, problems = interpret(self._graph, value, options["max_depth"], tiers.plans)
-        else:
-            decoded, problems = tiers.interpret(value)
         if problems.found:
             error = self._error(problems, value)
             first = problems.found[0]
@@ -462,7 +452,7 @@ class Codec(Generic[T]):
 
     def _compile_decoder(self) -> None:
         tiers, cls = self._tiers, _Codec
-        tiers.compile_decoder(self, self._decode_interpreted, cls._decode_given_up, cls._refusal)
+        tiers.compile_decoder(self, self._decode_interpreted, cls._decode_interpreted, cls._refusal)
         tiers.publish(self, cls.decode)
 
     def _compile_exact(self) -> None:
@@ -477,7 +467,7 @@ class Codec(Generic[T]):
     def source(self) -> str:
         """Return the Python source of the compiled decoder and encoder, for reading."""
         cls = _Codec
-        return self._tiers.source(cls._decode_given_up, cls._encode_interpreted)
+        return self._tiers.source(cls._decode_interpreted, cls._encode_interpreted)
 
     def _encode_node(self, node: Node, value: object) -> Any:
         from .encode import encode_node

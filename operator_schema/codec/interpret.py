@@ -429,25 +429,19 @@ class DecodeRun:
             return INVALID
         limits = node.constraints
         valid = limits is None or self._has_length(limits, value, path, "items")
-        decoded = self.decode_items(node, value, path, depth + 1)
-        if not valid or decoded is None:
-            return INVALID
-        if node.unique and not self._are_distinct(decoded, value, path):
-            return INVALID
-        return decoded if node.container is list else node.container(decoded)
-
-    def decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
-        """Return the decoded items of an array; None if one doesn't decode."""
         decode, inner = self.decode, node.items
-        valid = True
         decoded: list[Any] = []
         for index, item in enumerate(value):
-            result = decode(inner, item, (path, index), depth)
+            result = decode(inner, item, (path, index), depth + 1)
             if result is INVALID:
                 valid = False
             else:
                 decoded.append(result)
-        return decoded if valid else None
+        if not valid:
+            return INVALID
+        if node.unique and not self._are_distinct(decoded, value, path):
+            return INVALID
+        return decoded if node.container is list else node.container(decoded)
 
     def _are_distinct(self, decoded: list[Any], value: list[Any], path: Path) -> bool:
         seen: set[Any] = set()
@@ -527,10 +521,6 @@ class DecodeRun:
         return self.decode(node, key, path, 1)
 
     # --- values without parts --------------------------------------------------------------------
-
-    def decode_scalar(self, node: ScalarNode, value: Any, path: Path, _depth: int) -> Any:
-        """Decode a string, a number, a boolean or null."""
-        return SCALARS[node.type](self.problems, node, value, path)
 
     def decode_choice(self, node: LiteralNode | EnumNode, value: Any, path: Path, _depth: int) -> Any:
         """Decode one of a fixed set of scalars."""
@@ -667,7 +657,7 @@ DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = 
     UnionNode: DecodeRun.decode_union,
     RefNode: DecodeRun.decode_reference,
     AnyNode: DecodeRun.decode_anything,
-    ScalarNode: DecodeRun.decode_scalar,
+    ScalarNode: DecodeRun.decode,
 }
 """By kind of node, what decodes a value of it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from ..introspect.node_kinds import UnionPlan
     from ..introspect.nodes import Graph
     from .compile.writer import Method, Refusal
-    from .problems import Problems
 
     Decode = Callable[[Any], Any]
     Encode = Callable[[Any], Any]
@@ -57,8 +55,6 @@ class Tiers:
         decode: takes a JSON value and answers as `Codec.decode` does; None until it was compiled, or
             found to stay interpreted.
         encode: takes an instance and answers as `Codec.encode` does; None until it was compiled.
-        interpret: takes a JSON value and answers as `interpret` does, but walks only into the parts
-            that aren't right; None until it was compiled.
         exact: decodes what needs no repair and has no unused key; None until it is compiled.
         expects: the line that reports end with; None until it is needed.
     """
@@ -77,7 +73,6 @@ class Tiers:
         "encode",
         "exact",
         "expects",
-        "interpret",
     )
 
     def __init__(
@@ -98,7 +93,6 @@ class Tiers:
         self.compiled = _NOTHING
         self.decode: Decode | None = None
         self.encode: Encode | None = None
-        self.interpret: Callable[[Any], tuple[Any, Problems]] | None = None
         self.exact: Decode | None = None
         self.expects: str | None = None
         self._decimals: bool | None = None
@@ -118,13 +112,11 @@ class Tiers:
             self._plans = {}
         return self._plans
 
-    def count(
-        self, call: Literal["decode", "encode", "gave_up", "report"], compile_: Callable[[], None]
-    ) -> None:
+    def count(self, call: Literal["decode", "encode", "report"], compile_: Callable[[], None]) -> None:
         """Count a call that the interpreter answers, and compile if it is time to.
 
         Args:
-            call: the method; or `"gave_up"` for a value that the compiled decoder gave up on.
+            call: the method.
             compile_: compiles what would answer such calls.
         """
         calls = self._calls
@@ -171,14 +163,6 @@ class Tiers:
         from .compile.decoder import compile_decoder
 
         return compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=exact)
-
-    def compile_parts(self) -> None:
-        """Compile and publish the decoders of the parts."""
-        from .compile.parts import compile_parts, interpret_wrong_parts
-
-        parts = compile_parts(self._graph, self._max_depth)
-        if parts is not None:
-            self.interpret = partial(interpret_wrong_parts, self._graph, parts, self._max_depth, self.plans)
 
     def compile_encoder(self, codec: Any, interpret: Encode, fallback: Method) -> None:
         """Compile and publish the encoder, as a method of a codec.

@@ -51,7 +51,6 @@ def test_colliding_values_are_refused(annotation, value):
 @pytest.mark.parametrize(("annotation", "value"), COLLIDING, ids=lambda part: str(part)[:30])
 def test_colliding_values_are_refused_when_compiled_too(annotation, value):
     codec = Codec(annotation).compile()
-    codec._tiers.compile_parts()
 
     def read():
         with pytest.raises(DecodeError) as caught:

@@ -238,7 +238,7 @@ class Decoder(Writer):
     verb = "decode"
     subject = "value"
 
-    def __init__(self, graph: Graph, max_depth: int, fallback: Method | None, *, exact: bool) -> None:
+    def __init__(self, graph: Graph, max_depth: int, fallback: Method, *, exact: bool) -> None:
         root = graph.root
         is_users = isinstance(root, ObjectNode) and way_of(root) == "user"
         self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None

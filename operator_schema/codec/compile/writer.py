@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Refusal = Callable[[Any, Exception, Any], Exception]
     """Takes the codec, what making the instance raised, and the value; returns the exception to raise."""
 
-__all__ = ["MAX_PLACES", "PARTED", "Function", "GeneratedSource", "Writer", "nodes_of"]
+__all__ = ["MAX_PLACES", "Function", "GeneratedSource", "Writer", "nodes_of"]
 
 
 _INDENT = "    "
@@ -221,7 +221,7 @@ _QUICK_BOUND = 2**30 - 1
 _EXACT_BOUND = 2**53
 """Up to this, every integer is a float."""
 
-PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
+_PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
 """Kinds of node whose values have parts."""
 
 
@@ -339,7 +339,7 @@ class Writer(ABC):
             known: the built-in class that it is known to be of.
         """
         node = self.resolved(node)
-        if isinstance(node, PARTED) and (id(node) in self._repeated or self.at.depth > _DEEPEST_BLOCK):
+        if isinstance(node, _PARTED) and (id(node) in self._repeated or self.at.depth > _DEEPEST_BLOCK):
             made = self.source.name(_hint(node))
             self.at.line(f"{made} = {self.call(node, value, depth)}")
             self.give_up_if(f"{made} is {self.give_up}")

@@ -40,7 +40,6 @@ __all__ = ["probe_tests"]
 
 _DEFINITION: Final = "definition"
 _SERVER: Final = "server"
-_OF_PLAN: Final = ("allow", "allow_all", "calls", "timeout", "seed", "setup", "env", "headers")
 
 
 def probe_tests(
@@ -114,7 +113,7 @@ class _ProbedServer:
 
     def cases(self) -> list[tuple[str, str]]:
         """Return the names of tools and checks; those of the server alone if its tools aren't known."""
-        given = {name: value for name, value in self._options.items() if name in _OF_PLAN}
+        given = {name: value for name, value in self._options.items() if name in (plan.__kwdefaults__ or {})}
         try:
             self._plans = {each.tool: each for each in plan(self._target, **given)}
         except ProbeError as error:

@@ -77,33 +77,6 @@ def check_decoder(codec: Codec[Any], value: Any) -> Any:
     return expected
 
 
-def with_parts(annotation: Any, **options: Any) -> Codec[Any]:
-    codec = Codec(annotation, **options).compile()
-    codec._tiers.compile_parts()
-    return codec
-
-
-def check_parts(codec: Codec[Any], value: Any, alike: Any = same) -> bool:
-    """Hold a decode that asks the parts against the walk of everything; return whether it fails."""
-    graph, max_depth, quickly = codec.graph, codec._options["max_depth"], codec._tiers.interpret
-    expected, problems = interpret(graph, value, max_depth)
-    before = copy.deepcopy(value)
-    quick, quick_problems = quickly(value) if quickly else (expected, problems)
-    assert alike(value, before)
-    assert quick_problems.found == problems.found
-    assert quick_problems.omitted == problems.omitted
-    if problems.found:
-        with pytest.raises(DecodeError) as caught:
-            codec.decode(value)
-        add_suggestions(problems)
-        assert caught.value.findings == tuple(problems.found)
-        assert caught.value.omitted == problems.omitted
-        return True
-    assert alike(quick, expected)
-    assert alike(codec.decode(value), expected)
-    return False
-
-
 def check_encoder(codec: Codec[Any], instance: Any) -> None:
     graph = codec.graph
     expected, problems = encode_node(graph.root, graph.definitions, instance, 100, codec._graph_of)

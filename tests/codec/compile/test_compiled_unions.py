@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath, PurePosixPath
-from typing import Any, Literal, NotRequired, Optional, TypedDict, Union
+from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict, Union
 from uuid import UUID
 
 import pytest
@@ -100,3 +101,20 @@ def test_a_subclass_is_left_to_the_interpreter():
     codec = Codec(list[Part]).compile()
     assert encoder_of(codec)([Same("a")]) is GiveUp
     assert codec.encode([Same("a")]) == [{"name": "a", "size": 3}]
+
+
+@dataclass
+class Counted:
+    x: int
+
+
+@dataclass
+class Written:
+    x: Annotated[str, re.compile("^[a-z]+$")]
+
+
+@pytest.mark.parametrize("x", [1, "a", "A", None, 1.0, [], 0.5])
+def test_members_with_the_same_keys_are_tried_one_after_the_other(x):
+    codec = Codec(Counted | Written).compile()
+    check(codec, {"x": x})
+    check(Codec(Written).compile(), {"x": x})

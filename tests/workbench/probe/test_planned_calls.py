@@ -11,7 +11,7 @@ pytest.importorskip("mcp")
 from hypothesis.errors import HypothesisWarning as Warned
 from hypothesis.errors import Unsatisfiable
 
-from operator_schema.workbench.probe import calls
+from operator_schema.workbench.probe import calls, plan, probe, subject
 from operator_schema.workbench.probe.calls import ProbedTool, storing_nothing
 
 # Hypothesis 6.120 warns once in a process, of generators of other packages.
@@ -101,3 +101,12 @@ def test_what_fails_while_calls_are_generated_is_logged_unless_nothing_fits(
     assert planned(3) == []
     assert ("no calls of the tool 'note' can be generated from" in caplog.text) is is_told
     assert all(record.exc_info for record in caplog.records)
+
+
+def test_each_function_of_a_probe_takes_the_same_options():
+    """`_KINDS` checks them for all, and what `plan` takes is what `probe` takes."""
+    options = probe.__kwdefaults__
+    assert [*subject._KINDS] == [*options]
+    assert plan.__kwdefaults__.items() <= options.items()
+    for name, default in options.items():
+        assert subject._KINDS[name][1](default), name
