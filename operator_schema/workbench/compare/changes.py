@@ -221,7 +221,7 @@ def _sent(old: ToolSnapshot, new: ToolSnapshot) -> list[Change]:
     found += [
         Change(old.name, "wider", "send", *_facts(_told_as_wider(_in_every_format(place, new))))
         for place in map(_turned, wider)
-        if place.verdict != "undecided" and not (place.code == "required" and place.after == ABSENT)
+        if place.verdict != "undecided" and not (place.after == ABSENT or place.code == NEW_KEY)
     ]
     broken = {place.path for place in narrower if place.verdict == "breaking"}
     found += _ignored(old, new, broken)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-__all__ = ["Unkept", "unkept", "value_step"]
+__all__ = ["Unkept", "unkept"]
 
 _MOST_NOTED = 100
 _MOST_STEPS = 20_000
@@ -208,7 +208,7 @@ class _KeywordComparison:
                 self.at(inner, place, path, before)
             elif keyword in KEYWORDS:
                 below = [found for each in before for found in _below(steps, schema, each)]
-                self.at(inner, place, (*path, *value_step(steps)), below[:_MOST_IMPOSED])
+                self.at(inner, place, (*path, *_value_step(steps)), below[:_MOST_IMPOSED])
 
     def _member(self, members: Any, member: Any, where: str, path: Path, before: list[Any]) -> None:
         """Look at one of several alternatives, for those of the old document whose values it may take."""
@@ -538,7 +538,7 @@ def _choices(schema: dict[str, Any], keyword: str) -> frozenset[str] | None:
     return frozenset(map(same_text, values)) if is_array(values) else None
 
 
-def value_step(steps: tuple[str, ...]) -> Path:
+def _value_step(steps: tuple[str, ...]) -> Path:
     """Return where the values are that some steps in a schema lead to."""
     keyword = steps[0]
     if keyword == "properties":

@@ -13,7 +13,6 @@ from ...engine import DEFINITIONS, KEYWORDS, resolve_pointer
 from ...json_values import is_array, is_object
 from ...sameness import same_text
 from .containment import NO_VALUE
-from .unread_keywords import value_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +24,9 @@ __all__ = ["Difference", "differences"]
 _MOST_STEPS = 20_000
 _MOST_REFERENCES = 20
 _MEMBERS: Final = frozenset(name for name, row in KEYWORDS.items() if row.holds in ("schemas", "either"))
+_PLACED: Final = frozenset({"items", "prefixItems"})
+_OF_OBJECTS: Final = ("patternProperties", "additionalProperties", "unevaluatedProperties")
+_EACH: Final = frozenset({*_OF_OBJECTS, "items", "additionalItems", "unevaluatedItems", "contains"})
 
 
 class Difference(NamedTuple):
@@ -106,7 +108,7 @@ class _Walk:
             if holds == "named":
                 self._named(path, keyword, before, after)
             else:
-                self.at(before, after, (*path, *value_step((keyword,))))
+                self.at(before, after, (*path, *_step(keyword)))
         elif keyword in _MEMBERS and is_array(before) and is_array(after):
             self._members(path, keyword, before, after)
         else:
@@ -124,7 +126,7 @@ class _Walk:
 
     def _named(self, path: Path, keyword: str, before: dict[str, Any], after: dict[str, Any]) -> None:
         for name in dict.fromkeys([*before, *after]):
-            place = (*path, *value_step((keyword, name)))
+            place = (*path, *_step(keyword, name))
             if name in before and name in after:
                 self.at(before[name], after[name], place)
             else:
@@ -132,7 +134,7 @@ class _Walk:
 
     def _members(self, path: Path, keyword: str, before: list[Any], after: list[Any]) -> None:
         """Look at lists of schemas: those with one text belong together, and others by their order."""
-        is_placed = bool(value_step((keyword, "0")))
+        is_placed = keyword in _PLACED
         mine, theirs = list(before), list(after)
         if not is_placed:
             if Difference(path, keyword, before, after).is_order:
@@ -156,6 +158,11 @@ class _Walk:
         if before is after or (NO_VALUE not in (before, after) and same_text(before) == same_text(after)):
             return
         self.found.append(Difference(path, keyword, before, after))
+
+
+def _step(keyword: str, name: str = "") -> Path:
+    """Return where the values are to which the schemas under a keyword apply."""
+    return (name,) if keyword == "properties" else ("*",) if keyword in _EACH else ()
 
 
 def _left_out(schemas: list[Any], others: list[Any]) -> list[Any]:

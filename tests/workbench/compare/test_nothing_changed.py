@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from schema_edits import Documents
 
@@ -89,3 +90,45 @@ def test_an_edit_of_a_generated_document_is_said():
         sides = [Snapshot([ToolSnapshot("t", "", each, None, {})]) for each in (old, new)]
         is_same = same_text(old) == same_text(new)
         assert (compare(*sides).changes == ()) is is_same
+
+
+def nested(inside: dict[str, Any]) -> list[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Return schemas with another one in them, each with the place of its values."""
+    return [
+        ((), inside),
+        ((), {"anyOf": [inside, {"type": "null"}]}),
+        ((), {"oneOf": [{"type": "null"}, {"allOf": [inside]}]}),
+        ((), {"if": {"type": "string"}, "then": inside}),
+        (("*",), {"type": "array", "items": inside}),
+        ((0,), {"type": "array", "prefixItems": [inside]}),
+        (("*",), {"type": "object", "additionalProperties": inside}),
+        (("key",), {"type": "object", "properties": {"key": {"anyOf": [{"type": "null"}, inside]}}}),
+    ]
+
+
+@pytest.mark.parametrize("side", PARTS)
+@pytest.mark.parametrize("outer", range(8))
+@pytest.mark.parametrize(
+    ("keyword", "level"),
+    [
+        ("description", "text"),
+        ("default", "meaning"),
+        ("title", "text"),
+        ("examples", "text"),
+        ("x-of", "text"),
+    ],
+)
+def test_a_note_is_said_at_its_place_wherever_it_stands(keyword, level, outer, side):
+    for inner in range(8):
+        said = []
+        for text in ("a", "b"):
+            path, schema = nested({"type": "string", keyword: [text] if keyword == "examples" else text})[
+                inner
+            ]
+            around, whole = nested(schema)[outer]
+            document = {"type": "object", "properties": {"p": whole}}
+            said.append(
+                Snapshot([ToolSnapshot("t", "", {"type": "object"}, None, {}).replace(**{side: document})])
+            )
+        found = [(change.level, change.path) for change in compare(*said).changes]
+        assert found == [(level, ("p", *around, *path))]
