@@ -264,8 +264,8 @@ def _brackets(code: str, tokens: re.Pattern[str]) -> list[_Bracket]:
             if all(before != _PAIRS[token] for before, _ in opened):
                 message = f"'{token}' closes what was never opened"
                 found.append(_bracket(code, match.start(), message, f"Remove '{token}', or open it"))
-                continue
-            found += _closed_by_another(code, match, opened)
+            else:
+                found += _closed_by_another(code, match, opened)
         if len(found) >= _MOST_PROBLEMS:
             return found
     if opened:
