@@ -216,7 +216,7 @@ def test_each_public_name_without_its_last_letter_is_answered(module, name):
 @pytest.mark.needs_threads  # the inspector's server
 @pytest.mark.slow("draws thousands of misspelt names")
 @example(("operator_schema.workbench.lint", "lint"), "replaced", 2, "i")
-@settings(max_examples=20 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(st.sampled_from(PUBLIC), st.sampled_from(sorted(EDITS)), st.integers(0, 30), st.sampled_from(LETTERS))
 def test_each_single_edit_of_each_public_name_is_answered(public, edit, at, letter):
     module, name = public

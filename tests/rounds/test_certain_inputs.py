@@ -11,8 +11,6 @@ from datetime import date
 from enum import Enum, IntEnum
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
-import attrs
-import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +27,9 @@ from operator_schema import (
 from operator_schema.codec.faithful_values import comparison
 from operator_schema.rounds.input_copies import canonical_text, gives_back, is_certainly, makes
 from operator_schema.testing import arguments
+
+attrs = pytest.importorskip("attrs")
+pydantic = pytest.importorskip("pydantic")
 
 # --- types whose values the types alone can tell -------------------------------------------------
 
