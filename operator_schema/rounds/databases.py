@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import finalize
 
 from ..files import PATIENCE, transaction, unusable_database
 from ..message_text import checked_path, listed, one_line, quote, received, writable_text
@@ -127,14 +128,20 @@ class SqliteDatabase(Database):
         if self.path in {"", ":memory:"}:
             message = f"{what} is a file that several processes can open, not a database in memory"
             raise ValueError(message)
-        self._in_memory = _Memory() if path is None else None
+        self._in_memory: tuple[sqlite3.Connection, Any] | None = None
+        if path is None:
+            connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+            # A `__del__` would come too late: in a cycle, the connection may be finalized before it.
+            finalize(self, connection.close)
+            self._in_memory = connection, RLock()
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection belongs to one thread and one process."""
         if self._in_memory is not None:
-            with self._in_memory.lock, transaction(self._in_memory.connection, writes=writes):
-                yield self._in_memory.connection
+            kept, lock = self._in_memory
+            with lock, transaction(kept, writes=writes):
+                yield kept
             return
         opened: Any = self.path
         connection = closing(sqlite3.connect(opened, timeout=PATIENCE, isolation_level=None))
@@ -148,17 +155,6 @@ class SqliteDatabase(Database):
 
     def __str__(self) -> str:
         return "a database in memory" if self.path is None else one_line(self.path, 200)
-
-
-class _Memory:
-    """A database in memory, which ends with the last reference to it."""
-
-    def __init__(self) -> None:
-        self.connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        self.lock = RLock()
-
-    def __del__(self) -> None:
-        self.connection.close()
 
 
 class Statements:

@@ -56,6 +56,19 @@ def test_a_row_is_changed_by_whoever_has_read_it_last():
         assert things.read(db, "a", "id") is None
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_database_in_memory_ends_with_what_has_it():
+    database = SqliteDatabase(None)
+    holder = [database]
+    holder.append(holder)  # the collector finalizes what is in a circle in any order
+    with database.transaction(writes=True) as connection:
+        connection.execute("CREATE TABLE a (b)")
+    del database, holder
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        connection.execute("SELECT 1")
+
+
 class OtherFirst(SqliteDatabase):
     """A database in which another process makes the tables at the same moment, and this one fails."""
 
