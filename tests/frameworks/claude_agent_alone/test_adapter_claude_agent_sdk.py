@@ -176,7 +176,7 @@ def test_a_tool_whose_schema_the_api_would_refuse_is_there_without_that_part(tal
     found, requests = talk([Call("foreign", {}), Call("foreign", {"size": 1})], tools=[foreign])
     (sent,) = [one for one in requests[0]["tools"] if one["name"] == "mcp__tools__foreign"]
     assert "anyOf" not in sent["input_schema"]
-    assert "must also fit the JSON Schema" in sent["description"]
+    assert sent["description"].endswith("Use at least one of these sets of arguments: (1) mode · (2) size.")
     assert [answer.is_error for answer in found] == [True, False]
 
 
