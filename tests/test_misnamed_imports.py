@@ -295,6 +295,7 @@ def refusal(module):
         yield str(refused.value)
 
 
+@pytest.mark.needs_threads  # the inspector's server
 @pytest.mark.parametrize(
     ("package", "name"),
     [

@@ -17,6 +17,8 @@ from operator_schema import Executor, RawCall, Toolset, Transcript, tool
 from operator_schema.providers import anthropic, openai_compatible
 from tests.shares import seeds
 
+pytestmark = pytest.mark.needs_threads
+
 SIZES = [(1, 1), (1, 30), (30, 1), (30, 30)]
 
 

@@ -247,8 +247,10 @@ def test_a_schema_of_any_draft_means_the_same_in_the_current_one(draft, least):
         written = in_current_draft(schema)
         assert list(CURRENT.iter_errors(written)) == []
         for case in group["tests"]:
-            count += 1
             said = verdict(judge(schema), case["data"])
+            if isinstance(said, str):  # the validator itself fails, as some versions do
+                continue
+            count += 1
             assert verdict(Draft202012Validator(written), case["data"]) == said, (schema, written, case)
     assert count > least
 

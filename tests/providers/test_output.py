@@ -190,6 +190,7 @@ def conversation(provider, offer, script, tries=3):
     return history, model.requests, answer
 
 
+@pytest.mark.needs_threads
 @each_provider
 @pytest.mark.parametrize("offer", [Toolset().offer(), Toolset(add).offer()], ids=["alone", "with tools"])
 def test_a_wrong_answer_is_asked_again(provider, offer):

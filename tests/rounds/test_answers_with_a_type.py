@@ -41,6 +41,7 @@ def test_a_saved_round_keeps_a_wrong_answer():
     assert openai_chat.turn(restored.commit([]))[-1]["role"] == "user"
 
 
+@pytest.mark.needs_threads
 def test_the_final_tool_beside_other_calls_waits():
     offer = Toolset(add).offer()
     body = deepseek.request(offer, ["x"], output=Booking)

@@ -9,6 +9,8 @@ import pytest
 
 from operator_schema import Executor, RawCall, RunNormally, tool
 
+pytestmark = pytest.mark.needs_threads
+
 
 @dataclass
 class Usual:

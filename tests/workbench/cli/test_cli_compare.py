@@ -349,11 +349,16 @@ def test_a_server_is_asked(desk):
             ["diff", "later.json", "compare_desk"],
             'later.json: its format is "operator_schema snapshot 9"',
         ),
-        (
+        pytest.param(
             ["diff", ".", "compare_desk"],
             ". is a folder without __init__.py: give a file in it, such as tools.py",
+            marks=pytest.mark.needs_process,
         ),
-        (["diff", "comparedesk.py", "x"], "there is no file comparedesk.py; did you mean compare_desk.py?"),
+        pytest.param(
+            ["diff", "comparedesk.py", "x"],
+            "there is no file comparedesk.py; did you mean compare_desk.py?",
+            marks=pytest.mark.needs_process,
+        ),
         (["snapshot", "compare_desk", "-o", "."], ". is a folder: give a file, such as tools.json"),
         (["snapshot", "compare_desk", "-o", ""], "the empty name is a folder"),
         (["snapshot", "mcp:a 'b"], "mcp:a 'b isn't a command: No closing quotation"),
