@@ -1,8 +1,12 @@
 """How many examples a law draws that is asked of many cases, or that makes its own random choices."""
 
 import os
+from collections.abc import Iterable
+from typing import TypeVar
 
 from hypothesis import settings
+
+T = TypeVar("T")
 
 TOGETHER = 4
 """So many laws' examples are shared by the cases of one law."""
@@ -19,6 +23,12 @@ def shared(cases: int) -> settings:
     if os.environ.get("HYPOTHESIS_PROFILE") == "thorough":
         return settings(max_examples=each)
     return settings(max_examples=min(each, max(AT_LEAST, TOGETHER * each // cases)))
+
+
+def share(cases: Iterable[T], one_of: int) -> list[T]:
+    """Return one of so many cases of a domain that is tried whole by `make laws`."""
+    every = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else one_of
+    return list(cases)[::every]
 
 
 def seeds(each: int) -> range:

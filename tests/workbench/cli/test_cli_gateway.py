@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("mcp.client", reason="servers are reached by the package mcp")
 
 import anyio
+from shares import share
 
 from operator_schema.message_text import fold
 from operator_schema.workbench.cli.gateway_config import (
@@ -149,7 +150,7 @@ def test_each_single_edit_of_each_key_that_is_read_is_refused(word):
 
 @pytest.mark.slow("tries all edits of all words of other programs")
 def test_each_single_edit_of_each_word_of_other_programs_is_refused_or_another_word():
-    for word in _WORDS:
+    for word in share(_WORDS, 4):
         check_edits(word, _WORDS)
 
 
