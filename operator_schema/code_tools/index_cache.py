@@ -65,8 +65,11 @@ def check_cache(path: Path) -> None:
     Raises:
         ValueError: it is anything else, such as a text, a link, or the database of another program.
     """
+    if _refusal(path) is None or (_may_be_in_the_making(path) and _settles(path)):
+        return
+    # Another process may have made it between two looks: it wasn't there, and then files beside it were.
     message = _refusal(path)
-    if message is not None and not (_may_be_in_the_making(path) and _settles(path)):
+    if message is not None:
         raise ValueError(message)
 
 

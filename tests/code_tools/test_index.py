@@ -486,6 +486,25 @@ sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
 """
 
 
+def test_a_cache_that_another_process_makes_between_two_looks_is_taken(tmp_path, monkeypatch):
+    from operator_schema.code_tools import index_cache
+
+    path = tmp_path / "cache" / "index.db"
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "a.py").write_text("def f(): pass\n")
+    CodeBase(tmp_path / "root", cache=path).refresh()
+    path.with_name("index.db-wal").touch()
+    look, seen = index_cache._state, []
+
+    def state(file):
+        seen.append(file)
+        return None if len(seen) == 1 else look(file)
+
+    monkeypatch.setattr(index_cache, "_state", state)
+    index_cache.check_cache(path)
+    assert seen.count(path) > 1
+
+
 @pytest.mark.slow("starts processes")
 @pytest.mark.needs_process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
