@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .partial_response import GrowingText, StreamedCall
 
-__all__ = ["Asked", "Output", "PartialOutput", "ask", "asked_for", "with_final_tool", "with_output"]
+__all__ = ["AskedOutput", "Output", "PartialOutput", "ask", "asked_for", "with_final_tool", "with_output"]
 
 FINAL = "final_answer"
 """The name of an answer, and of the tool that takes it where a provider has no other way."""
@@ -55,7 +55,7 @@ class TakesOutputs(TakesTools, Protocol):
         ...
 
 
-class Asked:
+class AskedOutput:
     """What a request asks for.
 
     Attributes:
@@ -73,7 +73,7 @@ class Asked:
         self.tool: Tool[..., Any] = tools.output_tool(shown, FINAL, _DESCRIPTION)
 
 
-def asked_for(output: Any) -> Asked:
+def asked_for(output: Any) -> AskedOutput:
     """Return what a request asks for; it is kept for each type.
 
     Raises:
@@ -84,14 +84,14 @@ def asked_for(output: Any) -> Asked:
 
 
 @lru_cache(maxsize=256)
-def _asked(codec: Codec[Any]) -> Asked:
-    return Asked(codec)
+def _asked(codec: Codec[Any]) -> AskedOutput:
+    return AskedOutput(codec)
 
 
 # --- asking --------------------------------------------------------------------------------------
 
 
-def ask(provider: TakesOutputs, body: dict[str, Any], asked: Asked, offered: Offered) -> None:
+def ask(provider: TakesOutputs, body: dict[str, Any], asked: AskedOutput, offered: Offered) -> None:
     """Say in the body of a request what the answer has to be, where a tool doesn't.
 
     Args:
@@ -110,7 +110,7 @@ def ask(provider: TakesOutputs, body: dict[str, Any], asked: Asked, offered: Off
     provider.wire.ask_output(body, definition, strict=is_strict)  # type: ignore[arg-type]  # of `_Definitions`
 
 
-def with_final_tool(provider: TakesOutputs, offered: Offered, asked: Asked) -> Offered:
+def with_final_tool(provider: TakesOutputs, offered: Offered, asked: AskedOutput) -> Offered:
     """Return what is offered with a tool that takes the answer, where the provider has no other way.
 
     The model then has to call some tool. While one of the others is required, none takes the answer.
@@ -128,7 +128,7 @@ def with_final_tool(provider: TakesOutputs, offered: Offered, asked: Asked) -> O
     return offered.replace(tools=(*offered.tools, asked.tool), choice=choice)
 
 
-def way_of(provider: TakesOutputs, offered: Offered, asked: Asked) -> Literal["format", "tool", "none"]:
+def way_of(provider: TakesOutputs, offered: Offered, asked: AskedOutput) -> Literal["format", "tool", "none"]:
     """Return how a request asks: in a form of its own, by a tool, or not at all, as a call is required."""
     features = provider.features
     has_form = features.outputs and (features.outputs_beside_tools or not offered.tools)
@@ -137,7 +137,7 @@ def way_of(provider: TakesOutputs, offered: Offered, asked: Asked) -> Literal["f
     return "none" if offered.choice.mode in {"required", "named"} else "tool"
 
 
-def _alone(asked: Asked, *, strict: Any) -> Offered:
+def _alone(asked: AskedOutput, *, strict: Any) -> Offered:
     return Offered((asked.tool,), Wanted("auto"), strict=strict)
 
 
@@ -160,7 +160,7 @@ class Output(Value):
 
     Attributes:
         codec: of the answer.
-        is_wrapped: as in `Asked`.
+        is_wrapped: as in `AskedOutput`.
         sent: the JSON text, or the arguments of the call, that should be the answer.
         keys: names of properties in it to their own, where these differ.
         nulls_of: reads what has null for fields that are left out; None where nothing has to be removed.
@@ -245,7 +245,7 @@ def takes_calls(own: Offered) -> bool:
 
 
 def with_output(
-    provider: TakesOutputs, answer: Answer[Any], asked: Asked, own: Offered, *, by_tool: bool
+    provider: TakesOutputs, answer: Answer[Any], asked: AskedOutput, own: Offered, *, by_tool: bool
 ) -> Answer[Any]:
     """Return an answer that knows its output.
 
@@ -276,11 +276,11 @@ def with_output(
     return answer.replace(_message=(said,))
 
 
-def _in_text(asked: Asked, text: str) -> Output:
+def _in_text(asked: AskedOutput, text: str) -> Output:
     return Output(asked.codec, asked.is_wrapped, text, {}, None)
 
 
-def _said(provider: TakesOutputs, text: str, asked: Asked) -> Output:
+def _said(provider: TakesOutputs, text: str, asked: AskedOutput) -> Output:
     alone = _alone(asked, strict=False if provider.dialect is None else "auto")
     strict = provider.with_null_for_left_out(alone).get(FINAL)
     nulls_of = None if strict is None else strict.codec
@@ -301,7 +301,7 @@ class PartialOutput:
     __slots__ = ("_asked", "_calls", "_fed", "_keys", "_looked", "_said", "_takes_calls", "_text")
 
     def __init__(
-        self, provider: TakesOutputs, calls: StreamedCalls, asked: Asked, own: Offered, *, by_tool: bool
+        self, provider: TakesOutputs, calls: StreamedCalls, asked: AskedOutput, own: Offered, *, by_tool: bool
     ) -> None:
         self._calls = calls
         self._asked = asked

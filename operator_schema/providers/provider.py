@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..rounds import Offer, Registry, Toolset, Turn
     from ..schema.style import Dialect
     from ..tools import RawCall, Tool, ToolResult
-    from .output import Asked
+    from .output import AskedOutput
     from .report import Report
     from .request_options import RequestOptions
     from .stream import Stream
@@ -183,7 +183,7 @@ class Provider(Value):
             self.wire.complete(body)
         return body
 
-    def _asked(self, output: Any, offered: Offered) -> tuple[Asked | None, Offered]:
+    def _asked(self, output: Any, offered: Offered) -> tuple[AskedOutput | None, Offered]:
         """Return what `output=` asks for, and what is offered then: maybe with a tool that takes it."""
         if output is None:
             return None, offered
@@ -342,7 +342,7 @@ class Provider(Value):
         return found if asked is None else self._with_outputs(found, asked, own, offered)
 
     def _with_outputs(
-        self, answers: Sequence[Answer], asked: Asked, own: Offered, offered: Offered
+        self, answers: Sequence[Answer], asked: AskedOutput, own: Offered, offered: Offered
     ) -> tuple[Answer, ...]:
         """Return answers that know their outputs.
 

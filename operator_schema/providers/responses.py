@@ -176,14 +176,7 @@ class ResponsesWire(Wire):
             stop, raw = "other", waiting
         return [
             Answer(
-                *(
-                    found,
-                    text,
-                    refusal,
-                    stop,
-                    raw,
-                    tuple(sent_back),
-                ),
+                *(found, text, refusal, stop, raw, tuple(sent_back)),
                 reasoning="\n\n".join([thought for item in items for thought in _thoughts(item)]),
                 id=text_or_none(response.get("id")),
                 usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),

@@ -133,7 +133,7 @@ def _is_note(keyword: str) -> bool:
     return keyword in KEYWORDS and KEYWORDS[keyword].says in {"note", "name"}
 
 
-class _Shape(NamedTuple):
+class _ObjectShape(NamedTuple):
     """What is known of the objects that fit a schema.
 
     Attributes:
@@ -156,7 +156,7 @@ class _Shape(NamedTuple):
         """Return whether an object may have a name."""
         return self.allowed is None or name in self.allowed
 
-    def both(self, other: _Shape) -> _Shape:
+    def both(self, other: _ObjectShape) -> _ObjectShape:
         """Return the shape of what has both."""
         properties = {**self.properties, **other.properties}
         for name in self.properties.keys() & other.properties.keys():
@@ -167,7 +167,7 @@ class _Shape(NamedTuple):
             if name not in properties
         }
         limits = [one.allowed for one in (self, other) if one.allowed is not None]
-        return _Shape(
+        return _ObjectShape(
             {name: one for name, one in properties.items() if self.allows(name) and other.allows(name)},
             {name: one for name, one in possible.items() if self.allows(name) and other.allows(name)},
             tuple(dict.fromkeys((*self.required, *other.required))),
@@ -175,7 +175,7 @@ class _Shape(NamedTuple):
         )
 
 
-_ANY: Final = _Shape({}, {}, (), None)
+_ANY: Final = _ObjectShape({}, {}, (), None)
 
 
 class _Shapes:
@@ -189,11 +189,11 @@ class _Shapes:
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
-        self._known: dict[str, _Shape | None] = {}
+        self._known: dict[str, _ObjectShape | None] = {}
         self._left = _MOST_NAMES
         self._level = 0
 
-    def of(self, schema: Any) -> _Shape | None:
+    def of(self, schema: Any) -> _ObjectShape | None:
         """Return the shape of the objects that fit a schema; None if none does."""
         if schema is False or schema == {"not": {}}:
             return None
@@ -209,7 +209,7 @@ class _Shapes:
         self._level -= 1
         return found
 
-    def _with_others(self, found: _Shape, schema: dict[str, Any]) -> _Shape | None:
+    def _with_others(self, found: _ObjectShape, schema: dict[str, Any]) -> _ObjectShape | None:
         for other in self._others(schema):
             if other is None:
                 return None
@@ -218,7 +218,7 @@ class _Shapes:
                 self._left -= 1 + len(found.properties) + len(found.possible)
         return found
 
-    def _others(self, schema: dict[str, Any]) -> Iterable[_Shape | None]:
+    def _others(self, schema: dict[str, Any]) -> Iterable[_ObjectShape | None]:
         if "$ref" in schema:
             yield self._of_reference(schema["$ref"])
         yield from map(self.of, _members(schema, "allOf"))
@@ -228,7 +228,7 @@ class _Shapes:
         if "if" in schema:
             yield _either([self.of(schema.get("then", {})), self.of(schema.get("else", {}))])
 
-    def _of_reference(self, reference: object) -> _Shape | None:
+    def _of_reference(self, reference: object) -> _ObjectShape | None:
         found = resolve_pointer(self._document, reference)
         if found is None:
             return _ANY
@@ -244,11 +244,11 @@ def _members(schema: Mapping[str, Any], keyword: str) -> Sequence[Any]:
     return members if is_array(members) else ()
 
 
-def _own_shape(schema: Mapping[str, Any]) -> _Shape:
+def _own_shape(schema: Mapping[str, Any]) -> _ObjectShape:
     named, required = schema.get("properties"), schema.get("required")
     properties = dict(named) if is_object(named) else {}
     is_closed = schema.get("additionalProperties") in (False, {"not": {}})
-    return _Shape(
+    return _ObjectShape(
         properties,
         {},
         tuple(required) if is_array(required) else (),
@@ -256,7 +256,7 @@ def _own_shape(schema: Mapping[str, Any]) -> _Shape:
     )
 
 
-def _either(shapes: Sequence[_Shape | None]) -> _Shape | None:
+def _either(shapes: Sequence[_ObjectShape | None]) -> _ObjectShape | None:
     """Return the shape of what has one of several."""
     known = list({id(shape): shape for shape in shapes if shape is not None}.values())
     if not known:
@@ -270,7 +270,7 @@ def _either(shapes: Sequence[_Shape | None]) -> _Shape | None:
         name for name in found if all(name in shape.properties or not shape.allows(name) for shape in known)
     }
     limits = [shape.allowed for shape in known if shape.allowed is not None]
-    return _Shape(
+    return _ObjectShape(
         {name: one for name, one in found.items() if name in said},
         {name: one for name, one in found.items() if name not in said},
         tuple([name for name in known[0].required if all(name in shape.required for shape in known)]),
@@ -337,7 +337,7 @@ def _forms(shapes: _Shapes, members: Any) -> str:
     return " · ".join([f"({number}) {form}" for number, form in enumerate(found, 1)])
 
 
-def _form(shape: _Shape) -> str:
+def _form(shape: _ObjectShape) -> str:
     named = shape.named()
     required = [f"{name}{_only_value(named.get(name))}" for name in shape.required]
     optional = [name for name in named if name not in shape.required]
