@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help modules demo test test-quick test-near test-browser test-frameworks install-frameworks test-stores test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
+.PHONY: help modules demo test test-quick test-runtime test-near test-browser test-frameworks install-frameworks test-stores test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
 
 # The time is that of a processor, at the sizes that are the default, without what is installed first.
 help: ## show this list, with how long each target takes on one core
@@ -54,9 +54,12 @@ endef
 test-quick: $(VENV)/.test ## run all tests but the slow ones · minutes
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
 
-NEAR = $(wildcard tests/$(ROOM) tests/workbench/$(ROOM) tests/tools/$(ROOM) tests/test_$(ROOM).py tests/test_$(ROOM)_*.py $(NEAR_$(ROOM)))
-NEAR_testing := $(wildcard tests/test_scripted_*.py) tests/test_doubles.py tests/test_assert_calls.py tests/test_cassettes.py
-NEAR_schema := tests/documents tests/test_keywords.py tests/test_renderer.py
+# What a developer starts, and what is about the repository itself, has its tests in these folders.
+BESIDE := $(addprefix tests/,workbench pages house site campaign corrections damage extras frameworks matrix model_judge mutation tool_search typing)
+test-runtime: $(VENV)/.test ## run the tests of what runs inside a program: no workbench, no pages · minutes
+	$(PYTEST) $(PARALLEL) $(BESIDE:%=--ignore=%) $(ARGS) tests
+
+NEAR = $(wildcard tests/$(ROOM) tests/workbench/$(ROOM) tests/tools/$(ROOM) tests/test_$(ROOM).py)
 test-near: $(VENV)/.test ## run the tests of one room of the package (ROOM=providers) · seconds
 	@test -n "$(ROOM)" || { echo 'which room? make test-near ROOM=providers'; exit 2; }
 	@test -n "$(NEAR)" || { echo 'tests/ has nothing named $(ROOM)'; exit 2; }

@@ -51,9 +51,9 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINE = (
-    *("introspect", "codec", "tools", "rounds", "execution", "foreign", "documents"),
-    *("test_limits", "workbench/test_lint", "test_arms", "test_schema_styles", "test_errors", "test_value"),
-    *("test_keywords", "adapters/test_framework_changes"),
+    *("introspect", "codec", "tools", "rounds", "execution", "schema"),
+    *("laws/test_limits", "workbench/test_lint", "house/test_arms", "test_errors", "test_value"),
+    "adapters/test_framework_changes",
     *("providers/test_dialects", "providers/test_families", "providers/test_leaf_schemas"),
     *("providers/test_llama_cpp", "providers/test_default_mode"),
     *("providers/test_root_composition", "providers/test_schema_profiles", "providers/test_strict"),
@@ -61,19 +61,19 @@ ENGINE = (
 """Tests that cover all branches of the engine, even without the slow ones: measuring takes time."""
 
 COVERED_BY_OTHERS = (
-    *("codec/partial/test_partial_real_calls", "documents/test_schemas_that_all_fit"),
+    *("codec/partial/test_partial_real_calls", "schema/test_schemas_that_all_fit"),
     *("introspect/test_unions", "rounds/test_huge_turns"),
     "codec/test_colliding_hashes::test_colliding_values_are_refused_when_compiled_too",
     "codec/test_colliding_hashes::test_many_that_do_not_collide",
-    "documents/test_bounds_of_reading::test_so_many_schemas_are_read",
-    "documents/test_documents::test_large_and_deep_documents_are_bounded",
-    "documents/test_linear_regex::test_no_text_keeps_a_hard_expression_busy",
-    "documents/test_linear_regex::test_random_expressions_are_found_where_re_finds_them",
-    "documents/test_tagged_alternatives::test_what_is_wrong_is_told_of_the_member_that_the_tag_names",
+    "schema/test_bounds_of_reading::test_so_many_schemas_are_read",
+    "schema/test_documents::test_large_and_deep_documents_are_bounded",
+    "schema/test_linear_regex::test_no_text_keeps_a_hard_expression_busy",
+    "schema/test_linear_regex::test_random_expressions_are_found_where_re_finds_them",
+    "schema/test_tagged_alternatives::test_what_is_wrong_is_told_of_the_member_that_the_tag_names",
     "execution/test_hooks_at_every_door::test_hooks_of_a_toolset_hold_wherever_its_tools_are",
     "execution/test_hooks_at_every_door::test_what_a_hook_decides_holds",
-    "foreign/test_pydantic_types::test_values_are_read_and_written_as_pydantic_does",
-    "foreign/test_pydantic_unions::test_constants_and_required_keys_tell_models_apart",
+    "introspect/foreign/test_pydantic_types::test_values_are_read_and_written_as_pydantic_does",
+    "introspect/foreign/test_pydantic_unions::test_constants_and_required_keys_tell_models_apart",
     "introspect/test_doubling_types::test_sharing_names_many_definitions_in_linear_time",
     "introspect/test_doubling_types::test_the_schema_grows_by_the_level",
     "introspect/test_hostile_types::test_many_complaints_are_counted",
@@ -83,7 +83,7 @@ COVERED_BY_OTHERS = (
     "rounds/test_pairs_of_decisions::test_a_second_decision_counts_or_is_refused",
     "rounds/test_restoring::test_many_calls_of_tools_that_are_gone_take_no_longer",
     "rounds/test_stores::test_four_clicks_at_once_pay_once",
-    "test_limits::test_what_a_problem_says_of_a_large_type",
+    "laws/test_limits::test_what_a_problem_says_of_a_large_type",
     "tools/test_repair_switch::test_arguments_are_corrected_at_every_entrance_if_the_switch_is_on",
 )
 """Files and tests in the same folders that run for long, and reach no branch that others don't."""

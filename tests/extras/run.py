@@ -38,7 +38,11 @@ SMALL = {
     "monty": ["tests/code_mode"],
     "opentelemetry": ["tests/adapters/test_opentelemetry.py"],
     "probe": ["tests/workbench/probe"],
-    "testing": ["tests/test_testing.py", "tests/test_testing_extra.py", "tests/test_scripted_model.py"],
+    "testing": [
+        "tests/testing/test_testing.py",
+        "tests/testing/test_testing_extra.py",
+        "tests/testing/test_scripted_model.py",
+    ],
     "zstd": LINES,
 }
 """The extras that `make test` covers, and their tests."""

@@ -55,7 +55,13 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "operator_schema"
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 TESTS = ("tests", "docs", "README.md")
-SLOW = ("tests/workbench/cli", "tests/matrix", "tests/mutation", "tests/typing", "tests/test_benchmarks.py")
+SLOW = (
+    "tests/workbench/cli",
+    "tests/matrix",
+    "tests/mutation",
+    "tests/typing",
+    "tests/house/test_benchmarks.py",
+)
 """Tests that say nothing about the mutated modules, or start a process for each question."""
 QUICK = 3.0
 """Seconds of tests in the first stage of a mutant."""
@@ -82,14 +88,11 @@ class Room(NamedTuple):
 
 
 ROOMS = {
-    "introspect": Room(("introspect",), ("introspect", "foreign", "pitfalls")),
+    "introspect": Room(("introspect",), ("introspect", "pitfalls")),
     "codec": Room(("codec",), ("codec", "pitfalls")),
     "schema": Room(
         ("schema",),
-        (
-            *("test_schema.py", "test_schema_styles.py", "test_keywords.py", "test_renderer.py"),
-            *("documents", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
-        ),
+        ("schema", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
     ),
     "documents": Room(
         (
@@ -97,17 +100,17 @@ ROOMS = {
             *("schema/validator.py", "schema/references.py"),
             *("schema/value_check.py", "schema/written.py"),
         ),
-        ("documents", "test_keywords.py", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
+        ("schema", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
     ),
     "errors": Room(
         ("errors.py", "findings.py", "message_text.py"),
-        ("test_errors.py", "test_error_laws.py", "test_message_text.py"),
+        ("test_errors.py", "laws/test_error_laws.py", "test_message_text.py"),
     ),
     "values": Room(
         ("immutable.py", "json_copies.py", "json_values.py", "lazy.py"),
         (
-            *("test_value.py", "test_json_copies.py", "test_same_state.py", "test_import.py"),
-            "test_misnamed_imports.py",
+            *("test_value.py", "test_json_copies.py", "test_sameness.py", "house/test_import.py"),
+            "pages/test_misnamed_imports.py",
         ),
     ),
     "tools": Room(("tools",), ("tools",)),
@@ -127,15 +130,7 @@ ROOMS = {
     "cli": Room(("workbench/cli/[!s]*.py", "workbench/cli/sources.py"), ("workbench/cli",)),
     "testing": Room(
         ("testing",),
-        (
-            *(
-                "test_testing.py",
-                "test_testing_extra.py",
-                "test_scripted_model.py",
-                "test_scripted_server.py",
-            ),
-            *("test_doubles.py", "test_assert_calls.py", "test_cassettes.py"),
-        ),
+        ("testing",),
     ),
 }
 """Every room that is mutated. Some files are in two of them; `serve.py` belongs to `mcp` alone."""

@@ -10,7 +10,7 @@ import pytest
 
 import operator_schema
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
 HEADER = "| module | stable | provisional | for the package only |"
 LEVELS = ("stable", "provisional", "own")

@@ -151,7 +151,7 @@ write(probes.reached(), CoverageData("data"))
 
 def missing(folder: Path, program: str) -> dict:
     """Return the lines and branches that coverage.py says are missing, and those it leaves out."""
-    path = [str(folder), str(Path(__file__).parent)]
+    path = [str(folder), str(Path(__file__).parents[1])]
     code = f"import sys; sys.path[:0] = {path}\n{program}"
     subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
     measured = Coverage(data_file=str(folder / "data"), branch=True, config_file=False)
@@ -188,7 +188,7 @@ def test_tests_that_leave_something_out_fail(number, said, tmp_path):
         cwd=tmp_path,
         env={
             **{name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")},
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), str(tmp_path)]),
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), str(tmp_path)]),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         },
         capture_output=True,

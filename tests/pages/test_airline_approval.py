@@ -21,7 +21,7 @@ from operator_schema.rounds import RestoreError, rejection_reason
 
 pytestmark = [pytest.mark.needs_process, pytest.mark.slow("starts processes that end and come back")]
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "airline"
 PROGRAM = EXAMPLE / "approval.py"
 NAMES = ("approval", "desk", "policy", "airline_functions", "airline", "airline_tools", "layout")

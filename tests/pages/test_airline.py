@@ -23,7 +23,7 @@ from operator_schema import CallError, Codec, DecodeError, Executor, RawCall, de
 from operator_schema.providers import anthropic, deepseek, gemini, openai_chat
 from operator_schema.testing import ScriptedModel
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs" / "examples" / "airline"
 DATA = EXAMPLE / "data"
 DEFINITIONS = {

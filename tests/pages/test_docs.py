@@ -33,7 +33,7 @@ from operator_schema.rounds import hooks
 from operator_schema.rounds.errors import FaultCode
 from operator_schema.rounds.restore import RestoreProblemCode
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "annotations.md").read_text(encoding="utf-8")
 HEADER = "| annotation | schema | decodes | refused |"
 MAX_CELL = 100

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("jsonschema_rs", reason="the third judge has compiled parts")
-sys.path.insert(0, str(Path(__file__).parent / "campaign"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "campaign"))
 
 from run import SHARE_VALID, chunk
 

@@ -23,7 +23,7 @@ from benchmarks.questions import QUESTIONS, calls, growth
 from benchmarks.questions.hot_decode import same
 from benchmarks.samples import EVENT, FAILING_EVENT, SAMPLES
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from module_index import PACKAGE, modules, question_of, says_something
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 MODULES = {name: PACKAGE / name for name in modules()}
 
 

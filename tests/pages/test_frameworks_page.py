@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TABLE = Path(__file__).parent / "frameworks" / "turn_table.py"
+TABLE = Path(__file__).parents[1] / "frameworks" / "turn_table.py"
 
 
 def test_the_tables_are_those_of_the_tests():

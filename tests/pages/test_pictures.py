@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
 
 @pytest.mark.needs_threads
