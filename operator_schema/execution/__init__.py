@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .around import Confirm as Confirm
     from .around import Execution as Execution
     from .async_libraries import current_backend as current_backend
+    from .concurrency import Load as Load
     from .executor import Executor as Executor
     from .options import check_confirm as check_confirm
     from .run import person_answers as person_answers
@@ -23,6 +24,7 @@ else:
         {
             ".around": "Execution",
             ".async_libraries": "current_backend",
+            ".concurrency": "Load",
             ".options": "check_confirm",
             ".executor": "Executor",
             ".run": "person_answers",

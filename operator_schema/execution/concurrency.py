@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from ..immutable import Value
 from .async_libraries import current_backend
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from .async_libraries import Signal
 
-__all__ = ["PLACE", "BlockedLoops", "HeldSlot", "Slots", "blocked"]
+__all__ = ["PLACE", "BlockedLoops", "HeldSlot", "Load", "Slots", "blocked"]
 
 
 _limited: WeakSet[Slots] = WeakSet()
@@ -68,6 +69,21 @@ PLACE: ContextVar[HeldSlot | None] = ContextVar("PLACE", default=None)
 """The slot of the present call."""
 
 
+class Load(Value):
+    """How busy an executor is at this moment.
+
+    Attributes:
+        running: calls that hold one of the executor's places; None if their number isn't limited, since
+            nobody counts them then.
+        waiting: calls that wait for a place, and functions that wait for a thread.
+        threads: functions that run in a thread, also those whose calls are over.
+    """
+
+    running: int | None
+    waiting: int
+    threads: int
+
+
 class Slots:
     """Let a number of owners run at once; the others wait in the order in which they came.
 
@@ -105,6 +121,17 @@ class Slots:
     def is_limited(self) -> bool:
         """Whether there is a limit."""
         return self._free is not None
+
+    @property
+    def held(self) -> int | None:
+        """Number of slots that are taken; None without a limit."""
+        return None if self._limit is None or self._free is None else self._limit - self._free
+
+    @property
+    def waiting(self) -> int:
+        """Number of owners' tasks that wait for a slot."""
+        with self._lock:
+            return sum(map(len, self._waiting.values()))
 
     def acquire_now(self, owner: Hashable = "") -> bool:
         """Take a slot if one is free; return whether it was taken."""

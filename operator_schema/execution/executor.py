@@ -11,7 +11,7 @@ from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import ShowErrors, counted, giving, result_of, results_of, under_name
 from ..tools.tool_sources import check_is_tool
-from .concurrency import Slots
+from .concurrency import Load, Slots
 from .options import (
     check_confirm,
     check_on_progress,
@@ -317,6 +317,11 @@ class Executor:
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
         return self._outcomes.abandoned
+
+    @property
+    def load(self) -> Load:
+        """How busy the executor is now, for metrics and health checks."""
+        return self._outcomes.load()
 
     def missing_context(self, context: Context | None = None) -> dict[str, ToolError]:
         """Return the tools that can't run with a context: name to the exception of a call.

@@ -21,7 +21,7 @@ from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
 from ..tools.signature import close_awaitable, is_awaitable
 from .async_libraries import current_backend, is_cancellation
-from .concurrency import PLACE, HeldSlot
+from .concurrency import PLACE, HeldSlot, Load
 from .threads import Threads, lent_thread
 
 if TYPE_CHECKING:
@@ -103,6 +103,12 @@ class Outcomes:
     def abandoned(self) -> int:
         """Number of calls that took too long or were cancelled, and still run."""
         return self._threads.abandoned + self._decoders.abandoned + self._tasks.abandoned
+
+    def load(self) -> Load:
+        """Count the calls and functions that run and wait now."""
+        limited = self._slots, self._threads.slots, self._decoders.slots
+        running, *threads = [slots.held for slots in limited]
+        return Load(running, sum(slots.waiting for slots in limited), sum(map(int, filter(None, threads))))
 
     @property
     def confirmation(self) -> Confirmation:

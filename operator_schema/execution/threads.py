@@ -65,6 +65,11 @@ class Threads:
         """Number of functions that still run although their calls are over."""
         return len(self._left)
 
+    @property
+    def slots(self) -> Slots:
+        """One for each function that may run at once."""
+        return self._slots
+
     async def run(self, function: Callable[[], Any], name: str, seconds: float | None) -> Any:
         """Run a function, with the context variables of the caller.
 

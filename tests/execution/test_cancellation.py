@@ -137,7 +137,7 @@ def test_a_second_interrupt_while_a_call_ends_loses_no_place(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         executor.run_sync(call)
     assert not interrupts
-    assert executor._slots._free == 1
+    assert executor.load.running == 0
     assert not executor.run_sync(call).is_error
 
 
@@ -155,12 +155,12 @@ def test_a_call_that_is_cancelled_while_it_waits_gives_no_place_back():
         calls[1].cancel()
         with pytest.raises(asyncio.CancelledError):
             await calls[1]
-        held = executor._slots._free
+        held = executor.load.running
         go.set()
         await calls[0]
-        return held, executor._slots._free
+        return held, executor.load.running
 
-    assert asyncio.run(main()) == (0, 1)
+    assert asyncio.run(main()) == (1, 0)
 
 
 def test_a_waiting_call_that_is_closed_elsewhere_leaves_the_place_of_another_call():
@@ -172,9 +172,9 @@ def test_a_waiting_call_that_is_closed_elsewhere_leaves_the_place_of_another_cal
         other = HeldSlot(executor._slots, None)
         PLACE.set(other)
         waits.close()
-        return PLACE.get() is other, executor._slots._waiting
+        return PLACE.get() is other, executor.load.waiting
 
-    assert asyncio.run(run()) == (True, {})
+    assert asyncio.run(run()) == (True, 0)
 
 
 def test_each_call_sees_its_own_place_and_its_caller_the_one_from_before():

@@ -12,6 +12,7 @@ import pytest
 from patience import LONGEST_WAIT, cpu_seconds, slowness, wait_until
 
 from operator_schema import CallError, Executor, RawCall, Registry, tool
+from operator_schema.execution import Load
 
 pytestmark = pytest.mark.needs_threads
 
@@ -164,6 +165,28 @@ def test_callers_that_leave():
     assert left == set()
     assert wait_until(lambda: not threads())
     assert executor.abandoned == 0
-    assert executor._slots._free == 5
-    assert executor._outcomes._threads._slots._free == 3
-    assert not executor._slots._waiting
+    assert executor.load == Load(running=0, waiting=0, threads=0)
+
+
+@pytest.mark.needs_threads
+@pytest.mark.parametrize(("limit", "running", "waiting"), [(None, None, 0), (2, 2, 3), (9, 5, 0)])
+def test_the_load_counts_calls_and_threads(limit, running, waiting):
+    go = threading.Event()
+
+    @tool
+    def work() -> int:
+        go.wait(LONGEST_WAIT)
+        return 1
+
+    executor = Executor([work], max_concurrency=limit)
+
+    async def main():
+        calls = [asyncio.create_task(executor.run(RawCall(str(number), "work"))) for number in range(5)]
+        await asyncio.sleep(0)
+        seen = executor.load
+        go.set()
+        await asyncio.gather(*calls)
+        return seen
+
+    assert asyncio.run(main()) == Load(running=running, waiting=waiting, threads=running or 5)
+    assert wait_until(lambda: executor.load.threads == 0)

@@ -19,6 +19,7 @@ from executor_samples import SOON, add, ping
 from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import Executor, RawCall, tool
+from operator_schema.execution import Load
 from operator_schema.execution.async_libraries import current_backend
 from operator_schema.execution.sync import _Beside
 
@@ -415,8 +416,7 @@ def test_a_place_is_not_given_to_a_loop_that_stands_still():
 
     assert in_time(lambda: asyncio.run(run())) == ("pong", "pong")
     other.join(LONGEST_WAIT)
-    assert executor._slots._free == 1
-    assert not executor._slots._waiting
+    assert executor.load == Load(running=0, waiting=0, threads=0)
 
 
 def test_a_thread_is_not_given_to_a_loop_that_stands_still():

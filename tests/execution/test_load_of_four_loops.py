@@ -12,6 +12,7 @@ import pytest
 from patience import LONGEST_WAIT, cpu_seconds, slowness, wait_until
 
 from operator_schema import CallError, Executor, RawCall, tool
+from operator_schema.execution import Load
 
 anyio = pytest.importorskip("anyio", reason="WebAssembly has no threads")
 trio = pytest.importorskip("trio", reason="WebAssembly has no threads")
@@ -187,8 +188,5 @@ def test_thousands_of_calls_from_four_event_loops(record_property):
     assert wait_until(lambda: not threads())
     assert executor.abandoned == 0
     assert busy["now"] == 0
-    assert executor._slots._free == LIMIT
-    assert executor._outcomes._threads._slots._free == 64
-    assert not executor._slots._waiting
-    assert not executor._outcomes._threads._slots._waiting
+    assert executor.load == Load(running=0, waiting=0, threads=0)
     assert seconds < MAX_SECONDS * slowness()

@@ -80,7 +80,7 @@ def test_work_that_ends_just_as_its_time_is_over_has_its_result(monkeypatch, cap
     monkeypatch.setattr(threads, "_start", lambda run: None)
     used = threads.Threads(1)
     assert asyncio.run(used.run(lambda: 5, "work", 0.0)) == 5
-    assert (used.abandoned, used._slots._free, caplog.messages) == (0, 1, [])
+    assert (used.abandoned, used.slots.held, caplog.messages) == (0, 0, [])
 
 
 def test_work_that_ends_just_as_its_call_is_cancelled_is_logged(caplog):
@@ -93,15 +93,13 @@ def test_work_that_ends_just_as_its_call_is_cancelled_is_logged(caplog):
         return 1
 
     executor = Executor([work])
-    slots = executor._outcomes._threads._slots
-    free = slots._free
 
     async def main():
         running = asyncio.create_task(executor.run(RawCall("1", "work", {})))
         await asyncio.sleep(0)
         await asyncio.to_thread(has_begun.wait, 60)
         go.set()
-        assert wait_until(lambda: slots._free == free)  # it has ended, and this loop doesn't know it yet
+        assert wait_until(lambda: executor.load.threads == 0)  # this loop doesn't know it yet
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running

@@ -184,7 +184,7 @@ def test_cancel_scopes_reach_the_tools(run):
         return caught, executor.abandoned, system_tasks()
 
     assert run(main) == ([(True, 1), (True, 4)], 0, [])
-    assert executor._slots._free == 3
+    assert executor.load.running == 0
 
 
 def test_what_is_cancelled_before_it_began_does_not_begin():

@@ -31,14 +31,14 @@ def interrupt():
 
 def is_all_free(executor):
     """Whether no place is taken, interrupts are handled as before, and no thread is counted for long."""
-    is_place_free = executor._slots._free == 1
+    is_place_free = executor.load.running == 0
     is_handler_back = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     # An interrupt ends the call, and its function goes on to its end.
     return wait_until(lambda: has_no_thread(executor)) and is_place_free and is_handler_back
 
 
 def has_no_thread(executor):
-    return executor._outcomes._threads._slots._free == 64 and executor.abandoned == 0
+    return executor.load.threads == 0 and executor.abandoned == 0
 
 
 @pytest.mark.needs_process
@@ -100,7 +100,7 @@ def test_tools_may_run_loops_and_calls_themselves():
 
     assert executor.run_sync(RawCall("0", "inline")).content == "3 4"
     assert executor.run_sync(RawCall("0", "outer")).content == "5"
-    assert executor._slots._free == 4
+    assert executor.load.running == 0
 
 
 def test_what_a_call_sets_does_not_reach_the_caller():
