@@ -60,6 +60,7 @@ PURE = {
     "pydantic": [],
     "pydantic-monty": [],
     "pytest-cov": [],
+    "sarif-pydantic": [],
     "pytest-xdist": [],
     "slipcover": [],
     "trio": [],

@@ -316,7 +316,11 @@ def format_option(*shapes: str) -> Callable[[Callable[..., Any]], Callable[..., 
     return add
 
 
-_SHAPES = {"github": "annotations of GitHub Actions", "html": "a page"}
+_SHAPES = {
+    "github": "annotations of GitHub Actions",
+    "sarif": "a SARIF log for code scanning",
+    "html": "a page",
+}
 
 
 def fail_on_option(

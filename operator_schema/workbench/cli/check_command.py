@@ -18,6 +18,7 @@ from ...message_text import escape
 from ...token_counts import count_tokens, is_estimate
 from ...tools import tools_in
 from ..lint import lint, lint_type, place_of_tool
+from .annotations import Annotation, print_annotations
 from .arguments import (
     REGISTRY,
     TARGETS,
@@ -31,7 +32,7 @@ from .arguments import (
 )
 from .lookup import dataclasses_of, find_tools, offered_by, why_no_tools, with_own_names
 from .module_loading import BrokenModuleError, WrongUse, load_module, modules_of, reason_of
-from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count, subject_of, text_of, to_json
+from .output import SEVERITY_STYLES, count, subject_of, text_of, to_json
 from .sources import described_tools_of
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ exit status:
     help="The lowest level that is shown (default: warning).",
 )
 @fail_on_option(_LEVELS)
-@format_option("github")
+@format_option("github", "sarif")
 @click.option("--tokens", is_flag=True, help="Say how many tokens each tool takes, for each --provider.")
 @click.option("--verbose", "-v", is_flag=True, help="List everything that was checked, with its size.")
 @traceback_option
@@ -132,9 +133,8 @@ def check(
     costs = _costs(checked, chosen, strict=strict) if tokens else None
     if as_json or shape == "json":
         out.json(_data(checked, shown, costs), 2)
-    elif shape == "github":
-        for finding in shown:
-            out.command(_annotation(finding))
+    elif shape != "text":
+        print_annotations(out, shape, map(_annotation, shown))
     else:
         _write(out, checked, found, shown, verbose=verbose)
         for provider in chosen if checked.tools else ():
@@ -496,10 +496,10 @@ def _shown_place(where: str | None) -> str:
     return f"{escape(file if inside.startswith(os.pardir) else inside)}:{line}" if file else ""
 
 
-def _annotation(finding: Finding) -> str:
-    """Write a finding as an annotation of GitHub Actions."""
-    about = {"title": f"{subject_of(finding)}: {finding.code}"}
+def _annotation(finding: Finding) -> Annotation:
+    """Return what a CI system shows about a finding."""
     file, line = _parted(finding.where)
-    if file:
-        about = {"file": os.path.relpath(file), "line": line, **about}
-    return annotation(GITHUB_KINDS[finding.severity], about, text_of(finding))
+    subject = subject_of(finding)
+    title = f"{subject}: {finding.code}"
+    place = (os.path.relpath(file), line) if file else ()
+    return Annotation(finding.severity, finding.code, title, text_of(finding), (subject,), *place)

@@ -27,6 +27,7 @@ from ..compare.parallel_engines import ENGINES, MOST_WORKERS, EngineError, Lost,
 from ..compare.replay import ReplayWork, TableError, call_table
 from ..compare.reports import alike_changes, as_html, lines_of, replay_page, summary_of
 from ..compare.snapshot import Snapshot
+from .annotations import Annotation, print_annotations
 from .arguments import (
     REGISTRY,
     TARGETS,
@@ -43,7 +44,7 @@ from .arguments import (
     traceback_option,
 )
 from .module_loading import WrongUse, is_path, load_module
-from .output import Printer, annotation, count
+from .output import Printer, count
 from .sources import (
     accepted_in,
     empty_list,
@@ -65,12 +66,12 @@ __all__ = ["diff", "replay", "snapshot"]
 
 _CODES: Final = {*CODES, *KEYWORDS}
 _STYLES: Final = {"breaking": "red", "undecided": "yellow", "meaning": "yellow", "text": "", "wider": "dim"}
-_GITHUB: Final = {
+_SEVERITIES: Final = {
     "breaking": "error",
     "undecided": "warning",
     "meaning": "warning",
-    "text": "notice",
-    "wider": "notice",
+    "text": "note",
+    "wider": "note",
 }
 
 
@@ -131,7 +132,7 @@ exit status:
 )
 @click.argument("targets", metavar="[OLD] NEW", nargs=-1, required=True, shell_complete=complete_target)
 @click.option("--git", "revision", metavar="REVISION", help="OLD is the same target at a revision of git.")
-@format_option("github", "html")
+@format_option("github", "sarif", "html")
 @fail_on_option([*LEVELS], "undecided")
 @click.option("--check", is_flag=True, help="Fail if anything is different: keeps a snapshot up to date.")
 @click.option(
@@ -232,10 +233,9 @@ def _report(
         out.json([change.as_dict() for change in found.left], 2)
     elif shape == "html":
         out.text(as_html(found.left, title))
-    elif shape == "github":
+    elif shape != "text":
         places = places_at(target)
-        for alike in alike_changes(found.left):
-            out.command(_annotation(alike, places))
+        print_annotations(out, shape, [_annotation(alike, places) for alike in alike_changes(found.left)])
     else:
         for level, lines in lines_of(found.left):
             out.line(f"{level}: {MEANINGS[level]}", "bold")
@@ -246,14 +246,14 @@ def _report(
     write_accepted(err, found, "changed", _CODES)
 
 
-def _annotation(alike: list[Change], places: Mapping[str, tuple[str, str]]) -> str:
-    """Return one note about changes that say the same of several tools, at the first of these."""
-    first, tools = alike[0], ", ".join([change.tool for change in alike])
+def _annotation(alike: list[Change], places: Mapping[str, tuple[str, str]]) -> Annotation:
+    """Return one annotation about changes that say the same of several tools, at the first of these."""
+    first, subjects = alike[0], tuple([change.tool for change in alike])
+    tools = ", ".join(subjects)
     witness = f" · {first.shown_witness()}" if first.has_witness and len(alike) == 1 else ""
-    place = next((places[change.tool] for change in alike if change.tool in places), None)
-    where = {} if place is None else {"file": place[0], "line": place[1]}
-    about = {**where, "title": f"{clip(tools, _TITLE)}: {first.level}"}
-    return annotation(_GITHUB[first.level], about, f"{tools}{first.said}{witness}")
+    place = next((places[tool] for tool in subjects if tool in places), ())
+    title, message = f"{clip(tools, _TITLE)}: {first.level}", f"{tools}{first.said}{witness}"
+    return Annotation(_SEVERITIES[first.level], first.code, title, message, subjects, *place)
 
 
 _TITLE: Final = 100

@@ -19,7 +19,7 @@ from ...json_values import RepeatedKeyError, read_distinct, type_of
 from ...message_text import escape, show_place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Sequence
 
     from rich.console import Console
     from rich.progress import Progress
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from ...tools import Tool
 
 __all__ = [
-    "GITHUB_KINDS",
     "SEVERITY_STYLES",
     "Printer",
-    "annotation",
     "count",
     "json_types",
     "subject_of",
@@ -51,9 +49,6 @@ _CI = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
 """Severity to its style of `rich`."""
-
-GITHUB_KINDS = {"error": "error", "warning": "warning", "note": "notice"}
-"""Severity to the kind of an annotation."""
 
 
 class Printer:
@@ -239,28 +234,6 @@ def _bar(console: Console, doing: str, columns: Sequence[str]) -> Generator[Prog
     finally:
         with suppress(OSError):  # the terminal may be gone
             bar.stop()
-
-
-def annotation(kind: str, about: Mapping[str, str], message: str) -> str:
-    """Write a note as GitHub Actions reads it.
-
-    Args:
-        kind: `error`, `warning` or `notice`.
-        about: properties, such as `title`, `file` and `line`.
-        message: one or more lines.
-
-    Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions
-    """
-    marks = ",".join([f"{key}={_escaped(value, ':,')}" for key, value in about.items()])
-    lines = [_escaped(line) for line in message.split("\n")]
-    return f"::{kind} {marks}::{'%0A'.join(lines)}"
-
-
-def _escaped(text: str, others: str = "") -> str:
-    text = escape(text)
-    for character in f"%{others}":
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text
 
 
 def without_commands(text: str) -> str:

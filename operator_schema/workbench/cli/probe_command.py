@@ -16,6 +16,7 @@ from ...message_text import clip, escape, one_line
 from ...processes import kept_from_children
 from .. import probe as probing
 from ..compare.accepted import sort_changes
+from .annotations import Annotation, print_annotations
 from .arguments import (
     MCP,
     SECONDS,
@@ -29,7 +30,7 @@ from .arguments import (
     replace_file,
 )
 from .module_loading import WrongUse, extra_needed, is_path
-from .output import GITHUB_KINDS, SEVERITY_STYLES, annotation, count
+from .output import SEVERITY_STYLES, count
 from .sources import accepted_in, write_accepted
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ exit status:
 )
 @click.option("--level", type=NearChoice(_LEVELS), default="note", help="The lowest level that is shown.")
 @fail_on_option(_LEVELS)
-@format_option("github")
+@format_option("github", "sarif")
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", help="Also write a page.")
 @click.pass_obj
@@ -257,10 +258,8 @@ def _show(out: Printer, shape: str, report: ProbeReport, left: Sequence[FoundFau
     if shape == "json":
         out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
         return
-    if shape == "github":
-        for each in visible:
-            about = {"title": f"{each.finding.tool or 'server'}: {each.finding.code}"}
-            out.command(annotation(GITHUB_KINDS[each.finding.severity], about, "\n".join(each.lines())))
+    if shape != "text":
+        print_annotations(out, shape, map(_annotation, visible))
         return
     for each in visible:
         first, *rest = each.lines()
@@ -277,6 +276,13 @@ def _show(out: Printer, shape: str, report: ProbeReport, left: Sequence[FoundFau
         out.line(f"note: {first}", "dim")
         for line in rest:
             out.line(f"  {line}", "dim")
+
+
+def _annotation(found: FoundFault) -> Annotation:
+    """Return what a CI system shows about a fault."""
+    finding, subject = found.finding, found.finding.tool or "server"
+    message = "\n".join(found.lines())
+    return Annotation(finding.severity, finding.code, f"{subject}: {finding.code}", message, (subject,))
 
 
 def _lines_of_unrepeated(found: FoundFault) -> list[str]:

@@ -10,6 +10,7 @@ from textwrap import dedent
 
 import pytest
 import warm_processes
+from sarif_logs import places_in, read_log
 
 MAIL = '''
 from operator_schema import tool
@@ -312,6 +313,17 @@ def test_annotations_for_github(checked):
         line.startswith("::notice file=check_sample.py,line=4,title=3d_send.pages%3A described::")
         for line in lines
     )
+
+
+def test_a_log_for_code_scanning_says_the_same(checked):
+    words = [MAIL, "--provider", "gemini_parameters", "--level", "note"]
+    listed = json.loads(checked(*words, "--json")[1])["findings"]
+    (run,) = read_log(checked(*words, "--format", "sarif")[1]).runs
+    assert [(each.rule_id, each.level) for each in run.results] == [
+        (each["code"], each["level"]) for each in listed
+    ]
+    assert {rule.id for rule in run.tool.driver.rules} == {each["code"] for each in listed}
+    assert {places_in(each)[0] for each in run.results} == {"check_sample.py"}
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from threading import Thread
 import pytest
 import warm_processes
 from patience import LONGEST_WAIT
+from sarif_logs import places_in, read_log
 
 from operator_schema.workbench.cli.compare_commands import _compared
 from operator_schema.workbench.cli.output import _CI, Printer
@@ -99,6 +100,11 @@ def test_the_forms(desk, tmp_path):
             'refund: reason: required: not there → required · {"order":0,"amount":0}'
         ),
         "::warning file=compare_desk.py,line=4,title=refund%3A meaning::refund: confirm: true → not stated",
+    ]
+    log = read_log(desk("diff", "--format", "sarif", "desk.json", "compare_desk")[1])
+    assert [(each.rule_id, each.level, *places_in(each)) for each in log.runs[0].results] == [
+        ("required", "error", "compare_desk.py", 4, ["refund"]),
+        ("confirm", "warning", "compare_desk.py", 4, ["refund"]),
     ]
     page = desk("diff", "--format", "html", "desk.json", "compare_desk")[1]
     assert page.startswith("<!doctype html>")

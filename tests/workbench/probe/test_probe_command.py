@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import warm_processes
 from patience import LONGEST_WAIT
+from sarif_logs import read_log
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
@@ -81,6 +82,10 @@ def test_notes_for_github_and_a_page(target, tmp_path, capsys):
     note = f"::error title=greet%3A unflagged_error::greet: {MEANING} Error: <b>100%25 busy</b>"
     note += '%0Acall: greet {"name": "Ada"}%0Afix: Set isError to true in results that are errors\n'
     assert capsys.readouterr().out == note
+    assert main([*words[:6], "sarif", target]) == 1
+    (result,) = read_log(capsys.readouterr().out).runs[0].results
+    assert (result.rule_id, result.level) == ("unflagged_error", "error")
+    assert result.message.text.startswith(f"greet: {MEANING} Error: <b>100% busy</b>\ncall: ")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"<td>greet</td><td></td><td>{MEANING} Error: &lt;b&gt;100% busy&lt;/b&gt;</td>" in page
     assert "<code>greet {&quot;name&quot;: &quot;Ada&quot;}</code>" in page
