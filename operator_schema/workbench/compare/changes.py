@@ -322,11 +322,18 @@ def _read(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
         # A result is sent by the tool: so what it may send now has to be allowed by the old description.
         found = [
             _narrower(old.name, "read", _told_as_wider(_turned(place)))
-            for place in narrowings(after, before, is_arguments=False)
+            for place in narrowings(*_written(new, old), is_arguments=False)
             if place.verdict != "unasked"
         ]
         yield from found
         yield from _unsaid(old.name, "read", differences(before, after), found, "meaning")
+
+
+def _written(*tools: ToolSnapshot) -> list[dict[str, Any]]:
+    """Return the schemas of what tools send; if one of the encoders isn't known, of what all publish."""
+    if any(each.encoder is None for each in tools):
+        return [each.output_schema or {} for each in tools]
+    return [marked(each.output_schema or {}, each.encoder or {}) for each in tools]
 
 
 def _turned(place: Narrowing) -> Narrowing:

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     Marks = dict[str, list[str]]
 
-__all__ = ["NULL_MARK", "format_leaves", "is_leaf_format", "marked", "marks_of", "text_leaves"]
+__all__ = [
+    "NULL_MARK",
+    "format_leaves",
+    "is_leaf_format",
+    "marked",
+    "marks_of",
+    "text_leaves",
+    "text_marks_of",
+]
 
 NULL_MARK: Final = "null"
 """The mark of a schema whose place also takes null."""
@@ -139,6 +147,18 @@ def marks_of(codec: Codec[Any], schema: Mapping[str, Any]) -> Marks:
     if same_text(_without_marks(rendered)) != same_text(published):
         return {}  # it is shown in another form, to which no pointer leads
     return dict(_found(rendered, ""))
+
+
+def text_marks_of(codec: Codec[Any], schema: Mapping[str, Any]) -> Marks:
+    """Return the marks of results: the types that write texts.
+
+    Args:
+        codec: of results.
+        schema: the document that it publishes.
+    """
+    found = marks_of(codec, schema)
+    texts = {where: [name for name in names if name != NULL_MARK] for where, names in found.items()}
+    return {where: names for where, names in texts.items() if names}
 
 
 def _found(value: Any, where: str) -> Iterator[tuple[str, list[str]]]:

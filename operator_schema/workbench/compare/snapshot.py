@@ -16,7 +16,7 @@ from ...immutable import Value
 from ...json_values import copy_json, is_array, is_object
 from ...message_text import excerpt, quote, received
 from ...tools import MCP_HINTS, tools_of
-from .decoder_marks import marks_of
+from .decoder_marks import marks_of, text_marks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,6 +59,7 @@ class ToolSnapshot(Value):
             `open_world` and `confirm`, as far as they are stated.
         decoder: what is known of the decoder beyond the schema: by the JSON pointer to a schema in it, `null`
             if that is taken too, and the name of the type that reads its texts; None if nothing is known.
+        encoder: the same of results: the name of the type that writes the texts of a schema.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ToolSnapshot(Value):
     output_schema: dict[str, Any] | None
     hints: dict[str, Any]
     decoder: dict[str, list[str]] | None = None
+    encoder: dict[str, list[str]] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON values, without what isn't stated."""
@@ -81,6 +83,8 @@ class ToolSnapshot(Value):
             data["hints"] = self.hints
         if self.decoder is not None:
             data["decoder"] = self.decoder
+        if self.encoder:
+            data["encoder"] = self.encoder
         copied: dict[str, Any] = copy_json(data)
         return copied
 
@@ -122,8 +126,10 @@ def snapshot_of(tools: Iterable[Tool[..., Any]]) -> Snapshot:
 def _of_tool(tool: Tool[..., Any]) -> ToolSnapshot:
     stated = tool.annotations.as_dict()
     hints = {name: stated[name] for name in (*MCP_HINTS, "confirm") if name in stated}
-    schema, output = tool.input_schema(), tool.output_schema()
-    return ToolSnapshot(tool.name, tool.description, schema, output, hints, marks_of(tool.codec, schema))
+    schema, output, codec = tool.input_schema(), tool.output_schema(), tool.result_codec()
+    written = None if codec is None or output is None else text_marks_of(codec, output)
+    decoder = marks_of(tool.codec, schema)
+    return ToolSnapshot(tool.name, tool.description, schema, output, hints, decoder, written)
 
 
 def read_snapshot(data: Any) -> Snapshot:
@@ -226,17 +232,20 @@ def _read_tool(data: Any, index: int) -> ToolSnapshot:
     schema = _schema_of(data, _INPUT_NAMES, name)
     output = _schema_of(data, _OUTPUT_NAMES, name)
     schema = dict(_NOTHING) if schema is None else schema
-    return ToolSnapshot(name, description, schema, output, _hints_of(data), _decoder_of(data, name))
+    decoder, encoder = (_marks_in(data, key, name) for key in ("decoder", "encoder"))
+    if output is not None and decoder is not None and encoder is None:
+        encoder = {}
+    return ToolSnapshot(name, description, schema, output, _hints_of(data), decoder, encoder)
 
 
-def _decoder_of(data: dict[str, Any], tool: str) -> dict[str, list[str]] | None:
-    """Return what a snapshot says of a decoder, checked; None if it says nothing."""
-    said = data.get("decoder")
+def _marks_in(data: dict[str, Any], key: str, tool: str) -> dict[str, list[str]] | None:
+    """Return what a snapshot says of a decoder or encoder, checked; None if it says nothing."""
+    said = data.get(key)
     if said is None:
         return None
     lists: list[Any] = list(said.values()) if is_object(said) else [None]
     if not all(is_array(each) and all(isinstance(name, str) for name in each) for each in lists):
-        message = f'"decoder" of {quote(tool)} isn\'t an object of lists of names'
+        message = f'"{key}" of {quote(tool)} isn\'t an object of lists of names'
         raise SnapshotError(message)
     known: dict[str, list[str]] = said
     return known

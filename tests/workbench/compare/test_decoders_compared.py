@@ -176,6 +176,38 @@ def test_whatever_was_accepted_and_is_refused_now_is_breaking(sides):
     assert undecided == []
 
 
+# --- results --------------------------------------------------------------------------------------
+
+RESULTS = tuple(kind for kind, default in KINDS if default is REQUIRED)
+
+
+def sender_of(annotation: Any) -> Side:
+    """Make a tool with a result, whose codec reads which JSON values it sends."""
+
+    def find() -> Any:
+        """Find."""
+
+    find.__annotations__["return"] = annotation
+    made = tool(find)
+    snapshot = snapshot_of([made])
+    assert read_snapshot(json.loads(snapshot.as_text())) == snapshot
+    codec = made.result_codec()
+    return Side(snapshot, codec, tuple([not codec.report(value) for value in VALUES]))
+
+
+@pytest.mark.slow("compares each two of twenty types")
+def test_a_result_that_could_not_come_before_is_breaking():
+    senders = [sender_of(kind) for kind in RESULTS]
+    for (i, old), (j, new) in product(enumerate(senders), repeat=2):
+        changes = [change for change in compare(old.snapshot, new.snapshot).changes if change.side == "read"]
+        come = [value for value, was, now in zip(VALUES, old.taken, new.taken, strict=True) if now > was]
+        broken = [change for change in changes if change.level == "breaking"]
+        assert bool(broken) >= bool(come), (RESULTS[i], RESULTS[j], come[0], list(map(str, changes)))
+        for change in broken:
+            assert not new.codec.report(change.witness), (RESULTS[i], RESULTS[j], change)
+            assert old.codec.report(change.witness), (RESULTS[i], RESULTS[j], change)
+
+
 # --- types of any depth ---------------------------------------------------------------------------
 
 
