@@ -382,7 +382,7 @@ class _ColumnWalk:
 
     def _of_object(self, node: ObjectNode, path: Path) -> _Column:
         columns = self._fields(node, path)
-        if not columns:
+        if path and not columns:
             return self._other("it has no fields, and a Parquet file can't hold that", path)
         return self._struct(columns)
 

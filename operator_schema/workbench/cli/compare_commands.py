@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ..compare.parallel_engines import Engine
-    from ..compare.replay import CallRow, PartReport, Replay, ToolCounts
+    from ..compare.replay import CallFault, CallRow, Example, PartReport, Replay, ToolCounts
 
 __all__ = ["diff", "replay", "snapshot"]
 
@@ -511,6 +511,8 @@ def _size_of(files: list[str]) -> int | None:
 
 
 def _write_replay(out: Printer, found: Replay) -> None:
+    for place in found.broken[:_SHOWN]:
+        out.line(f"broken: {escape(clip(place, _TEXT))}", "red")
     rows = [_replay_row(name, counts) for name, counts in sorted(found.tools.items()) if counts.calls]
     if rows:
         out.table(_TITLES, rows, _NUMBERS)
@@ -520,8 +522,9 @@ def _write_replay(out: Printer, found: Replay) -> None:
         out.line(f"unknown tool {escape(name)}: {count(number, 'call')}", "red")
     for place in found.unreadable[:_SHOWN]:
         out.line(f"unreadable: {escape(clip(place, _TEXT))}", "red")
-    if found.unreadable_count > _SHOWN:
-        out.line(f"unreadable: {found.unreadable_count - _SHOWN:,} more", "red")
+    hidden_places = found.unreadable_count - len(found.broken[:_SHOWN]) - len(found.unreadable[:_SHOWN])
+    if hidden_places:
+        out.line(f"unreadable: {hidden_places:,} more", "red")
     fits = sum(counts.fits for counts in found.tools.values())
     repaired = sum(counts.repaired for counts in found.tools.values())
     hidden = f", {found.redacted:,} not known: values are redacted" if found.redacted else ""
@@ -535,13 +538,17 @@ def _replay_row(name: str, counts: ToolCounts) -> tuple[str, ...]:
 
 
 def _write_faults(out: Printer, name: str, counts: ToolCounts) -> None:
+    # One call may show several faults.
+    alike: dict[Example, list[tuple[CallFault, int]]] = {}
     for fault, number in counts.faults.ranked()[:_SHOWN]:
-        example = counts.examples[fault]
-        out.styled(
-            (f"{escape(name)}: {escape(fault.path) or 'arguments'}: ", "bold"),
-            (f"{fault.code.replace('_', ' ')} in {count(number, 'call')}, such as", ""),
-        )
-        out.line(f"  {escape(clip(example.arguments, _TEXT))}")
+        alike.setdefault(counts.examples[fault], []).append((fault, number))
+    for example, faults in alike.items():
+        for fault, number in faults:
+            out.styled(
+                (f"{escape(name)}: {escape(fault.path) or 'arguments'}: ", "bold"),
+                (f"{fault.code.replace('_', ' ')} in {count(number, 'call')}", ""),
+            )
+        out.line(f"  such as {escape(clip(example.arguments, _TEXT))}")
         for line in example.text.split("\n")[1:]:
             out.line(f"  {escape(line)}", "dim")
     for key, number in counts.ignored.ranked()[:_SHOWN]:

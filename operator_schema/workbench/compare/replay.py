@@ -244,8 +244,9 @@ class Replay:
     Attributes:
         tools: what became of the calls of each tool, by its name; a tool without calls too.
         unknown: calls of each name that no tool has.
-        unreadable: the first parts of the files that can't be read, in words.
-        unreadable_count: all of them.
+        broken: files that can't be read to their end, each with the reason.
+        unreadable: the first other parts of the files that can't be read, in words.
+        unreadable_count: all parts that can't be read.
         bare_spans: spans of calls without their arguments, in records without any call.
 
     Raises:
@@ -260,6 +261,7 @@ class Replay:
         self._tools = {name: (tool, tool.with_(repair=True)) for name, tool in plain.items()}
         self.tools: dict[str, ToolCounts] = {name: ToolCounts() for name in self._tools}
         self.unknown: Tally[str] = Tally()
+        self.broken: list[str] = []
         self.unreadable: list[str] = []
         self.unreadable_count = 0
         self.bare_spans = 0
@@ -284,6 +286,7 @@ class Replay:
         self.unknown.merge(later.unknown)
         self.unreadable_count += later.unreadable_count
         self.bare_spans += later.bare_spans
+        self.broken += later.broken[: _MOST_PLACES - len(self.broken)]
         self.unreadable += later.unreadable[: _MOST_PLACES - len(self.unreadable)]
 
     @property
@@ -329,11 +332,18 @@ class Replay:
             counts.ignored.add(key)
         return ReplayedOutcome("fits", ignored=ignored)
 
-    def add_unreadable(self, place: str, reason: str) -> None:
-        """Count a part of a file that can't be read."""
+    def add_unreadable(self, place: str, reason: str, *, is_broken: bool = False) -> None:
+        """Count a part of a file that can't be read.
+
+        Args:
+            place: of the part.
+            reason: why it can't be read.
+            is_broken: whether what follows it in the file can't be read either.
+        """
         self.unreadable_count += 1
-        if len(self.unreadable) < _MOST_PLACES:
-            self.unreadable.append(f"{place}: {reason}")
+        places = self.broken if is_broken else self.unreadable
+        if len(places) < _MOST_PLACES:
+            places.append(f"{place}: {reason}")
 
     def _add_fault(
         self, counts: ToolCounts, repairing: Tool[..., Any], call: RecordedCall, error: DecodeError
@@ -365,11 +375,15 @@ class Replay:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the whole report as JSON values."""
+        places = [*self.broken, *self.unreadable][:_MOST_PLACES]
         return {
             "calls": self.calls,
             "tools": {name: counts.as_dict() for name, counts in sorted(self.tools.items())},
             "unknown": _with_others(self.unknown),
-            "unreadable": {"count": self.unreadable_count, "first": self.unreadable},
+            "unreadable": {
+                "count": self.unreadable_count,
+                "first": places,
+            },
         }
 
 
@@ -456,7 +470,7 @@ class ReplayWork(Value):
         line = part.first if part.kind in {"lines", "parquet"} else 0
         where = "everything in it" if line == 0 else "this and what follows in its part"
         reason = f"{where}: {lost.reason}"
-        report.found.add_unreadable(part.place(line), reason)
+        report.found.add_unreadable(part.place(line), reason, is_broken=True)
         if self.with_rows:
             report.rows.append(CallRow(part.log, line, None, "unreadable", reason=reason))
         return report
@@ -466,7 +480,8 @@ class ReplayWork(Value):
         found, before, _ = report
         for line, _, record in records_of(part):
             if isinstance(record, Unreadable):
-                found.add_unreadable(part.place(record.line), record.reason)
+                is_broken = part.kind == "unreadable"
+                found.add_unreadable(part.place(record.line), record.reason, is_broken=is_broken)
                 yield CallRow(part.log, record.line, None, "unreadable", reason=record.reason)
                 continue
             has_calls = False

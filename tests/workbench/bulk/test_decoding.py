@@ -114,6 +114,21 @@ def test_calls_of_several_tools_have_columns_of_their_own(tmp_path):
     assert batch.rows.column("order_id").to_pylist() == [1, 3]
 
 
+def test_a_tool_without_arguments_has_no_columns(tmp_path):
+    @tool
+    def everything() -> str:
+        """List everything."""
+        return ""
+
+    calls = [{"name": name, "arguments": {}} for name in ("everything", "everything", "cancel")]
+    path = written(tmp_path / "calls.jsonl", *calls)
+    batches = {batch.tool: batch for batch in decode_lines([everything, cancel], path)}
+    alone, other = batches["everything"], batches["cancel"]
+    assert (alone.rows.num_rows, alone.rows.num_columns) == (2, 0)
+    assert alone.places.to_pylist() == [{"source": str(path), "line": line} for line in (1, 2)]
+    assert problems_of([alone, other]) == [(3, "order_id", "missing")]
+
+
 def test_a_file_that_is_cut_is_a_problem_after_what_could_be_read(tmp_path):
     path = tmp_path / "orders.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"id": 1, "item": "a"}\n{"id": 2, "item": "b"}\n')[:-4])

@@ -409,7 +409,7 @@ def test_recorded_calls_are_replayed(logs):
         ["tool", "calls", "fit", "repaired", "fail"],
         ["refund", "3", "1", "1", "1"],
     ]
-    assert "refund: amount: missing in 1 call, such as" in lines
+    assert "refund: amount: missing in 1 call" in lines
     assert "unknown tool gone: 1 call" in lines
     assert lines[-1] == "4 calls: 1 fit, 1 if repaired, 2 fail"
     assert logs("replay", "calls.jsonl", "--against", "compare_desk", "--fail-on", "never")[0] == 0
@@ -453,7 +453,7 @@ def test_calls_that_a_change_breaks_are_counted(logs, tmp_path):
     change(tmp_path)
     status, out, _ = logs("replay", "calls.jsonl", "--old", "desk.json", "--against", "compare_desk")
     assert (status, out.splitlines()[-1]) == (1, "1 call: 0 fit, 0 if repaired, 1 fail")
-    assert "refund: reason: missing in 1 call, such as" in out
+    assert "refund: reason: missing in 1 call" in out
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,28 @@ def test_all_files_of_a_pattern_are_one_report(replay):
     status, out, _ = replay("*.jsonl*")
     assert (status, out.splitlines()[-1]) == (1, "8 calls: 2 fit, 2 if repaired, 4 fail")
     assert "unreadable: a.jsonl:5: it isn't JSON" in out
-    assert "unreadable: b.jsonl.gz:5: the file ends, or is broken, here" in out
+    assert out.startswith("broken: b.jsonl.gz:5: the file ends, or is broken, here")
     assert "refund: why: ignored in 2 calls" in out
+
+
+def test_a_call_with_several_problems_is_shown_once(replay, tmp_path):
+    (tmp_path / "b.jsonl.gz").unlink()
+    (tmp_path / "a.jsonl").write_text(json.dumps({"name": "refund", "arguments": {}}))
+    shown = replay("a.jsonl")[1].splitlines()
+    assert shown[2:5] == [
+        "refund: order: missing in 1 call",
+        "refund: amount: missing in 1 call",
+        "  such as {}",
+    ]
+    assert [line for line in shown if line.startswith("  such as ")] == ["  such as {}"]
+
+
+@pytest.mark.parametrize("lines", [1, 40])
+def test_a_damaged_file_comes_before_its_lines(replay, tmp_path, lines):
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b"{broken\n" * lines)[:-4])
+    out = replay("b.jsonl.gz")[1].splitlines()
+    assert out[0].startswith(f"broken: b.jsonl.gz:{lines + 1}: the file ends, or is broken, here")
+    assert [line for line in out if line.endswith(" more")] == (["unreadable: 30 more"] if lines > 10 else [])
 
 
 def test_a_pattern_without_files_is_wrong_use(replay):
