@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from .go_interfaces import METHODS
 from .index import FoundDeclaration, is_at
 from .language import FUNCTIONS, TYPES, places_of
 from .lookup import path_problem
@@ -14,7 +15,7 @@ from .results import Implementation, ImplementationsFound, PlaceShown, Reference
 from .source_text import IMPORT, FunctionText, Places, head_of, location, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from .index import Index, SourceFile
     from .language import Declaration, Import, Span
@@ -500,7 +501,12 @@ def implementations_of_outer(index: Index, name: str, budget: Budget) -> Impleme
         return None
     result = ImplementationsFound(found=True, name=budget.line(name), reason="outside of the root")
     _add_heirs(result, heirs, budget)
-    _add_note(result, index, ["It isn't declared below the root: these name it as a base."], budget)
+    _add_note(
+        result,
+        index,
+        ["It isn't declared below the root: these name it as a base, or have its methods."],
+        budget,
+    )
     return result
 
 
@@ -568,6 +574,9 @@ def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
         for below in _types_below(index, heir.found):
             by = below.by or heir.found.declaration.qualified
             found.setdefault(_key(below.found), below._replace(by=by))
+    if methods := METHODS.get(name):
+        by_methods = _with_methods(index, resolver, methods, _by_base(index), set(found))
+        found.update((_key(heir.found), heir) for heir in by_methods)
     return list(found.values())
 
 
@@ -607,7 +616,7 @@ def _types_below(index: Index, target: FoundDeclaration) -> list[_Heir]:
                 found.append(_Heir(heir, sure, by))
                 waiting.append(found[-1])
     if target.declaration.kind == "interface" and target.file.path.endswith(".go"):
-        found += _with_methods(index, resolver, target, below, seen)
+        found += _with_methods(index, resolver, _method_set(index, resolver, target), below, seen)
     return found
 
 
@@ -655,14 +664,11 @@ def _certainty(resolver: Resolver, heir: FoundDeclaration, above: _Heir) -> Cert
 def _with_methods(
     index: Index,
     resolver: Resolver,
-    target: FoundDeclaration,
+    wanted: Mapping[str, tuple[int, int]],
     below: dict[str, list[FoundDeclaration]],
     seen: set[tuple[str, Span]],
 ) -> list[_Heir]:
     """List the types of Go that have all methods of an interface, with as many parameters and results."""
-    wanted = _method_set(index, resolver, target)
-    if not wanted:
-        return []
     found: list[_Heir] = []
     waiting = [
         owner

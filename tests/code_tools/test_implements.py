@@ -52,6 +52,53 @@ def test_a_type_from_outside_is_answered_by_the_bases_as_written(tmp_path, name,
     assert [(one["name"], one["sure"]) for one in found["implementations"]] == expected
 
 
+GO_LIBRARY = {
+    "p/p.go": """package p
+
+type File struct{}
+
+func (f *File) Read(p []byte) (n int, err error) { return 0, nil }
+func (f *File) Close() error                      { return nil }
+
+type Named struct{ *File }
+
+func (Named) String() string { return "" }
+
+type Wrong struct{}
+
+func (Wrong) Read(p []byte, at int) (int, error) { return 0, nil }
+func (Wrong) String(base int) string             { return "" }
+
+type failed struct{}
+
+func (failed) Error() string { return "" }
+
+type Handler struct{}
+
+func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {}
+"""
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("error", ["failed"]),
+        ("io.Reader", ["File", "Named"]),
+        ("io.ReadCloser", ["File", "Named"]),
+        ("fmt.Stringer", ["Named"]),
+        ("http.Handler", ["Handler"]),
+        ("io.Writer", []),
+        ("io.Unknown", []),
+    ],
+)
+def test_an_interface_of_gos_own_library_is_known_by_its_methods(tmp_path, name, expected):
+    found = written(tmp_path, GO_LIBRARY).implements(name)
+    assert found["found"] == bool(expected)
+    shown = found.get("implementations", [])
+    assert [(one["name"], one["sure"]) for one in shown] == [(each, "likely") for each in expected]
+
+
 def test_what_nothing_names_as_a_base_is_not_found(tmp_path):
     base = written(tmp_path, OUTER)
     assert not base.implements("Nothing")["found"]
