@@ -178,6 +178,11 @@ class NamedTools:
         return tuple(self._named)
 
     @property
+    def listed_names(self) -> tuple[str, ...]:
+        """The names of the tools that a request offers without being asked for them, if they are on."""
+        return self.toolset.listed_names
+
+    @property
     def selector_type(self) -> Any:
         """A `Literal` of the names: a type for fields in which somebody chooses a tool.
 

@@ -15,7 +15,7 @@ from ..errors import DecodeError, ToolNotFoundError
 from ..findings import repaired
 from ..immutable import Value
 from ..json_values import is_object, to_json_text
-from ..message_text import nearest_names, quote
+from ..message_text import nearest_names, quote, words_of
 from ..tools.calls import arguments_to_decode
 from ..tools.failures import INFO
 from .tool_call import FAILURES
@@ -198,7 +198,7 @@ def _has_near_key(tool: Tool[..., Any], arguments: dict[str, Any]) -> bool:
 # --- names ---------------------------------------------------------------------------------------
 
 _LONGEST = 128
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_words = lru_cache(maxsize=4096)(words_of)
 _NAMESPACE = re.compile(r"__|[./:]")
 """What stands between the name of a server or group and that of a tool, as in `mcp__maths__add`."""
 
@@ -291,11 +291,6 @@ def _is_nearly(name: str, other: str) -> bool:
         for one in _plain(inner)
         for two in _plain(whole)
     )
-
-
-@lru_cache(maxsize=4096)
-def _words(name: str) -> Words:
-    return tuple([word.casefold() for word in _WORD.findall(name)])
 
 
 def _joined(words: Words) -> str:

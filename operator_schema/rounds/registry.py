@@ -70,7 +70,7 @@ class Registry(NamedTools):
         made = self._toolset
         if made is None:
             with self._lock:
-                made = self._toolset = Toolset.of_entries(self._named.values())
+                made = self._toolset = Toolset.of_named(dict(self._named))
         return made
 
     @property

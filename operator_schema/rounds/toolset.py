@@ -68,14 +68,13 @@ class Toolset(NamedTools, Value, Generic[Input]):
     _kept: dict[str, Any]  # what was asked for before
 
     def __init__(self: Toolset[Any], *members: Member, hooks: object = None) -> None:
-        self._fill(entries_of(members), None)
+        self._fill(_by_name(entries_of(members)), None)
         if hooks is not None:
             own = _as_hooks(hooks)
             own.bound_to(self)  # which refuses what isn't for these tools
-            self._fill(self._named.values(), own)
+            self._fill(dict(self._named), own)
 
-    def _fill(self, entries: Iterable[Entry], hooks: Hooks | None) -> None:
-        named = {entry.tool.name: entry for entry in entries}
+    def _fill(self, named: dict[str, Entry], hooks: Hooks | None) -> None:
         tools = {name: entry.tool for name, entry in named.items()}
         describer = next((name for name, tool in tools.items() if tool.describes_tools), None)
         unfound = frozenset([name for name, entry in named.items() if entry.found is False])
@@ -84,8 +83,13 @@ class Toolset(NamedTools, Value, Generic[Input]):
     @classmethod
     def of_entries(cls, entries: Iterable[Entry], hooks: Hooks | None = None) -> Toolset[Any]:
         """Return a toolset of entries, for the rest of this package."""
+        return cls.of_named(_by_name(entries), hooks)
+
+    @classmethod
+    def of_named(cls, named: dict[str, Entry], hooks: Hooks | None = None) -> Toolset[Any]:
+        """Return a toolset of entries by name, which is nobody else's, for the rest of this package."""
         made: Toolset[Any] = cls.__new__(cls)
-        made._fill(entries, hooks)  # its own class
+        made._fill(named, hooks)  # its own class
         return made
 
     @property
@@ -101,13 +105,21 @@ class Toolset(NamedTools, Value, Generic[Input]):
         found: Hooks | None = self._kept["hooks"]
         return found
 
+    @property
+    def listed_names(self) -> tuple[str, ...]:
+        """The names of the tools that a request offers without being asked for them, if they are on."""
+        if "listed" not in self._kept:
+            self._kept["listed"] = tuple([name for name, entry in self._named.items() if entry.is_listed])
+        found: tuple[str, ...] = self._kept["listed"]
+        return found
+
     def _found_hooks(self) -> Hooks | None:
-        sources = [source for entry in self._named.values() for source in reversed(entry.sources)]
-        every: list[Any] = [self, *[source.toolset for source in sources]]  # the outer ones first
-        holders = {id(one): one for one in every if _has_own_hooks(one)}
-        if not holders:
-            return None
-        return _as_hooks([one._own_hooks.bound_to(one) for one in holders.values()])  # noqa: SLF001  # its own class
+        every: dict[int, Any] = {id(self): self}  # the outer ones first
+        for entry in self._named.values():
+            for source in reversed(entry.sources):
+                every[id(source.toolset)] = source.toolset
+        bound = [one._own_hooks.bound_to(one) for one in every.values() if _has_own_hooks(one)]  # noqa: SLF001  # its own class
+        return _as_hooks(bound) if bound else None
 
     def entries_after(self, before: Toolset[Any]) -> dict[str, Entry]:
         """Return its content for a registry that replaces another content, without the steps in between.
@@ -447,6 +459,10 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Toolset.of_entries, (tuple(self._named.values()), self._own_hooks)
+
+
+def _by_name(entries: Iterable[Entry]) -> dict[str, Entry]:
+    return {entry.tool.name: entry for entry in entries}
 
 
 def _has_own_hooks(toolset: Any) -> bool:
