@@ -351,8 +351,7 @@ class Outcomes:
         """Return the tool of a call, or the result that says why it can't be called."""
         registry, name = self._registry, call.name
         try:
-            entries = registry._entries  # noqa: SLF001  # its tools with their switches, at one time
-            found = entries.called(name, context, asked_for=was_offered)
+            found = registry.switched_tools.called(name, context, asked_for=was_offered)
             if found is None:
                 return self._unknown(call, context)
             tool, may_run = found
@@ -377,7 +376,7 @@ class Outcomes:
             call: as the model sent it.
             context: for switches that take one.
         """
-        if call.name in self._registry._named or takes_long(call.arguments):  # noqa: SLF001  # for speed: every call asks it
+        if call.name in self._registry.switched_tools.tools or takes_long(call.arguments):
             return call
         from ..rounds.near_tools import may_be_read, read_call  # most calls name a tool
 

@@ -149,8 +149,8 @@ def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: Name
 def _names_inside(toolset: NamedTools) -> dict[str, list[str]]:
     """Return the names that tools have in the toolsets from which they came."""
     return {
-        entry.tool.name: [source.name for source in entry.sources if source.name != entry.tool.name]
-        for entry in toolset.__entries__()
+        entry.name: [source.name for source in entry.sources if source.name != entry.name]
+        for entry in toolset.entries
     }
 
 

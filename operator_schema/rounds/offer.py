@@ -99,7 +99,7 @@ class Offer(Value, Keeper, Generic[Input]):
         deferred: tuple[str, ...] = (),
         brought: Brought = (),
     ) -> None:
-        snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
+        snapshot = toolset.switched_tools
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
         # For speed alone: every turn makes one, and what a request takes more of costs the others nothing.
@@ -310,7 +310,7 @@ def make_offer(
     order, because they were `found`. `brought` has JSON values for injected parameters of some tools, which
     their calls get in a round.
     """
-    snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
+    snapshot = toolset.switched_tools
     candidates, last = _candidates(toolset, only, also, shown, found), found
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
     described = _checked(toolset, descriptions or {})

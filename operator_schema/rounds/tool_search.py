@@ -28,7 +28,7 @@ from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from ..tools.injection import skip
 from ..tools.signature import is_coroutine_function
-from .named_tools import Entry
+from .named_tools import ToolEntry
 from .offer import make_offer
 from .ranking import Ranking, best, fused, in_turn, is_from, similarities, term_of, terms_of, words_in
 from .registry import Registry
@@ -191,19 +191,19 @@ class ToolSearch(Registry):
         made: Any = make(search_tools)
         return made  # type: ignore[no-any-return]  # callers don't see the context
 
-    def admit(self, entries: list[Entry]) -> list[Entry]:
+    def admit(self, entries: dict[str, ToolEntry]) -> dict[str, ToolEntry]:
         """Return new tools as they are kept: as not found, unless they were listed before."""
-        return [
-            entry.replace(found=self._known.get(entry.tool.name, False)) if entry.found is None else entry
-            for entry in entries
-        ]
+        return {
+            name: entry.replace(found=self._known.get(name, False)) if entry.found is None else entry
+            for name, entry in entries.items()
+        }
 
-    def __entries__(self) -> tuple[Entry, ...]:
+    def __entries__(self) -> tuple[ToolEntry, ...]:
         """Return the entries for another set of tools: only the tools, as if all were found."""
         kept = super().__entries__()
         return tuple([entry.replace(found=None) for entry in kept if not self._is_search(entry)])
 
-    def _is_search(self, entry: Entry) -> bool:
+    def _is_search(self, entry: ToolEntry) -> bool:
         return _searches(entry, self._function)
 
     # --- searching -------------------------------------------------------------------------------
@@ -470,7 +470,7 @@ class ToolSearch(Registry):
         super().__setstate__((entries, {**own, **_REMADE}))
         if search is not None:
             name, switch = search
-            self._named = {name: Entry(self._new_tool(name), switch=switch), **self._named}  # pyright: ignore[reportIncompatibleVariableOverride]  # it changes
+            self._named = {name: ToolEntry(self._new_tool(name), switch=switch), **self._named}  # pyright: ignore[reportIncompatibleVariableOverride]  # it changes
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self._embed)] = self._embed  # it may hold a whole model
@@ -598,7 +598,7 @@ class _Moment:
 
     def __init__(self, toolset: Toolset[Any], function: object, index: ToolIndex | None) -> None:
         self.toolset = toolset
-        self.snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
+        self.snapshot = toolset.switched_tools
         self._entries = entries = toolset._named  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
         constant = [name for name, entry in entries.items() if entry.found is None]
         self.own = tuple([name for name in constant if _searches(entries[name], function)])
@@ -623,7 +623,7 @@ class _Moment:
         return tuple([name for name in dict.fromkeys(told) if self.may_be_found(name)])
 
 
-def _searches(entry: Entry, function: object) -> bool:
+def _searches(entry: ToolEntry, function: object) -> bool:
     """Return whether a tool is the one that searches, also under another name."""
     return getattr(entry.tool, "__wrapped__", None) is function
 

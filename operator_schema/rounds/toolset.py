@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
-from ..message_text import as_written, checked_text, nearest
+from ..message_text import as_written, checked_text, nearest, received
 from ..tools.metadata import FLAGS
 from ..tools.options import are_names
+from ..tools.tool import Tool
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
-from .named_tools import Entry, NamedTools, SwitchedTools, ToolOrigin, entries_of, merged, switches_of
+from .named_tools import NamedTools, SwitchedTools, ToolEntry, ToolOrigin, entries_of, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ..schema.style import StyleOptions
     from ..tools.metadata import Switch
     from ..tools.options import ToolChanges
-    from ..tools.tool import Tool, ToolDefinition
+    from ..tools.tool import ToolDefinition
     from .hooks import Hooks
     from .named_tools import Member, Selection
     from .offer import Offer, Required, Selections, Strict
@@ -62,32 +63,27 @@ class Toolset(NamedTools, Value, Generic[Input]):
         TypeError: something is neither a tool nor a collection of tools, or isn't a hook.
     """
 
-    _named: Mapping[str, Entry]
-    _entries: SwitchedTools  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
+    _named: Mapping[str, ToolEntry]
+    switched_tools: SwitchedTools  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
     _own_hooks: Hooks | None
     _kept: dict[str, Any]  # what was asked for before
 
     def __init__(self: Toolset[Any], *members: Member, hooks: object = None) -> None:
-        self._fill(_by_name(entries_of(members)), None)
+        self._fill(entries_of(members), None)
         if hooks is not None:
             own = _as_hooks(hooks)
             own.bound_to(self)  # which refuses what isn't for these tools
             self._fill(dict(self._named), own)
 
-    def _fill(self, named: dict[str, Entry], hooks: Hooks | None) -> None:
-        tools = {name: entry.tool for name, entry in named.items()}
-        describer = next((name for name, tool in tools.items() if tool.describes_tools), None)
-        unfound = frozenset([name for name, entry in named.items() if entry.found is False])
-        Value.__init__(self, named, SwitchedTools(tools, switches_of(named), describer, unfound), hooks, {})
+    def _fill(self, named: dict[str, ToolEntry], hooks: Hooks | None) -> None:
+        Value.__init__(self, named, SwitchedTools(named), hooks, {})
 
     @classmethod
-    def of_entries(cls, entries: Iterable[Entry], hooks: Hooks | None = None) -> Toolset[Any]:
-        """Return a toolset of entries, for the rest of this package."""
-        return cls.of_named(_by_name(entries), hooks)
+    def of_entries(cls, named: dict[str, ToolEntry], hooks: Hooks | None = None) -> Toolset[Any]:
+        """Return a toolset of entries by their names, a dict that nobody else has.
 
-    @classmethod
-    def of_named(cls, named: dict[str, Entry], hooks: Hooks | None = None) -> Toolset[Any]:
-        """Return a toolset of entries by name, which is nobody else's, for the rest of this package."""
+        This is for the rest of this package.
+        """
         made: Toolset[Any] = cls.__new__(cls)
         made._fill(named, hooks)  # its own class
         return made
@@ -121,12 +117,12 @@ class Toolset(NamedTools, Value, Generic[Input]):
         bound = [one._own_hooks.bound_to(one) for one in every.values() if _has_own_hooks(one)]  # noqa: SLF001  # its own class
         return _as_hooks(bound) if bound else None
 
-    def entries_after(self, before: Toolset[Any]) -> dict[str, Entry]:
+    def entries_after(self, before: Toolset[Any]) -> dict[str, ToolEntry]:
         """Return its content for a registry that replaces another content, without the steps in between.
 
         A registry that changes again and again would keep all of them.
         """
-        found: dict[str, Entry] = {}
+        found: dict[str, ToolEntry] = {}
         for name, entry in self._named.items():
             own = [source for source in entry.sources if source.toolset is before]
             known = entry.sources if not own else before._named[own[0].name].sources  # its own class
@@ -284,7 +280,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Return what `offer()` says, and keep it if no switch is a function that may say otherwise later."""
         found = _make_offer()(self)
         shown = [name for name in self.names if not self.is_hidden(name)]
-        if all(isinstance(self._entries.switch_of(name), bool) for name in shown):
+        if all(isinstance(self.switched_tools.switch_of(name), bool) for name in shown):
             self._kept["offer"] = found
         return found
 
@@ -320,7 +316,34 @@ class Toolset(NamedTools, Value, Generic[Input]):
         if not isinstance(other, Toolset):  # what callers promise, some do not
             return NotImplemented
         both = [*self._derived(), *other._derived()]  # its own class
-        return self.of_entries(merged(both, same_is_one=True).values())
+        return self.of_entries(merged(both, same_is_one=True))
+
+    def map(self, change: Callable[[ToolEntry], ToolEntry | None], /) -> Toolset[Any]:
+        """Return the tools as a function changes them, such as all that are risky with `confirm=True`.
+
+        All other methods that return a toolset of these tools are made of it. Hooks of this toolset still
+        apply.
+
+        Args:
+            change: a plain function that takes a `ToolEntry`, and returns it, another one such as
+                `entry.replace(tool=entry.tool.with_(confirm=True))`, or None to leave the tool out.
+
+        Raises:
+            DuplicateToolError: two tools would have the same name.
+            TypeError: the function returns something else.
+            Exception: what it raises.
+        """
+        changed: list[ToolEntry] = []
+        for entry in self._derived():
+            made: Any = change(entry)
+            if made is None:
+                continue
+            if not (isinstance(made, ToolEntry) and isinstance(made.tool, Tool)):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+                message = f"map takes a function that returns a ToolEntry or None, not {received(made)}"
+                raise TypeError(message)
+            # The hooks of a tool are found by its sources, so no function loses them.
+            changed.append(made if made.sources is entry.sources else made.replace(sources=entry.sources))
+        return self.of_entries(merged(changed))
 
     def only(self, *selections: Selection, **wanted: Unpack[OnlyOptions]) -> Toolset[Any]:
         """Return a toolset of only these tools, in their order here.
@@ -338,7 +361,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         names = set(self.names_of(*selections) if selections or not wanted else self.names)
         if wanted:
             names &= {tool.name for tool in _that_state(self, wanted)}
-        return self.of_entries([entry for entry in self._derived() if entry.tool.name in names])
+        return self.map(lambda entry: entry if entry.name in names else None)
 
     def without(self, *selections: Selection) -> Toolset[Any]:
         """Return a toolset of the other tools.
@@ -350,7 +373,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: one isn't there.
         """
         names = set(self.names_of(*selections))
-        return self.of_entries([entry for entry in self._derived() if entry.tool.name not in names])
+        return self.map(lambda entry: None if entry.name in names else entry)
 
     def hide(self, *selections: Selection) -> Toolset[Any]:
         """Return the same tools with these hidden, so that requests offer them only if asked to.
@@ -365,12 +388,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: one isn't there.
         """
         names = set(self.names_of(*selections))
-        return self.of_entries(
-            [
-                entry.replace(is_hidden=True) if entry.tool.name in names else entry
-                for entry in self._derived()
-            ]
-        )
+        return self.map(lambda entry: entry.replace(is_hidden=True) if entry.name in names else entry)
 
     def switch(self, *tools: Selection, enabled: Switch | None) -> Toolset[Any]:
         """Return the same tools with these switched on or off, whatever the tools themselves say.
@@ -384,13 +402,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: one isn't there.
             TypeError: `enabled` is something else, or no tools are named.
         """
-        names = self.switched(tools, enabled)
-        return self.of_entries(
-            [
-                entry.replace(switch=enabled) if entry.tool.name in names else entry
-                for entry in self._derived()
-            ]
-        )
+        names = set(self._names_to_switch(tools, enabled))
+        return self.map(lambda entry: entry.replace(switch=enabled) if entry.name in names else entry)
 
     def prefix(self, names: str = "", descriptions: str = "") -> Toolset[Any]:
         """Return the same tools under longer names, or with longer descriptions.
@@ -405,12 +418,12 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """
         checked_text("the prefix of names", names)
         checked_text("the prefix of descriptions", descriptions)
-        longer: list[Entry] = []
-        for entry in self._derived():
-            tool = entry.tool
-            summary = descriptions + tool.summary if descriptions else None
-            longer.append(entry.replace(tool=tool.with_(name=names + tool.name, summary=summary)))
-        return self.of_entries(longer)
+
+        def longer(entry: ToolEntry) -> ToolEntry:
+            summary = descriptions + entry.tool.summary if descriptions else None
+            return entry.replace(tool=entry.tool.with_(name=names + entry.name, summary=summary))
+
+        return self.map(longer)
 
     def with_(self, **changes: Unpack[ToolChanges]) -> Toolset[Any]:
         """Return the same tools with other options, such as `with_(repair=True)`.
@@ -423,10 +436,9 @@ class Toolset(NamedTools, Value, Generic[Input]):
             SchemaError: an option doesn't fit a tool.
             TypeError: there is no such option.
         """
-        changed = [entry.replace(tool=entry.tool.with_(**changes)) for entry in self._derived()]
-        return self.of_entries(merged(changed).values())
+        return self.map(lambda entry: entry.replace(tool=entry.tool.with_(**changes)))
 
-    def _derived(self) -> list[Entry]:
+    def _derived(self) -> list[ToolEntry]:
         """List the tools as members of another toolset, where hooks for this one still apply."""
         return [
             entry.replace(sources=(*entry.sources, ToolOrigin(self, name)))
@@ -458,11 +470,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Toolset.of_entries, (tuple(self._named.values()), self._own_hooks)
-
-
-def _by_name(entries: Iterable[Entry]) -> dict[str, Entry]:
-    return {entry.tool.name: entry for entry in entries}
+        return Toolset.of_entries, (dict(self._named), self._own_hooks)
 
 
 def _has_own_hooks(toolset: Any) -> bool:
