@@ -376,7 +376,7 @@ class Outcomes:
             call: as the model sent it.
             context: for switches that take one.
         """
-        if call.name in self._registry.switched_tools.tools or takes_long(call.arguments):
+        if call.name in self._registry._named or takes_long(call.arguments):  # noqa: SLF001  # for speed: every call asks it
             return call
         from ..rounds.near_tools import may_be_read, read_call  # most calls name a tool
 
