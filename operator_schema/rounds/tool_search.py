@@ -165,10 +165,11 @@ class ToolSearch(Registry):
         self._description = f"{_ABOUT}." if about is None else f"{_ABOUT}: {writable_text('about', about)}"
         self._vectors: dict[str, list[float]] = {}
         self._moment: _Moment | None = None
-        catalogue: Toolset[Any] = Toolset(*members)
         # Name to whether a search found it, for tools that return, as from a server that has changed.
-        self._known: dict[str, bool | None] = dict.fromkeys([name, *catalogue.names_of(always)])
-        super().__init__(self._new_tool(name), catalogue)
+        self._known: dict[str, bool | None] = {name: None}
+        super().__init__(self._new_tool(name), *members)
+        self._known |= dict.fromkeys(self.names_of(always))
+        self._named.update({name: self._named[name].replace(found=None) for name in self._known})
 
     def _new_tool(self, name: str) -> Tool[..., Any]:
         def search_tools(
