@@ -1,4 +1,4 @@
-"""What one request offers to the model, and the round that its answer becomes."""
+"""Offers: the tools that one request offers to the model, and the round that its answer becomes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the w
 
 
 class ModelAnswer(Protocol):
-    """What a provider reads from a response: the calls, and the message that contains them."""
+    """An answer of a provider: the calls, and the message that contains them."""
 
     @property
     def calls(self) -> Iterable[RawCall]:
@@ -53,7 +53,7 @@ class ModelAnswer(Protocol):
 
 
 class ToolChoice(Value):
-    """What a request asks of the model, in terms that every provider has.
+    """Whether the model may or has to call tools, in terms that every provider has.
 
     Attributes:
         mode: `auto`: it may call tools; `required`: it has to call one; `named`: it has to call this
@@ -66,7 +66,7 @@ class ToolChoice(Value):
 
 
 class Offer(Value, Keeper, Generic[Input]):
-    """What one request offers to the model; made by `toolset.offer`.
+    """The tools that one request offers to the model; made by `toolset.offer`.
 
     Attributes:
         toolset: the toolset that made the offer.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ranking",
-    "all_terms",
     "best",
     "fused",
     "in_turn",
@@ -88,11 +87,6 @@ def terms(text: str) -> list[str]:
 def terms_of(words: Iterable[str]) -> list[str]:
     """List words, in small letters, without their endings, and without common words."""
     return [term_of(word) for word in words if word not in _SKIPPED]
-
-
-def all_terms(text: str) -> list[str]:
-    """List all words of a text, without their endings: `getOrders` and `get_order` have the same."""
-    return [term_of(word) for word in words_in(text)]
 
 
 def words_in(text: str) -> list[str]:
@@ -237,7 +231,7 @@ class Ranking:
         return found
 
     def asked_terms(self, words: list[str]) -> dict[str, float]:
-        """Return the terms of the texts for which words stand, and how much each of them counts."""
+        """Return the terms that these words ask for, and how much each of them counts."""
         found: dict[str, float] = {}
         for word in dict.fromkeys([word for word in words if word not in _SKIPPED] or words):
             term = term_of(word)
@@ -248,7 +242,7 @@ class Ranking:
         return found
 
     def _meant(self, word: str) -> set[str]:
-        """Return the terms of the index for which a word that it doesn't have may stand."""
+        """Return the terms that a word may mean if no text has it."""
         if len(word) < _LEAST_LETTERS or not word.isalpha():
             return set()
         if self._near is None:

@@ -205,7 +205,7 @@ class Registry(NamedTools):
     # --- as a value ------------------------------------------------------------------------------
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """Return what copies and pickles consist of: no lock, no listeners."""
+        """Return the content of copies and pickles: no lock, no listeners."""
         return tuple(self._named.values()), dict(self.__dict__)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -243,7 +243,7 @@ def _difference(before: dict[str, ToolEntry], after: dict[str, ToolEntry]) -> di
 
 
 class RegistryChange(Value):
-    """What has changed in a registry.
+    """The tools that one change of a registry added, removed or switched.
 
     Attributes:
         added: names of the tools that were added, in their order.

@@ -32,7 +32,6 @@ from .named_tools import ToolEntry
 from .offer import make_offer
 from .ranking import Ranking, best, fused, in_turn, is_from, similarities, term_of, terms_of, words_in
 from .registry import Registry
-from .toolset import Toolset
 from .transcript import Turn
 
 if TYPE_CHECKING:
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from ..tools.tool import Tool
     from .named_tools import Member, Selection
     from .offer import Context, Offer, Required, Selections, Strict
+    from .toolset import Toolset
 
     Embed: TypeAlias = Callable[[list[str]], Sequence[Sequence[float]]]
 
@@ -240,7 +240,7 @@ class ToolSearch(Registry):
         return list(islice(offered, self._most))
 
     def _why_nothing(self, prefix: str, context: Context | None) -> str:
-        """Return what the model reads if a search found nothing; of prefixes, only those that it may see."""
+        """Return the note on a search that found nothing; it names only prefixes that the model may see."""
         now = self._now()
         names = [name for name in now.snapshot.tools if now.may_be_found(name)]
         offered = [name for name in names if now.snapshot.is_offered(name, context)]
@@ -324,7 +324,7 @@ class ToolSearch(Registry):
         return now
 
     def _read_ahead(self) -> _Moment:
-        """Return the tools as they are now, and have many of them read in a thread: the model may search."""
+        """Return the tools as they are now; if there are many, a thread begins to read them for a search."""
         now = self._now()
         if len(now.index.tools) > _READ_AT_ONCE:
             now.index.read_ahead()
@@ -455,7 +455,7 @@ class ToolSearch(Registry):
         return f"<ToolSearch of {len(self)}, {len(self.found)} found>"
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """Return what copies and pickles consist of: each copy has a search tool of its own."""
+        """Return the content of copies and pickles: each copy makes a search tool of its own."""
         entries, attributes = super().__getstate__()
         own = next((entry for entry in entries if self._is_search(entry)), None)
         attributes = {key: value for key, value in attributes.items() if key not in _REMADE}
@@ -532,7 +532,7 @@ def _last_said(items: Sequence[Any]) -> str:
 
 
 def _both_ends(message: str) -> str:
-    """Return what a search reads of a message: a request stands before or after a long text."""
+    """Return both ends of a long message: a request stands before or after a long text."""
     if len(message) <= _LONGEST_QUERY:
         return message
     half = _LONGEST_QUERY // 2
@@ -642,7 +642,7 @@ _LEAST_SPELLED = 4
 
 
 class ToolText:
-    """What a search reads about one tool.
+    """The words of one tool, as a search reads them.
 
     Args:
         one: the tool.
@@ -679,7 +679,7 @@ class ToolText:
             counts[term] = counts.get(term, 0) + weight
 
     def parts(self, usual: AbstractSet[tuple[str, ...]]) -> tuple[Mapping[str, float], Mapping[str, float]]:
-        """Return how much each term counts in the text without some sentences, and in these alone.
+        """Split the counts into those of the text without some sentences, and those of these sentences.
 
         Args:
             usual: the sentences.
@@ -693,13 +693,13 @@ class ToolText:
 
 
 def read_tool(one: Tool[..., Any]) -> ToolText:
-    """Return what a search reads about a tool; the tool stores it."""
+    """Return the words of a tool, as a search reads them; the tool stores them."""
     known: ToolText | None = one.kept_form("search_terms")
     return one.keep_form("search_terms", ToolText(one)) if known is None else known
 
 
 class ToolIndex:
-    """What a search has read about all tools; it reads them when it is first asked.
+    """An index of the words of all tools; it reads them when it is first asked.
 
     A sentence that many tools share counts only where a query has no other words.
 

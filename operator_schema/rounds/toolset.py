@@ -277,7 +277,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self.offer(only=only, also=also, context=context).definitions(**options)
 
     def _offer_by_default(self) -> Offer[Any]:
-        """Return what `offer()` says, and keep it if no switch is a function that may say otherwise later."""
+        """Make the offer without options, and keep it unless the switch of a tool is a function."""
         found = _make_offer()(self)
         shown = [name for name in self.names if not self.is_hidden(name)]
         if all(isinstance(self.switched_tools.switch_of(name), bool) for name in shown):
@@ -481,7 +481,7 @@ def _has_own_hooks(toolset: Any) -> bool:
 
 
 class OnlyOptions(TypedDict, total=False):
-    """What `Toolset.only` takes beside tools."""
+    """Options of `Toolset.only`."""
 
     tags: Collection[str]
     read_only: bool | None

@@ -6,7 +6,12 @@ from math import isclose, log
 
 import pytest
 
-from operator_schema.rounds.ranking import Ranking, all_terms, best, fused, similarities, terms
+from operator_schema.rounds.ranking import Ranking, best, fused, similarities, term_of, terms, words_in
+
+
+def all_terms(text):
+    """Return all words of a text without their endings, also the common ones."""
+    return [term_of(word) for word in words_in(text)]
 
 
 @pytest.mark.parametrize(

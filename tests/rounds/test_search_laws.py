@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema.rounds import ToolSearch
-from operator_schema.rounds.ranking import all_terms, best, is_from, term_of, terms, words_in
+from operator_schema.rounds.ranking import best, is_from, term_of, terms, words_in
 from operator_schema.rounds.tool_search import ToolIndex
 from operator_schema.tools import document_tool
 
@@ -72,6 +72,11 @@ def words():
 
 def ranking(asked, query):
     return [*best(asked.scores(query, ""))]
+
+
+def all_terms(text):
+    """Return all words of a text without their endings, also the common ones."""
+    return [term_of(word) for word in words_in(text)]
 
 
 def test_our_questions_are_in_other_words_than_the_names_of_their_tools():
