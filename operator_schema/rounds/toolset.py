@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError
@@ -35,6 +34,7 @@ __all__ = ["ENTRY_POINTS", "Toolset"]
 ENTRY_POINTS = "operator_schema.tools"
 """The group of entry points in which a distribution names its tools."""
 
+Made = TypeVar("Made")
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 
@@ -96,17 +96,19 @@ class Toolset(NamedTools, Value, Generic[Input]):
     @property
     def hooks(self) -> Hooks | None:
         """Its own hooks, and then those of the toolsets that its tools came from; None without any."""
-        if "hooks" not in self._kept:
-            self._kept["hooks"] = self._found_hooks()
-        found: Hooks | None = self._kept["hooks"]
-        return found
+        return self._once("hooks", self._found_hooks)
 
     @property
     def listed_names(self) -> tuple[str, ...]:
         """The names of the tools that a request offers without being asked for them, if they are on."""
-        if "listed" not in self._kept:
-            self._kept["listed"] = tuple([name for name, entry in self._named.items() if entry.is_listed])
-        found: tuple[str, ...] = self._kept["listed"]
+        return self._once(
+            "listed", lambda: tuple([name for name, entry in self._named.items() if entry.is_listed])
+        )
+
+    def _once(self, key: str, make: Callable[[], Made]) -> Made:
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Made = self._kept[key]
         return found
 
     def _found_hooks(self) -> Hooks | None:
@@ -246,7 +248,9 @@ class Toolset(NamedTools, Value, Generic[Input]):
             and deferred == ()
         ):
             return self._kept.get("offer") or self._offer_by_default()
-        return _make_offer()(
+        from .offer import make_offer  # an executor alone needs no offers
+
+        return make_offer(
             self,
             only,
             also,
@@ -278,9 +282,10 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     def _offer_by_default(self) -> Offer[Any]:
         """Make the offer without options, and keep it unless the switch of a tool is a function."""
-        found = _make_offer()(self)
-        shown = [name for name in self.names if not self.is_hidden(name)]
-        if all(isinstance(self.switched_tools.switch_of(name), bool) for name in shown):
+        from .offer import make_offer  # as above
+
+        found = make_offer(self)
+        if all(isinstance(self.switched_tools.switch_of(name), bool) for name in self.listed_names):
             self._kept["offer"] = found
         return found
 
@@ -528,10 +533,3 @@ def _as_hooks(given: object) -> Hooks:
     from .hooks import hooks_of  # most tools have none
 
     return hooks_of(given)
-
-
-@cache
-def _make_offer() -> Callable[..., Offer[Any]]:
-    from .offer import make_offer  # an executor alone needs no offers
-
-    return make_offer
