@@ -45,6 +45,7 @@ def wait_until_read():
             assert not one.is_alive()
 
 
+@pytest.mark.needs_threads
 @pytest.mark.slow("makes 2,000 tools")
 def test_a_search_among_thousands_takes_milliseconds_once_a_conversation_has_begun():
     """Of 10,000 tools, it may take 60 ms: that is 12 of 2,000, even after a change of the registry."""
@@ -91,6 +92,7 @@ def steps_in_this_thread(work):
     return count
 
 
+@pytest.mark.needs_threads
 def test_what_a_search_does_in_the_thread_of_the_event_loop_does_not_grow_with_the_tools():
     """The first search, which reads the tools, and the offer after it, of few and of many."""
 

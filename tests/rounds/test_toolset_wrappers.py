@@ -117,6 +117,7 @@ STEPS = {
 }
 
 
+@pytest.mark.needs_threads
 @given(st.lists(st.sampled_from(sorted(STEPS)), max_size=6), st.sampled_from([None, *TOOLS]))
 def test_no_chain_of_wrappers_loses_a_hook(names, refused):
     """A hook of the innermost toolset still decides, whatever is made of its tools, and by whom."""
