@@ -32,6 +32,7 @@ from operator_schema.message_text import (
     said_by,
     show_error,
     show_path,
+    words_of,
 )
 
 
@@ -252,3 +253,30 @@ def test_show_path(path, shown):
 def test_nearest_names(name, found):
     assert nearest_names(name, ["web_search", "read_files", "read_file"], 2) == found
     assert nearest_names(name, ["web_search", "read_files", "read_file"], 1) == found[:1]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("api_key", ("api", "key")),
+        ("apiKey", ("api", "key")),
+        ("APIKey2", ("api", "key", "2")),
+        ("userID", ("user", "id")),
+        ("A", ("a",)),
+        ("_", ()),
+        ("", ()),
+        ("max-results of it", ("max", "results", "of", "it")),
+        ("parseHTML5Page", ("parse", "html", "5", "page")),
+        ("b٣", ("b", "٣")),
+        ("погода\n天气", ("погода", "天气")),
+    ],
+)
+def test_words_of_names(name, words):
+    assert words_of(name) == words
+
+
+@given(st.lists(st.from_regex("[a-z]{2,9}", fullmatch=True), min_size=1, max_size=5))
+def test_a_name_has_the_same_words_in_each_convention(words):
+    camel = words[0] + "".join(word.title() for word in words[1:])
+    for name in ("_".join(words), "-".join(words), " ".join(words), "_".join(words).upper(), camel):
+        assert words_of(name) == tuple(words)

@@ -229,13 +229,12 @@ def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> t
     return follow(run, field.node, value, 2, (None, field.key))
 
 
-def follow(
-    run: DecodeRun, node: Node, value: object, depth: int = 1, path: Path = None
-) -> tuple[Any, Problems]:
+def follow(run: DecodeRun, node: Node, value: Any, depth: int = 1, path: Path = None) -> tuple[Any, Problems]:
     """Decode a JSON value with a run that was made for it."""
     try:
         decoded = INVALID
-        if not (depth == 1 and is_object(value) and len(value) == 1 and run.refuse_wrapper(node, value)):
+        is_map = depth == 1 and (value.__class__ is dict or is_object(value))
+        if not (is_map and len(value) == 1 and run.refuse_wrapper(node, value)):
             decoded = run.decode(node, value, path, depth)
     except RecursionError as error:
         if error is run.shared.raised_by_user:
@@ -317,7 +316,7 @@ class DecodeRun:
 
     def refuse_wrapper(self, node: Node, value: dict[Any, Any]) -> bool:
         """Note that the only key of the whole value holds the arguments; return whether it does."""
-        root = resolve(node, self.shared.definitions)
+        root = node if type(node) is ObjectNode else resolve(node, self.shared.definitions)
         if not isinstance(root, ObjectNode) or any(field.key in value for field in root.fields):
             return False
         wrapped = wrappers().wrapped_arguments(root, value, self.shared.definitions)

@@ -10,14 +10,17 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import choice_key
-from ..message_text import is_one_slip_away
-from .spellings import NOTHING, names_of_choices, quoted_scalar, sent_keys, words_of
+from ..message_text import is_one_slip_away, words_of
+from .spellings import NOTHING, names_of_choices, quoted_scalar, sent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
+    from typing import TypeAlias
 
     from ..introspect.nodes import EnumNode, LiteralNode, ObjectNode
+
+    Words: TypeAlias = tuple[str, ...]
 
 __all__ = [
     "contradicts",
@@ -261,7 +264,7 @@ def meant_amounts(text: str, names: Sequence[str] = ()) -> list[int | float]:
     if not found or not digits or len(digits) > _MOST_DIGITS:
         return []
     around = [found[name] or "" for name in ("before", "after", "unit")]
-    own = {word.removesuffix("s") for name in names for word in _folded(name)} - _NOT_UNITS
+    own = {word.removesuffix("s") for name in names for word in words_of(name)} - _NOT_UNITS
     if not all(_is_unit(each, own) for each in around) or (around[0] and around[1]):
         return []
     is_dollar = "$" in around[0] + around[1]
@@ -329,7 +332,7 @@ def contradicts(text: str, about: str) -> bool:
 
 
 def _units_in(text: str) -> set[int]:
-    words = {word.casefold() for word in words_of(text)} | {sign for sign in "$€£¥" if sign in text}
+    words = {*words_of(text)} | {sign for sign in "$€£¥" if sign in text}
     words |= {word.removesuffix("s") for word in words}
     return {index for index, names in enumerate(_SAME_UNITS) if not words.isdisjoint(names)}
 
@@ -384,14 +387,14 @@ _NEGATIONS: Final = frozenset(
 
 def near_choice(node: LiteralNode | EnumNode, text: str) -> Any:
     """Return the one choice that a text names: inside other words, cut off, or with one slip."""
-    sent = [] if len(text) > _LONGEST else _folded(text)
-    named = [(_folded(name), value) for name, value in names_of_choices(node)]
+    sent = () if len(text) > _LONGEST else words_of(text)
+    named = [(words_of(name), value) for name, value in names_of_choices(node)]
     in_choices = {word for name, _ in named for word in name}
     if not sent or not (_NEGATIONS - in_choices).isdisjoint(sent):
         return NOTHING
     key, _, rest = text.partition(":")
-    after_key = [value for name, value in named if name and name == _folded(rest)]
-    if len(after_key) == 1 and not any(name and _holds(_folded(key), name) for name, _ in named):
+    after_key = [value for name, value in named if name and name == words_of(rest)]
+    if len(after_key) == 1 and not any(name and _holds(words_of(key), name) for name, _ in named):
         return after_key[0]  # such as "mode: fast"
     for is_meant in (_is_inside, _is_cut_off, _is_slip):
         found = [(name, value) for name, value in named if name and is_meant(sent, name)]
@@ -403,21 +406,17 @@ def near_choice(node: LiteralNode | EnumNode, text: str) -> Any:
     return NOTHING
 
 
-def _folded(name: str) -> list[str]:
-    return [word.casefold() for word in words_of(name)]
-
-
-def _holds(words: list[str], name: list[str]) -> bool:
+def _holds(words: Words, name: Words) -> bool:
     size = len(name)
     return any(words[at : at + size] == name for at in range(len(words) - size + 1))
 
 
-def _is_inside(sent: list[str], name: list[str]) -> bool:
+def _is_inside(sent: Words, name: Words) -> bool:
     """Return whether a text has a choice and, beside it, only words that don't change what it means."""
     return _holds(sent, name) and set(sent).difference(name) <= _BESIDE_CHOICES
 
 
-def _is_cut_off(sent: list[str], name: list[str]) -> bool:
+def _is_cut_off(sent: Words, name: Words) -> bool:
     one, other = "".join(sent), "".join(name)
     if len(other) >= _LEAST_SLIP and one.removeprefix(other) in _ENDINGS:
         return True
@@ -429,7 +428,7 @@ def _is_cut_off(sent: list[str], name: list[str]) -> bool:
     )
 
 
-def _is_slip(sent: list[str], name: list[str]) -> bool:
+def _is_slip(sent: Words, name: Words) -> bool:
     return is_slip("".join(sent), "".join(name), _LEAST_SLIP)
 
 
@@ -531,7 +530,7 @@ def meant_keys(node: ObjectNode, value: dict[Any, Any]) -> tuple[dict[str, str],
     absent = [field.key for field in node.fields if field.key not in value and field.key not in found]
     if not unused or not absent or len(unused) > _MOST_KEYS:
         return found, False
-    pairs = [(key, _folded(key), wanted, _folded(wanted)) for key in unused for wanted in absent]
+    pairs = [(key, words_of(key), wanted, words_of(wanted)) for key in unused for wanted in absent]
     for is_meant in _LIKENESSES:
         near = [(key, wanted) for key, sent, wanted, name in pairs if is_meant(sent, name)]
         clear = [
@@ -551,19 +550,19 @@ def is_near_key(key: str, name: str) -> bool:
     """Return whether a key may be meant by another one, if no other field comes into question."""
     if not _LIKE_A_KEY.fullmatch(key):
         return False
-    sent, wanted = _folded(key), _folded(name)
+    sent, wanted = words_of(key), words_of(name)
     return any(is_meant(sent, wanted) for is_meant in _LIKENESSES)
 
 
-def _is_same_key(sent: list[str], name: list[str]) -> bool:
+def _is_same_key(sent: Words, name: Words) -> bool:
     return _without_fillers(sent) == _without_fillers(name)
 
 
-def _without_fillers(words: list[str]) -> list[str]:
-    return [word for word in words if word not in _FILLERS] or words
+def _without_fillers(words: Words) -> Words:
+    return tuple([word for word in words if word not in _FILLERS]) or words
 
 
-def _is_slip_of_key(sent: list[str], name: list[str]) -> bool:
+def _is_slip_of_key(sent: Words, name: Words) -> bool:
     return is_slip("".join(sent), "".join(name), _LEAST_KEY) or (
         len(sent) == len(name) and all(map(_is_same_word, sent, name))
     )
@@ -577,7 +576,7 @@ def _is_same_word(one: str, other: str) -> bool:
     return (is_short and _OPPOSITES.isdisjoint((one, other))) or is_slip(one, other, _LEAST_SLIP)
 
 
-def _is_part_of_key(sent: list[str], name: list[str]) -> bool:
+def _is_part_of_key(sent: Words, name: Words) -> bool:
     """Return whether a key has fewer words than a field's, none that turns it round, or more empty ones."""
     some, wanted = set(_without_fillers(sent)), set(_without_fillers(name))
     return (some < wanted and _TURNING.isdisjoint(wanted - some)) or (

@@ -24,7 +24,6 @@ __all__ = [
     "quoted_scalar",
     "quoted_type",
     "sent_keys",
-    "words_of",
 ]
 
 
@@ -101,14 +100,6 @@ def _words(text: str) -> str:
     Other than `fold` it keeps what carries meaning: a sign, and that something parts two digits.
     """
     return _BETWEEN_WORDS.sub("", _BETWEEN_DIGITS.sub(".", text.strip(" _").casefold()))
-
-
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W_a-zA-Z0-9]+")
-
-
-def words_of(name: str) -> list[str]:
-    """Split a name or a text into its words, whatever the convention: `maxResults`, `max-results`."""
-    return _WORD.findall(name)
 
 
 _SEPARATORS: Final = ("\n", ";", ",")

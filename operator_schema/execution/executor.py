@@ -412,9 +412,8 @@ class Executor:
             check_on_progress(on_progress)
         if issubclass(type(work), RawCall):
             deciding, context = self._call_hooks(hooks), self._context_of(context)
-            return result_of(
-                await self._alone(on_result, work, context, on_progress, None, confirm, deciding)()
-            )
+            outcome = await self._alone(on_result, work, context, on_progress, None, confirm, deciding)()
+            return outcome if type(outcome) is ToolResult else result_of(outcome)
         if hasattr(cast("Any", type(work)), "execute_with"):
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         deciding = self._call_hooks(hooks)
@@ -587,7 +586,8 @@ class Executor:
             count = partial(settle, position)
             run = partial(self._outcomes.settled, one, context, on_progress, count)
             inside = partial(watched, watching, one.call.name, one.call, run)
-            return giving(on_result, one.call, self._start_of(one.call, inside, count))
+            begun = self._start_of(one.call, inside, count)
+            return begun if on_result is None else giving(on_result, one.call, begun)
 
         starts = [(start(position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await _all_of(starts), return_exceptions=True)
@@ -610,7 +610,9 @@ class Executor:
     ) -> Start:
         read = self._outcomes.named(call, context)
         run = partial(self._outcomes.of, read, context, *options)
-        start = giving(on_result, read, self._start_of(read, run, counted))
+        start = self._start_of(read, run, counted)
+        if on_result is not None:
+            start = giving(on_result, read, start)
         return start if read is call else under_name(start, call.name)
 
     def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses

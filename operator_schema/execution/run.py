@@ -357,8 +357,7 @@ class Outcomes:
         """Return the tool of a call, or the result that says why it can't be called."""
         registry, name = self._registry, call.name
         try:
-            entries = registry._entries  # noqa: SLF001  # its tools with their switches, at one time
-            found = entries.called(name, context, asked_for=was_offered)
+            found = registry.switched_tools.called(name, context, asked_for=was_offered)
             if found is None:
                 return self._unknown(call, context)
             tool, may_run = found

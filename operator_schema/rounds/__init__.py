@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .hooks import RunAgain as RunAgain
     from .hooks import RunNormally as RunNormally
     from .hooks import hook as hook
+    from .named_tools import ToolEntry as ToolEntry
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
     from .registry import Registry as Registry
@@ -68,6 +69,7 @@ else:
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
             ".deciding": "answer_codec answer_schema call_text",
+            ".named_tools": "ToolEntry",
             ".registry": "Registry RegistryChange",
             ".restore": "MAYBE_SIGNED RestoreError",
             ".round": "HookError InterruptedRoundError Round",

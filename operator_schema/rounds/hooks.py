@@ -140,7 +140,7 @@ class Defer(Value):
 
 
 class RunAgain(Value):
-    """Run the call once more: what a hook after a call returns.
+    """Run the call once more; a hook after a call returns this.
 
     Attributes:
         most: how often the call may run in all; after that many runs, the last result is used.
@@ -447,7 +447,7 @@ def _only_looks(hook: Hook) -> bool:
 
 @cache
 def _returns_none(code: CodeType) -> bool:
-    """Return whether every way through a function ends with a None that stands there."""
+    """Return whether a function ends with `return None` on each way through it."""
     steps = pairwise(list(get_instructions(code)))
     return all(_is_none(end, before) for before, end in steps if end.opname in {"RETURN_VALUE", _FROM_3_12})
 
@@ -466,7 +466,7 @@ NO_HOOKS = CallHooks()
 
 
 def hooks_of(given: object) -> Hooks:
-    """Return what is given as `hooks=` of an executor or a toolset as `Hooks`.
+    """Make `Hooks` of the `hooks=` of an executor or a toolset.
 
     Raises:
         TypeError: something isn't a hook.
@@ -475,7 +475,7 @@ def hooks_of(given: object) -> Hooks:
 
 
 def hooks_for_calls(given: Any) -> Hooks:
-    """Return what is given as `hooks=` for calls as `Hooks`.
+    """Make `Hooks` of the `hooks=` for calls.
 
     Raises:
         TypeError: something isn't a hook, or describes tools and does nothing else.

@@ -8,7 +8,7 @@ from ..errors import DuplicateToolError, ToolNotFoundError
 from ..immutable import Value
 from ..message_text import nearest_names, quote, received
 from ..tools.failures import WARNING, write_log
-from ..tools.metadata import NO_CONTEXT, HiddenSwitch, check_switch, question_of
+from ..tools.metadata import NO_CONTEXT, check_switch, question_of
 from ..tools.options import style_in
 from ..tools.tool import Tool
 from ..tools.tool_sources import places_of, tell_if_undescribed, tools_of
@@ -18,22 +18,21 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from ..schema.style import SchemaStyle, StyleOptions
-    from ..tools.metadata import Enabled, Switch
+    from ..tools.metadata import Switch
     from ..tools.tool import ToolDefinition
 
     Context: TypeAlias = "Mapping[Any, Any]"
     Member: TypeAlias = "Tool[..., Any] | NamedTools | Iterable[Any] | Mapping[str, Any]"
 
 __all__ = [
-    "Entry",
     "NamedTools",
     "Selection",
     "Selector",
     "SwitchedTools",
+    "ToolEntry",
     "ToolOrigin",
     "entries_of",
     "merged",
-    "switches_of",
 ]
 
 
@@ -49,14 +48,17 @@ class ToolOrigin(Value):
     name: str
 
 
-class Entry(Value):
-    """One tool of a toolset.
+class ToolEntry(Value):
+    """One tool of a toolset, with what the toolset says about it.
+
+    `entry.replace(is_hidden=True)` returns a changed one; see `Toolset.map`.
 
     Attributes:
         tool: under the name that it has in this toolset.
         is_hidden: whether requests offer it only if they ask for it.
-        switch: the switch that was set in its registry; None if that of the tool itself counts.
-        sources: the toolsets that it came from, the innermost first.
+        switch: whether the model may call it now, as `switch` of a toolset takes it; None if that is left to
+            the tool.
+        sources: the toolsets that it came from, the innermost first. The library fills this in.
         found: whether a search has found it; None for a tool that needs none.
     """
 
@@ -67,22 +69,27 @@ class Entry(Value):
     found: bool | None = None
 
     @property
+    def name(self) -> str:
+        """The name of the tool."""
+        return self.tool.name
+
+    @property
     def is_listed(self) -> bool:
         """Whether lists and requests include it without asking for it, if it is switched on."""
         return not self.is_hidden and self.found is not False
 
 
-def entries_of(members: Iterable[Any]) -> list[Entry]:
-    """List the tools of members; those of a nested toolset take its place.
+def entries_of(members: Iterable[Any]) -> dict[str, ToolEntry]:
+    """Return the tools of members by name; those of a nested toolset take its place.
 
     Raises:
         DuplicateToolError: two tools have the same name.
         TypeError: something is neither a tool nor a collection of tools.
     """
-    return list(merged([entry for member in members for entry in _entries_of(member)]).values())
+    return merged([entry for member in members for entry in _entries_of(member)])
 
 
-def merged(entries: Iterable[Entry], *, same_is_one: bool = False) -> dict[str, Entry]:
+def merged(entries: Iterable[ToolEntry], *, same_is_one: bool = False) -> dict[str, ToolEntry]:
     """Return entries by name.
 
     Args:
@@ -92,7 +99,7 @@ def merged(entries: Iterable[Entry], *, same_is_one: bool = False) -> dict[str, 
     Raises:
         DuplicateToolError: two tools have the same name.
     """
-    named: dict[str, Entry] = {}
+    named: dict[str, ToolEntry] = {}
     for entry in entries:
         name = entry.tool.name
         other = named.setdefault(name, entry)
@@ -101,7 +108,7 @@ def merged(entries: Iterable[Entry], *, same_is_one: bool = False) -> dict[str, 
     return named
 
 
-def _entries_of(member: Any) -> list[Entry]:
+def _entries_of(member: Any) -> list[ToolEntry]:
     kind: Any = cast("Any", type(member))
     nested = getattr(kind, "__entries__", None)
     if nested is not None:
@@ -114,7 +121,7 @@ def _entries_of(member: Any) -> list[Entry]:
     tools = tools_of(member if _is_several(kind, member) else [member])
     for tool in tools:
         tell_if_undescribed(tool)
-    return [Entry(tool) for tool in tools]
+    return [ToolEntry(tool) for tool in tools]
 
 
 def _is_several(kind: Any, member: Any) -> bool:
@@ -124,18 +131,8 @@ def _is_several(kind: Any, member: Any) -> bool:
     return not hasattr(kind, "items") or all(isinstance(one, Tool) for one in member.values())
 
 
-def _from(toolset: NamedTools, entry: Entry) -> Entry:
+def _from(toolset: NamedTools, entry: ToolEntry) -> ToolEntry:
     return entry.replace(sources=(*entry.sources, ToolOrigin(toolset, entry.tool.name)))
-
-
-def switches_of(entries: Mapping[str, Entry]) -> dict[str, Switch]:
-    """Return the switches that tools have from their registries, and those of hidden tools."""
-    found: dict[str, Switch] = {}
-    for name, entry in entries.items():
-        switch = HiddenSwitch(entry.switch) if entry.is_hidden else entry.switch
-        if switch is not None:
-            found[name] = switch
-    return found
 
 
 Selector: TypeAlias = "str | Tool[..., Any]"
@@ -153,10 +150,12 @@ class NamedTools:
     __slots__ = ()
 
     if TYPE_CHECKING:
-        _named: Mapping[str, Entry]
+        _named: Mapping[str, ToolEntry]
 
         @property
-        def _entries(self) -> SwitchedTools: ...
+        def switched_tools(self) -> SwitchedTools:
+            """The tools with their switches, for the rest of this package."""
+            ...
 
         @property
         def toolset(self) -> NamedTools:
@@ -168,14 +167,24 @@ class NamedTools:
         """The hooks of the tools themselves; None without any."""
         return self.toolset.hooks
 
-    def __entries__(self) -> tuple[Entry, ...]:
-        """Return its entries, for the rest of this package."""
+    @property
+    def entries(self) -> tuple[ToolEntry, ...]:
+        """The tools, each with what is said about it here, in order."""
         return tuple(self._named.values())
+
+    def __entries__(self) -> tuple[ToolEntry, ...]:
+        """Return the entries that it has as a member of another set of tools."""
+        return self.entries
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the tools, in order."""
         return tuple(self._named)
+
+    @property
+    def listed_names(self) -> tuple[str, ...]:
+        """The names of the tools that a request offers without being asked for them, if they are on."""
+        return self.toolset.listed_names
 
     @property
     def selector_type(self) -> Any:
@@ -310,7 +319,7 @@ class NamedTools:
         Raises:
             ToolNotFoundError: there is no such tool; tools that are switched off aren't suggested.
         """
-        entries = self._entries
+        entries = self.switched_tools
         if isinstance(selector, str) and selector not in entries.tools:
             raise ToolNotFoundError(selector, nearest_names(selector, entries.offered(context), _SUGGESTED))
         return entries.shown(self.name_of(selector), entries.described_by(context))
@@ -326,7 +335,7 @@ class NamedTools:
             ToolNotFoundError: it isn't there.
             Exception: what its switch raises.
         """
-        return self._entries.is_enabled(self.name_of(selector), context)
+        return self.switched_tools.is_enabled(self.name_of(selector), context)
 
     def is_offered(self, selector: Selector, /, *, context: Context | None = None) -> bool:
         """Return whether `offered` lists a tool: it is enabled, and no search has to find it first.
@@ -339,7 +348,7 @@ class NamedTools:
             ToolNotFoundError: it isn't there.
             Exception: what its switch raises.
         """
-        entries, name = self._entries, self.name_of(selector)
+        entries, name = self.switched_tools, self.name_of(selector)
         return name not in entries.unfound and entries.is_enabled(name, context)
 
     def offered(self, *, context: Context | None = None) -> list[Tool[..., Any]]:
@@ -348,7 +357,7 @@ class NamedTools:
         Args:
             context: for switches that take one: what the executor gets for the calls.
         """
-        entries = self._entries
+        entries = self.switched_tools
         describer = entries.described_by(context)
         return [entries.shown(name, describer) for name in entries.offered(context)]
 
@@ -368,12 +377,12 @@ class NamedTools:
             A fresh dict each, as `Tool.definition` returns it, in order.
         """
         style = style_in(options)
-        entries = self._entries
+        entries = self.switched_tools
         describer = entries.described_by(context)
         return [entries.definition(name, describer, style) for name in entries.offered(context)]
 
-    def switched(self, tools: tuple[Selection, ...], enabled: Switch | None) -> list[str]:
-        """Return the names of tools whose switch is about to change, for the rest of this package.
+    def _names_to_switch(self, tools: tuple[Selection, ...], enabled: Switch | None) -> list[str]:
+        """Return the names of tools whose switch is about to change.
 
         Raises:
             ToolNotFoundError: one isn't there.
@@ -408,33 +417,25 @@ class NamedTools:
 class SwitchedTools:
     """Tools with their switches; immutable.
 
+    Args:
+        named: name to entry, in the order of registration.
+
     Attributes:
-        tools: name to tool, in the order of registration.
-        switches: name to the switch of a tool here, whatever the tool itself says.
+        tools: name to tool.
         describer: name of the tool that gives the long documentation of the others, or None.
         unfound: names of the tools that aren't listed until a search finds them; they may be called.
     """
 
-    __slots__ = ("tools", "switches", "describer", "unfound", "_questions", "_shown")
+    __slots__ = ("tools", "describer", "unfound", "_entries", "_questions", "_shown")
 
-    def __init__(
-        self,
-        tools: dict[str, Tool[..., Any]],
-        switches: dict[str, Switch],
-        describer: str | None,
-        unfound: frozenset[str] = frozenset(),
-    ) -> None:
-        self.tools = tools
-        self.switches = switches
-        self.describer = describer
-        self.unfound = unfound
+    def __init__(self, named: dict[str, ToolEntry]) -> None:
+        self._entries = named
+        self.tools = {name: entry.tool for name, entry in named.items()}
+        self.describer = next((name for name, tool in self.tools.items() if tool.describes_tools), None)
+        self.unfound = frozenset([name for name, entry in named.items() if entry.found is False])
         # Filled on demand, by name and describing tool; two threads may write the same entry twice.
         self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
         self._questions: dict[tuple[str, bool], bool | Callable[[Context], bool]] = {}
-
-    def _own_switch(self, name: str, *, asked_for: bool) -> Enabled:
-        own: Enabled = self.switches.get(name)
-        return own.own if asked_for and isinstance(own, HiddenSwitch) else own
 
     def switch_of(self, name: str, *, asked_for: bool = False) -> Switch:
         """Return the switch of a tool.
@@ -443,9 +444,10 @@ class SwitchedTools:
             name: of the tool.
             asked_for: whether a request asks for the tool, even if it is hidden.
         """
-        own = self._own_switch(name, asked_for=asked_for)
-        if own is None:
-            own = self.tools[name].enabled
+        entry = self._entries[name]
+        if entry.is_hidden and not asked_for:
+            return False
+        own = self.tools[name].enabled if entry.switch is None else entry.switch
         return True if own is None else own
 
     def is_enabled(self, name: str, context: Context | None, *, asked_for: bool = False) -> bool:

@@ -1,4 +1,4 @@
-"""Which tool a call means whose name isn't offered: one whose name is near, and which its arguments fit.
+"""Calls with an unknown name: the tool that such a call means has a near name, and takes its arguments.
 
 Most calls have the name of a tool, so this module is imported with the first one that doesn't.
 """
@@ -15,7 +15,7 @@ from ..errors import DecodeError, ToolNotFoundError
 from ..findings import repaired
 from ..immutable import Value
 from ..json_values import is_object, to_json_text
-from ..message_text import nearest_names, quote
+from ..message_text import nearest_names, quote, words_of
 from ..tools.calls import arguments_to_decode
 from ..tools.failures import INFO
 from .tool_call import FAILURES
@@ -90,7 +90,7 @@ def may_be_read(tool: Tool[..., Any]) -> bool:
 
 
 def with_name_note(call: RawCall, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was noted about the arguments of a call that was read as another one, after a note on that.
+    """Return the details of a call that was read as another one, with a note on its name before the others.
 
     Args:
         call: under the name of the tool.
@@ -103,7 +103,7 @@ def with_name_note(call: RawCall, details: Mapping[str, Any]) -> dict[str, Any]:
 def unknown_tool(
     call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools
 ) -> ToolNotFoundError:
-    """Return what is wrong with a call whose name isn't that of a tool, and the call to send, if it is known.
+    """Return the error for a call whose name isn't that of a tool, with the call to send if it is known.
 
     Args:
         call: as the model sent it.
@@ -119,7 +119,7 @@ def unknown_tool(
 
 
 def with_its_call(call: RawCall, tool: Tool[..., Any]) -> ToolNotFoundError:
-    """Return what is wrong with the name of a call that was read as one of a tool, and the call to send."""
+    """Return the error for the name of a call that was read as one of a tool, with the call to send."""
     return _not_found(call.sent_name or "", tool, arguments_to_send(tool, arguments_to_decode(call)))
 
 
@@ -149,8 +149,8 @@ def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: Name
 def _names_inside(toolset: NamedTools) -> dict[str, list[str]]:
     """Return the names that tools have in the toolsets from which they came."""
     return {
-        entry.tool.name: [source.name for source in entry.sources if source.name != entry.tool.name]
-        for entry in toolset.__entries__()
+        entry.name: [source.name for source in entry.sources if source.name != entry.name]
+        for entry in toolset.entries
     }
 
 
@@ -198,7 +198,7 @@ def _has_near_key(tool: Tool[..., Any], arguments: dict[str, Any]) -> bool:
 # --- names ---------------------------------------------------------------------------------------
 
 _LONGEST = 128
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_words = lru_cache(maxsize=4096)(words_of)
 _NAMESPACE = re.compile(r"__|[./:]")
 """What stands between the name of a server or group and that of a tool, as in `mcp__maths__add`."""
 
@@ -245,7 +245,7 @@ def near_names(
 
 
 def _nearest(name: str, names: Iterable[str], inside: Mapping[str, Sequence[str]]) -> tuple[bool, list[str]]:
-    """Return what `near_names` does, after whether these are the same name, written in another way."""
+    """Return the near names, after whether they are only another way to write the name; see `near_names`."""
     own = _INDEX.sub("", name.partition(_SPECIAL)[0])
     others = sorted(names) if len(name) <= _LONGEST and _words(own) else []
 
@@ -291,11 +291,6 @@ def _is_nearly(name: str, other: str) -> bool:
         for one in _plain(inner)
         for two in _plain(whole)
     )
-
-
-@lru_cache(maxsize=4096)
-def _words(name: str) -> Words:
-    return tuple([word.casefold() for word in _WORD.findall(name)])
 
 
 def _joined(words: Words) -> str:

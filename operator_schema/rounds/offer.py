@@ -1,4 +1,4 @@
-"""What one request offers to the model, and the round that its answer becomes."""
+"""Offers: the tools that one request offers to the model, and the round that its answer becomes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the w
 
 
 class ModelAnswer(Protocol):
-    """What a provider reads from a response: the calls, and the message that contains them."""
+    """An answer of a provider: the calls, and the message that contains them."""
 
     @property
     def calls(self) -> Iterable[RawCall]:
@@ -53,7 +53,7 @@ class ModelAnswer(Protocol):
 
 
 class ToolChoice(Value):
-    """What a request asks of the model, in terms that every provider has.
+    """Whether the model may or has to call tools, in terms that every provider has.
 
     Attributes:
         mode: `auto`: it may call tools; `required`: it has to call one; `named`: it has to call this
@@ -66,7 +66,7 @@ class ToolChoice(Value):
 
 
 class Offer(Value, Keeper, Generic[Input]):
-    """What one request offers to the model; made by `toolset.offer`.
+    """The tools that one request offers to the model; made by `toolset.offer`.
 
     Attributes:
         toolset: the toolset that made the offer.
@@ -99,7 +99,7 @@ class Offer(Value, Keeper, Generic[Input]):
         deferred: tuple[str, ...] = (),
         brought: Brought = (),
     ) -> None:
-        snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
+        snapshot = toolset.switched_tools
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
         # For speed alone: every turn makes one, and what a request takes more of costs the others nothing.
@@ -299,18 +299,19 @@ def make_offer(
     descriptions: Mapping[str, str] | None = None,
     context: Context | None = None,
     max_tokens: int | None = None,
-    found: Sequence[str] | None = None,
+    shown: Sequence[str] | None = None,
+    found: Sequence[str] = (),
     deferred: Selections = (),
     brought: Brought = (),
 ) -> Offer[Any]:
     """Make an offer; see `Toolset.offer`.
 
-    The tools in `found` come last, in this order, in place of those that a search has found in the toolset.
-    `brought` has JSON values for injected parameters of some tools, which their calls get in a round.
+    A search says which tools are `shown` without asking for them, and which of them come last, in this
+    order, because they were `found`. `brought` has JSON values for injected parameters of some tools, which
+    their calls get in a round.
     """
-    snapshot = toolset._entries  # noqa: SLF001  # the same tools, with their switches
-    wanted, last = _wanted(toolset, only, also, found), found or ()
-    candidates = [*[name for name in toolset.names if name in wanted and name not in last], *last]
+    snapshot = toolset.switched_tools
+    candidates, last = _candidates(toolset, only, also, shown, found), found
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
     described = _checked(toolset, descriptions or {})
     put_off: tuple[str, ...] = ()
@@ -325,7 +326,7 @@ def make_offer(
         seen = tuple([name for name in names if name not in put_off])
         kept, left_out = _within(max_tokens, snapshot, seen, order, dict(described))
         names = tuple([name for name in names if name in kept or name in put_off])
-    choice = _choice(toolset, names, required, wanted, left_out)
+    choice = _choice(toolset, names, required, candidates, left_out)
     if choice.name is not None and choice.name in put_off:
         message = f"the required tool {quote(choice.name)} is deferred, so the model doesn't see it"
         raise OfferError(choice.name, f"{message}: take it out of deferred")
@@ -335,24 +336,34 @@ def make_offer(
     return Offer(toolset, names, choice, strict, described, left_out, put_off, brought)
 
 
-def _wanted(
-    toolset: NamedTools, only: Selections | None, also: Selections, found: Sequence[str] | None
-) -> frozenset[str]:
-    if only is None:
-        listed_now = [entry for entry in toolset.__entries__() if entry.is_listed]
-        shown = [one.tool.name for one in listed_now if found is None or one.found is None]
-        return frozenset([*shown, *(found or ()), *toolset.names_of(*_selections("also", also))])
-    if isinstance(also, (NamedTools, str)) or also != ():
+def _candidates(
+    toolset: NamedTools,
+    only: Selections | None,
+    also: Selections,
+    shown: Sequence[str] | None,
+    found: Sequence[str],
+) -> list[str]:
+    """List the names of the tools that a request asks for, in their order, whether they are on or off."""
+    if only is not None and (isinstance(also, (NamedTools, str)) or also != ()):
         message = "only= and also= exclude each other: name all tools in only=, or leave it out"
         raise TypeError(message)
-    return frozenset(toolset.names_of(*_selections("only", only)))
+    if only is not None:
+        asked, shown = frozenset(toolset.names_of(*_selections("only", only))), ()
+    else:
+        asked = frozenset(toolset.names_of(*_selections("also", also)))
+        shown = toolset.listed_names if shown is None else shown
+    if asked.difference(shown):
+        asked = asked.union(shown)
+        shown = [name for name in toolset.names if name in asked]
+    last = {*found}
+    return [*[name for name in shown if name not in last], *found]
 
 
 def _choice(
     toolset: NamedTools,
     names: tuple[str, ...],
     required: Required,
-    wanted: frozenset[str],
+    wanted: Sequence[str],
     left_out: tuple[str, ...],
 ) -> ToolChoice:
     if required is None:
@@ -373,7 +384,7 @@ def _choice(
     return ToolChoice("named", name)
 
 
-def _why_not(toolset: NamedTools, name: str, names: tuple[str, ...], wanted: frozenset[str]) -> str:
+def _why_not(toolset: NamedTools, name: str, names: tuple[str, ...], wanted: Sequence[str]) -> str:
     """Return why a required tool isn't available, and what to do about it."""
     there = f"available are {listed([quote(other) for other in names]) or 'none'}"
     if name in wanted:

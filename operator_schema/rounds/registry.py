@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..tools.metadata import Switch
     from ..tools.tool import Tool
-    from .named_tools import Entry, Member, Selection, Selector, SwitchedTools
+    from .named_tools import Member, Selection, Selector, SwitchedTools, ToolEntry
 
     Listener = Callable[["RegistryChange"], object]
 
@@ -60,7 +60,7 @@ class Registry(NamedTools):
     def __init__(self, *members: Member) -> None:
         self._lock = RLock()
         self._listeners = Listeners()
-        self._named: dict[str, Entry] = {entry.tool.name: entry for entry in self.admit(entries_of(members))}
+        self._named: dict[str, ToolEntry] = self.admit(entries_of(members))
         # Made at the first read after a change, so that registering one by one takes no copy each.
         self._toolset: Toolset[Any] | None = None
 
@@ -70,18 +70,19 @@ class Registry(NamedTools):
         made = self._toolset
         if made is None:
             with self._lock:
-                made = self._toolset = Toolset.of_entries(self._named.values())
+                made = self._toolset = Toolset.of_entries(dict(self._named))
         return made
 
     @property
-    def _entries(self) -> SwitchedTools:
-        return self.toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
+    def switched_tools(self) -> SwitchedTools:
+        """The tools with their switches, for the rest of this package."""
+        return self.toolset.switched_tools
 
-    def __entries__(self) -> tuple[Entry, ...]:
+    def __entries__(self) -> tuple[ToolEntry, ...]:
         """Return the entries for another set of tools; a tool of `describe_tools` describes this registry."""
         return tuple([entry for entry in [*self._named.values()] if not entry.tool.describes_tools])
 
-    def admit(self, entries: list[Entry]) -> list[Entry]:
+    def admit(self, entries: dict[str, ToolEntry]) -> dict[str, ToolEntry]:
         """Return new tools in the form in which they are kept, for the rest of this package."""
         return entries
 
@@ -104,13 +105,13 @@ class Registry(NamedTools):
         """
         added = self.admit(entries_of([member, *others]))
         with self._lock:
-            for entry in added:
-                other = self._named.get(entry.tool.name)
+            for name, entry in added.items():
+                other = self._named.get(name)
                 if other is not None:
-                    raise DuplicateToolError(entry.tool.name, places_of(other.tool, entry.tool))
-            self._named.update({entry.tool.name: entry for entry in added})
+                    raise DuplicateToolError(name, places_of(other.tool, entry.tool))
+            self._named.update(added)
             self._toolset = None
-        self._listeners.tell(added=tuple([entry.tool.name for entry in added]))
+        self._listeners.tell(added=tuple(added))
         return member
 
     def unregister(self, selector: Selector, /) -> Tool[..., Any]:
@@ -144,7 +145,7 @@ class Registry(NamedTools):
             TypeError: `enabled` is something else, or no tools are named.
         """
         with self._lock:
-            names = self.switched(tools, enabled)
+            names = self._names_to_switch(tools, enabled)
             for name in names:
                 self._named[name] = self._named[name].replace(switch=enabled)
             self._toolset = None if names else self._toolset
@@ -170,8 +171,8 @@ class Registry(NamedTools):
                 raise TypeError(message)
             named = after.entries_after(before)
             # Tools that were made from earlier ones are kept as those were.
-            own = {name for name, entry in after._named.items() if _is_from(before, entry)}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools
-            named.update({one.tool.name: one for one in self.admit([*_without(named, own)])})
+            own = {entry.name for entry in after.entries if _is_from(before, entry)}
+            named |= self.admit({name: entry for name, entry in named.items() if name not in own})
             changed = _difference(dict(self._named), named)
             self._named, self._toolset = named, None
         self._listeners.tell(**changed)
@@ -204,7 +205,7 @@ class Registry(NamedTools):
     # --- as a value ------------------------------------------------------------------------------
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """Return what copies and pickles consist of: no lock, no listeners."""
+        """Return the content of copies and pickles: no lock, no listeners."""
         return tuple(self._named.values()), dict(self.__dict__)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -223,19 +224,15 @@ class Registry(NamedTools):
         return copied
 
 
-def _is_from(toolset: Toolset[Any], entry: Entry) -> bool:
+def _is_from(toolset: Toolset[Any], entry: ToolEntry) -> bool:
     return any(source.toolset is toolset for source in entry.sources)
 
 
-def _without(named: dict[str, Entry], names: set[str]) -> list[Entry]:
-    return [entry for name, entry in named.items() if name not in names]
-
-
-def _difference(before: dict[str, Entry], after: dict[str, Entry]) -> dict[str, tuple[str, ...]]:
+def _difference(before: dict[str, ToolEntry], after: dict[str, ToolEntry]) -> dict[str, tuple[str, ...]]:
     """Return the attributes of the `RegistryChange` from one content to another."""
     kept = [name for name in after if name in before and after[name].tool == before[name].tool]
 
-    def switch(entry: Entry) -> tuple[Any, ...]:
+    def switch(entry: ToolEntry) -> tuple[Any, ...]:
         return entry.switch, entry.is_hidden, entry.found
 
     return {
@@ -246,7 +243,7 @@ def _difference(before: dict[str, Entry], after: dict[str, Entry]) -> dict[str, 
 
 
 class RegistryChange(Value):
-    """What has changed in a registry.
+    """The tools that one change of a registry added, removed or switched.
 
     Attributes:
         added: names of the tools that were added, in their order.

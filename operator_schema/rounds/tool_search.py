@@ -6,8 +6,11 @@ import re
 from _thread import RLock
 from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import copy
+from itertools import chain, islice
 from json import loads
+from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
@@ -25,24 +28,25 @@ from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from ..tools.injection import skip
 from ..tools.signature import is_coroutine_function
-from .named_tools import Entry
+from .named_tools import ToolEntry
 from .offer import make_offer
-from .ranking import Ranking, all_terms, best, fused, in_turn, is_from, similarities, term_of, terms, words_in
+from .ranking import Ranking, best, fused, in_turn, is_from, similarities, term_of, terms_of, words_in
 from .registry import Registry
-from .toolset import Toolset
 from .transcript import Turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
     from typing import Self, TypeAlias
 
     from ..tools.tool import Tool
     from .named_tools import Member, Selection
     from .offer import Context, Offer, Required, Selections, Strict
+    from .toolset import Toolset
 
     Embed: TypeAlias = Callable[[list[str]], Sequence[Sequence[float]]]
 
-__all__ = ["FoundTools", "ToolSearch"]
+__all__ = ["FoundTools", "ToolIndex", "ToolSearch", "ToolText", "read_tool", "text_for_vector"]
 
 _ABOUT = (
     "Find tools that can do something: there are more than those you see. Say in a few words what has to be "
@@ -62,6 +66,13 @@ _RANKED = 50
 _NAME_WEIGHT, _DESCRIPTION_WEIGHT = 4, 2
 _MOST_PARTS = 20_000
 """How many parts of one schema are read."""
+
+_READ_AT_ONCE = 100
+"""How many tools a search reads itself; if there are more, a thread reads them before it."""
+
+
+_REMADE = {"_moment": None, "_function": None}
+"""What a copy makes anew."""
 
 
 class _Short:
@@ -153,11 +164,12 @@ class ToolSearch(Registry):
         self._embed, self._most, self._with_message = embed, most, with_message
         self._description = f"{_ABOUT}." if about is None else f"{_ABOUT}: {writable_text('about', about)}"
         self._vectors: dict[str, list[float]] = {}
-        self._index: _Index | None = None
-        catalogue: Toolset[Any] = Toolset(*members)
+        self._moment: _Moment | None = None
         # Name to whether a search found it, for tools that return, as from a server that has changed.
-        self._known: dict[str, bool | None] = dict.fromkeys([name, *catalogue.names_of(always)])
-        super().__init__(self._new_tool(name), catalogue)
+        self._known: dict[str, bool | None] = {name: None}
+        super().__init__(self._new_tool(name), *members)
+        self._known |= dict.fromkeys(self.names_of(always))
+        self._named.update({name: self._named[name].replace(found=None) for name in self._known})
 
     def _new_tool(self, name: str) -> Tool[..., Any]:
         def search_tools(
@@ -180,20 +192,20 @@ class ToolSearch(Registry):
         made: Any = make(search_tools)
         return made  # type: ignore[no-any-return]  # callers don't see the context
 
-    def admit(self, entries: list[Entry]) -> list[Entry]:
+    def admit(self, entries: dict[str, ToolEntry]) -> dict[str, ToolEntry]:
         """Return new tools as they are kept: as not found, unless they were listed before."""
-        return [
-            entry.replace(found=self._known.get(entry.tool.name, False)) if entry.found is None else entry
-            for entry in entries
-        ]
+        return {
+            name: entry.replace(found=self._known.get(name, False)) if entry.found is None else entry
+            for name, entry in entries.items()
+        }
 
-    def __entries__(self) -> tuple[Entry, ...]:
+    def __entries__(self) -> tuple[ToolEntry, ...]:
         """Return the entries for another set of tools: only the tools, as if all were found."""
         kept = super().__entries__()
         return tuple([entry.replace(found=None) for entry in kept if not self._is_search(entry)])
 
-    def _is_search(self, entry: Entry) -> bool:
-        return getattr(entry.tool, "__wrapped__", None) is self._function
+    def _is_search(self, entry: ToolEntry) -> bool:
+        return _searches(entry, self._function)
 
     # --- searching -------------------------------------------------------------------------------
 
@@ -217,66 +229,58 @@ class ToolSearch(Registry):
         """
         query, prefix = checked_text("a query", query), checked_text("prefix", prefix)
         message = _both_ends(checked_text("message", message))
-        toolset = self.toolset
-        entries = {entry.tool.name: entry for entry in toolset.__entries__()}
-        names = [
-            name for name, entry in entries.items() if entry.found is not None and name.startswith(prefix)
-        ]
-        snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # the same tools, with their switches
-        found: list[Tool[..., Any]] = []
-        tools = {name: entry.tool for name, entry in entries.items()}
-        for name in self._ranked(query, message, tools, frozenset(names)):
-            if snapshot.is_offered(name, context):
-                found.append(entries[name].tool)
-            if len(found) == self._most:
-                break
-        return found
+        now = self._now()
+        snapshot = now.snapshot
+
+        def is_wanted(name: str) -> bool:
+            return name.startswith(prefix) and now.may_be_found(name)
+
+        ranked = self._ranked(now.index, query, message, is_wanted)
+        offered = (snapshot.tools[name] for name in ranked if snapshot.is_offered(name, context))
+        return list(islice(offered, self._most))
 
     def _why_nothing(self, prefix: str, context: Context | None) -> str:
-        """Return what the model reads if a search found nothing; of prefixes, only those that it may see."""
-        toolset = self.toolset
-        snapshot = toolset._entries  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as in `search`
-        names = [entry.tool.name for entry in toolset.__entries__() if entry.found is not None]
-        offered = [name for name in names if snapshot.is_offered(name, context)]
+        """Return the note on a search that found nothing; it names only prefixes that the model may see."""
+        now = self._now()
+        names = [name for name in now.snapshot.tools if now.may_be_found(name)]
+        offered = [name for name in names if now.snapshot.is_offered(name, context)]
         return no_such_prefix(prefix, offered) or _NOTHING
 
     def _ranked(
-        self, query: str, message: str, tools: dict[str, Tool[..., Any]], wanted: frozenset[str]
-    ) -> list[str]:
-        """List the names of tools that fit, the best first."""
-        index = self._index
-        if index is None or index.tools != tools:
-            index = self._index = _Index(tools)
+        self, index: ToolIndex, query: str, message: str, is_wanted: Callable[[str], bool]
+    ) -> Iterator[str]:
+        """Yield the names of wanted tools that fit, the best first."""
         alone = index.scores(query, "")
         if not message:
-            return self._with_vectors(index, best(alone), query, wanted)
+            return self._with_vectors(index, best(alone), query, is_wanted)
         together = index.scores(query, message)
-        both = self._with_vectors(index, best(together), f"{query}\n{message}", wanted)
+        both = self._with_vectors(index, best(together), f"{query}\n{message}", is_wanted)
         if is_from(query, message):
             return both
-        return in_turn(self._with_vectors(index, best(alone, together), query, wanted), both)
+        return in_turn(self._with_vectors(index, best(alone, together), query, is_wanted), both)
 
     def _with_vectors(
-        self, index: _Index, ranked: list[str], asked: str, wanted: frozenset[str]
-    ) -> list[str]:
-        """List the names of wanted tools that fit by words, and by vectors if there are some.
+        self, index: ToolIndex, ranked: Iterator[str], asked: str, is_wanted: Callable[[str], bool]
+    ) -> Iterator[str]:
+        """Yield the names of wanted tools that fit by words, and by vectors if there are some.
 
         Args:
             index: of all tools.
             ranked: the names that fit by words, the best first.
             asked: the text for the vectors.
-            wanted: names that may be listed.
+            is_wanted: whether a name may be listed.
         """
-        by_words = [name for name in ranked if name in wanted]
         if self._embed is None:
-            return by_words
+            return filter(is_wanted, ranked)
+        by_words = [*filter(is_wanted, ranked)]
         try:
-            by_vectors = best(self._similarities(asked, {name: index.tools[name] for name in wanted}))
+            wanted = {name: one for name, one in index.tools.items() if is_wanted(name)}
+            by_vectors = best(self._similarities(asked, wanted))
         except Exception as error:  # noqa: BLE001  # your program's own code
             write_log(WARNING, "embed failed, so a search of tools used only words", error=error)
-            return by_words
-        ranked = best(fused([by_words[:_RANKED], by_vectors[:_RANKED]]))
-        return [*ranked, *[name for name in by_words[_RANKED:] if name not in ranked]]
+            return iter(by_words)
+        both = dict.fromkeys(best(fused([by_words[:_RANKED], [*islice(by_vectors, _RANKED)]])))
+        return iter([*both, *[name for name in by_words[_RANKED:] if name not in both]])
 
     def _similarities(self, query: str, tools: Mapping[str, Tool[..., Any]]) -> dict[str, float]:
         """Return name to cosine; the vector of each text is made once.
@@ -285,7 +289,7 @@ class ToolSearch(Registry):
             ValueError: the function returns a wrong number of vectors, or vectors of several lengths.
             Exception: what it raises.
         """
-        texts = {name: _text_of(one) for name, one in tools.items()}
+        texts = {name: text_for_vector(one) for name, one in tools.items()}
         known = self._vectors
         new = [text for text in dict.fromkeys(texts.values()) if text not in known]
         asked = [query, *new]
@@ -308,7 +312,23 @@ class ToolSearch(Registry):
                 self._named[name] = self._named.pop(name).replace(found=True)
                 self._known[name] = True
             self._toolset = None if new else self._toolset
+        # What the next request needs is made here, in the thread of the search.
+        _ = self._now().toolset.hooks
         self._listeners.tell(switched=tuple(new))
+
+    def _now(self) -> _Moment:
+        """Return the tools as they are now; their index is made when it is first asked."""
+        toolset, now = self.toolset, self._moment
+        if now is None or now.toolset is not toolset:
+            now = self._moment = _Moment(toolset, self._function, None if now is None else now.index)
+        return now
+
+    def _read_ahead(self) -> _Moment:
+        """Return the tools as they are now; if there are many, a thread begins to read them for a search."""
+        now = self._now()
+        if len(now.index.tools) > _READ_AT_ONCE:
+            now.index.read_ahead()
+        return now
 
     # --- conversations ---------------------------------------------------------------------------
 
@@ -319,17 +339,16 @@ class ToolSearch(Registry):
             context: for switches that take one. With `FoundTools` in it, those found tools are listed, and
                 not the tools found in the registry.
         """
-        own = _own_of(context)
+        now, own = self._read_ahead(), _own_of(context)
         if own is None:
             return super().offered(context=context)
-        snapshot = self._entries
-        shown = [name for name, entry in [*self._named.items()] if entry.found is None]
-        there = [name for name in own.names if name not in shown and name in snapshot.tools]
+        snapshot = now.snapshot
+        there = [name for name in own.names if now.may_be_found(name)]
         describer = snapshot.described_by(context)
         return [
             snapshot.shown(name, describer)
-            for name in [*shown, *there]
-            if name in snapshot.tools and snapshot.is_offered(name, context)
+            for name in [*now.constant, *there]
+            if snapshot.is_offered(name, context)
         ]
 
     @property
@@ -346,17 +365,7 @@ class ToolSearch(Registry):
         Raises:
             TypeError: it isn't a list of items.
         """
-        return self._found_in(_items_of(history), self._own_names())
-
-    def _found_in(self, items: list[Any], names: list[str]) -> tuple[str, ...]:
-        """List what searches found; see `found_in`. The names are those of the tool that searches."""
-        told = [name for item in items for name in _found_by_searches(item, names)]
-        there = {name for name, entry in [*self._named.items()] if entry.found is not None}
-        return tuple([name for name in dict.fromkeys(told) if name in there])
-
-    def _own_names(self) -> list[str]:
-        """List the name of the tool that searches; none after it was unregistered."""
-        return [entry.tool.name for entry in [*self._named.values()] if self._is_search(entry)]
+        return self._now().found_in(_items_of(history))
 
     def for_conversation(self, history: Iterable[Any] = (), /) -> Self:
         """Return a registry of the same tools for one conversation, with only the tools found in it.
@@ -371,7 +380,7 @@ class ToolSearch(Registry):
         """
         found = self.found_in(history)
         made = copy(self)
-        made._index = self._index  # noqa: SLF001  # its own class
+        made._moment = self._now()  # noqa: SLF001  # its own class, which shares the index
         made._begin(found)  # noqa: SLF001  # its own class
         return made
 
@@ -420,13 +429,13 @@ class ToolSearch(Registry):
         if not isinstance(deferred, bool):
             message = f"deferred must be True or False, not {as_written(deferred)}"
             raise TypeError(message)
-        items, names = _items_of(history), self._own_names()
-        found = self._to_be_found() if deferred else self._found_in(items, names)
+        now, items = self._read_ahead(), _items_of(history)
+        found = now.to_be_found() if deferred else now.found_in(items)
         message = _both_ends(_last_said(items)) if self._with_message else ""
-        brought = tuple([(name, (("_message", message),)) for name in names if message])
+        brought = tuple([(name, (("_message", message),)) for name in now.own if message])
         named = None if required is None or required in {"any", "none"} else self.name_of(required)
         return make_offer(
-            self.toolset,
+            now.toolset,
             None,
             also,
             required,
@@ -434,15 +443,11 @@ class ToolSearch(Registry):
             descriptions=descriptions,
             context=context,
             max_tokens=max_tokens,
+            shown=now.constant,
             found=found,
             deferred=[name for name in found if name != named] if deferred else (),
             brought=brought,
         )
-
-    def _to_be_found(self) -> list[str]:
-        """List the names of the tools that a search may find."""
-        entries = [*self._named.items()]
-        return sorted([name for name, entry in entries if entry.found is not None and not entry.is_hidden])
 
     # --- as a value ------------------------------------------------------------------------------
 
@@ -450,10 +455,10 @@ class ToolSearch(Registry):
         return f"<ToolSearch of {len(self)}, {len(self.found)} found>"
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """Return what copies and pickles consist of: each copy has a search tool of its own."""
+        """Return the content of copies and pickles: each copy makes a search tool of its own."""
         entries, attributes = super().__getstate__()
         own = next((entry for entry in entries if self._is_search(entry)), None)
-        attributes = {key: value for key, value in attributes.items() if key not in {"_index", "_function"}}
+        attributes = {key: value for key, value in attributes.items() if key not in _REMADE}
         attributes["_known"] = dict(self._known)
         search = None if own is None else (own.tool.name, own.switch)
         return tuple([entry for entry in entries if entry is not own]), {**attributes, "_search": search}
@@ -463,10 +468,10 @@ class ToolSearch(Registry):
         entries, attributes = state
         search = attributes["_search"]
         own = {key: value for key, value in attributes.items() if key != "_search"}
-        super().__setstate__((entries, {**own, "_index": None, "_function": None}))
+        super().__setstate__((entries, {**own, **_REMADE}))
         if search is not None:
             name, switch = search
-            self._named = {name: Entry(self._new_tool(name), switch=switch), **self._named}  # pyright: ignore[reportIncompatibleVariableOverride]  # it changes
+            self._named = {name: ToolEntry(self._new_tool(name), switch=switch), **self._named}  # pyright: ignore[reportIncompatibleVariableOverride]  # it changes
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self._embed)] = self._embed  # it may hold a whole model
@@ -527,7 +532,7 @@ def _last_said(items: Sequence[Any]) -> str:
 
 
 def _both_ends(message: str) -> str:
-    """Return what a search reads of a message: a request stands before or after a long text."""
+    """Return both ends of a long message: a request stands before or after a long text."""
     if len(message) <= _LONGEST_QUERY:
         return message
     half = _LONGEST_QUERY // 2
@@ -547,7 +552,7 @@ def _said_by_user(item: Any) -> str:
     return "\n".join(said).strip()
 
 
-def _found_by_searches(item: Any, names: list[str]) -> list[str]:
+def _found_by_searches(item: Any, names: Collection[str]) -> list[str]:
     """List the names of tools in the results of searches in an item of a history."""
     if isinstance(item, Turn):
         results: list[Any] = [(one.name, one.is_error, one.content) for one in item.results]
@@ -574,6 +579,56 @@ def _names_in(content: Any) -> list[str]:
     return [name for name in shown if isinstance(name, str)]
 
 
+class _Moment:
+    """The tools of a search as they are at one time; immutable.
+
+    Args:
+        toolset: has them.
+        function: the one of the tool that searches.
+        index: of an earlier time, which is kept if it has the same tools.
+
+    Attributes:
+        toolset: has them.
+        snapshot: the tools, with their switches.
+        own: names of the tool that searches; none after it was unregistered.
+        constant: names of the tools that each request has.
+        index: of all other tools.
+    """
+
+    __slots__ = ("_entries", "constant", "index", "own", "snapshot", "toolset")
+
+    def __init__(self, toolset: Toolset[Any], function: object, index: ToolIndex | None) -> None:
+        self.toolset = toolset
+        self.snapshot = toolset.switched_tools
+        self._entries = entries = toolset._named  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        constant = [name for name, entry in entries.items() if entry.found is None]
+        self.own = tuple([name for name in constant if _searches(entries[name], function)])
+        self.constant = tuple([name for name in constant if not entries[name].is_hidden])
+        tools = {name: one for name, one in self.snapshot.tools.items() if name not in self.own}
+        self.index = index if index is not None and index.tools == tools else ToolIndex(tools)
+
+    def may_be_found(self, name: str) -> bool:
+        """Return whether there is a tool of a name that a search may find."""
+        entry = self._entries.get(name)
+        return entry is not None and entry.found is not None
+
+    def to_be_found(self) -> list[str]:
+        """List the names of the tools that a search may find."""
+        return sorted(
+            [name for name, one in self._entries.items() if one.found is not None and not one.is_hidden]
+        )
+
+    def found_in(self, items: Iterable[Any]) -> tuple[str, ...]:
+        """List the names of the tools that searches found, as the items of a history say."""
+        told = [name for item in items for name in _found_by_searches(item, self.own)]
+        return tuple([name for name in dict.fromkeys(told) if self.may_be_found(name)])
+
+
+def _searches(entry: ToolEntry, function: object) -> bool:
+    """Return whether a tool is the one that searches, also under another name."""
+    return getattr(entry.tool, "__wrapped__", None) is function
+
+
 # --- what a search reads about a tool ---------------------------------------------------------------
 
 
@@ -586,56 +641,65 @@ _LEAST_SPELLED = 4
 """Of a word for which a slip may stand."""
 
 
-class _ToolText:
-    """What a search reads about one tool.
+class ToolText:
+    """The words of one tool, as a search reads them.
 
     Args:
         one: the tool.
 
     Attributes:
-        counts: how much each term counts, without those of its description.
+        counts: how much each term counts.
         sentences: the terms of each sentence of its description.
-        spellings: each longer word to its term.
+        distinct: the same, each once.
+        words: the longer words, for which a slip may stand.
     """
 
-    __slots__ = ("counts", "sentences", "spellings")
+    __slots__ = ("counts", "distinct", "sentences", "words")
 
     def __init__(self, one: Tool[..., Any]) -> None:
         self.counts: dict[str, float] = {}
-        self.spellings: dict[str, str] = {}
-        self._count(one.name, all_terms(one.name), _NAME_WEIGHT)
+        name = words_in(one.name)
+        self._count(map(term_of, name), _NAME_WEIGHT)
         about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))}"[:_MOST_CHARACTERS]
-        self._count(about, terms(about), _DESCRIPTION_WEIGHT)
         left = _MOST_CHARACTERS - len(about)
         description = one.description[:left]
-        self._spell(description)
-        parts = [tuple(terms(part)) for part in _SENTENCE_END.split(description)]
-        self.sentences = tuple([part for part in parts if part])
-        left -= len(description)
-        for text in _texts_in(one.input_schema()):
-            if left <= 0:
-                break
-            self._count(text[:left], terms(text[:left]), 1)
-            left -= len(text)
+        sentences = [words_in(part) for part in [about, *_SENTENCE_END.split(description)]]
+        own, *said = [terms_of(words) for words in sentences]
+        self.sentences = tuple([tuple(sentence) for sentence in said if sentence])
+        self.distinct = tuple(dict.fromkeys(self.sentences))
+        self._count(chain(own, *said), _DESCRIPTION_WEIGHT)
+        others = words_in("\n".join(_texts_in(one.input_schema()))[: left - len(description)])
+        self._count(terms_of(others), 1)
+        every = {*name, *others}.union(*sentences)
+        self.words = tuple([word for word in every if len(word) >= _LEAST_SPELLED])
 
-    def _count(self, text: str, found: list[str], weight: int) -> None:
-        self._spell(text)
-        for term in found:
-            self.counts[term] = self.counts.get(term, 0) + weight
+    def _count(self, terms: Iterable[str], weight: int) -> None:
+        counts = self.counts
+        for term in terms:
+            counts[term] = counts.get(term, 0) + weight
 
-    def _spell(self, text: str) -> None:
-        words = [word for word in words_in(text) if len(word) >= _LEAST_SPELLED]
-        self.spellings.update({word: term_of(word) for word in words})
+    def parts(self, usual: AbstractSet[tuple[str, ...]]) -> tuple[Mapping[str, float], Mapping[str, float]]:
+        """Split the counts into those of the text without some sentences, and those of these sentences.
+
+        Args:
+            usual: the sentences.
+        """
+        rest, left_out = {**self.counts}, dict[str, float]()
+        for sentence in self.sentences:
+            for term in sentence if sentence in usual else ():
+                rest[term] -= _DESCRIPTION_WEIGHT
+                left_out[term] = left_out.get(term, 0) + _DESCRIPTION_WEIGHT
+        return {term: count for term, count in rest.items() if count}, left_out
 
 
-def _read(one: Tool[..., Any]) -> _ToolText:
-    """Return what a search reads about a tool; the tool stores it."""
-    known: _ToolText | None = one.kept_form("search_terms")
-    return one.keep_form("search_terms", _ToolText(one)) if known is None else known
+def read_tool(one: Tool[..., Any]) -> ToolText:
+    """Return the words of a tool, as a search reads them; the tool stores them."""
+    known: ToolText | None = one.kept_form("search_terms")
+    return one.keep_form("search_terms", ToolText(one)) if known is None else known
 
 
-class _Index:
-    """What a search has read about all tools.
+class ToolIndex:
+    """An index of the words of all tools; it reads them when it is first asked.
 
     A sentence that many tools share counts only where a query has no other words.
 
@@ -643,45 +707,65 @@ class _Index:
         tools: name to tool.
     """
 
-    __slots__ = ("_by_own", "_by_shared", "tools")
+    __slots__ = ("_is_read_ahead", "_rankings", "tools")
 
     def __init__(self, tools: dict[str, Tool[..., Any]]) -> None:
         self.tools = tools
-        read = {name: _read(one) for name, one in tools.items()}
-        having = Counter([sentence for one in read.values() for sentence in {*one.sentences}])
-        spellings = {word: term for one in read.values() for word, term in one.spellings.items()}
-        own: dict[str, dict[str, float]] = {}
-        shared: dict[str, dict[str, float]] = {}
-        for name, one in read.items():
-            sentences = _own_sentences(one, having, len(read))
-            own[name] = _counted(sentences, one.counts)
-            if len(sentences) < len(one.sentences):
-                shared[name] = _counted([each for each in one.sentences if each not in sentences], {})
-        self._by_own, self._by_shared = Ranking(own, spellings), Ranking(shared, spellings)
+        self._is_read_ahead = False
+        self._rankings: tuple[Ranking, Ranking] | None = None
 
     def scores(self, query: str, message: str) -> dict[str, float]:
         """Return name to score for the tools that fit a query, or a message beside it."""
-        return self._by_own.scores(query, message) or self._by_shared.scores(query, message)
+        by_own, by_shared = self.rankings()
+        return by_own.scores(query, message) or by_shared.scores(query, message)
+
+    def rankings(self) -> tuple[Ranking, Ranking]:
+        """Return two rankings: by what each tool says about itself, and by the sentences that tools share."""
+        made = self._rankings
+        if made is None:
+            # A thread that reads ahead begins at the other end, so two threads read each tool once.
+            made = self._rankings = _rankings_of(
+                {name: read_tool(self.tools[name]) for name in reversed(self.tools)}
+            )
+        return made
+
+    def read_ahead(self) -> None:
+        """Begin to read the tools in a thread, once; without threads, the first search reads them."""
+        if self._is_read_ahead or self._rankings is not None:
+            return
+        from threading import Thread  # few programs have so many tools
+
+        self._is_read_ahead = True
+        with suppress(RuntimeError):  # where no thread can be started, as in a browser
+            Thread(target=self._read_all, name="operator_schema tool search", daemon=True).start()
+
+    def _read_all(self) -> None:
+        for one in self.tools.values():
+            read_tool(one)
+            sleep(0)  # others go first
+        self.rankings()
 
 
-def _counted(sentences: Iterable[tuple[str, ...]], counts: Mapping[str, float]) -> dict[str, float]:
-    """Return how much each term counts, with those of some sentences of a description."""
-    found = dict(counts)
-    for sentence in sentences:
-        for term in sentence:
-            found[term] = found.get(term, 0) + _DESCRIPTION_WEIGHT
-    return found
-
-
-def _own_sentences(
-    one: _ToolText, having: Mapping[tuple[str, ...], int], tools: int
-) -> list[tuple[str, ...]]:
-    """List the sentences that say something about a tool: those that few share.
-
-    If many share each of them, as when several servers have the same tool, all count but those of everyone.
-    """
-    some = [sentence for sentence in one.sentences if having[sentence] < tools or tools == 1]
-    return [sentence for sentence in some if having[sentence] < _SHARED_BY] or some
+def _rankings_of(read: Mapping[str, ToolText]) -> tuple[Ranking, Ranking]:
+    having = Counter(chain.from_iterable([one.distinct for one in read.values()]))
+    of_all = len(read) if len(read) > 1 else 2
+    many = min(_SHARED_BY, of_all)
+    usual = {sentence for sentence, tools in having.items() if tools >= many}
+    own: dict[str, Mapping[str, float]] = {}
+    shared: dict[str, Mapping[str, float]] = {}
+    for name, one in read.items():
+        own[name] = one.counts
+        if not usual.isdisjoint(one.sentences):
+            if usual.issuperset(one.sentences):
+                # Several servers may have the same tool: all that it says counts, but what everyone says.
+                left_out = {sentence for sentence in one.sentences if having[sentence] >= of_all}
+            else:
+                left_out = usual
+            own[name], rest = one.parts(left_out)
+            if rest:
+                shared[name] = rest
+    words = [one.words for one in read.values()]
+    return Ranking(own, words), Ranking(shared, words)
 
 
 def _texts_in(schema: Any) -> list[str]:
@@ -705,7 +789,7 @@ def _texts_in(schema: Any) -> list[str]:
     return found
 
 
-def _text_of(one: Tool[..., Any]) -> str:
+def text_for_vector(one: Tool[..., Any]) -> str:
     """Return the text of a tool for its vector; the tool stores it."""
     known: str | None = one.kept_form("search_text")
     if known is not None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
-from ..message_text import as_written, checked_text, nearest
+from ..message_text import as_written, checked_text, nearest, received
 from ..tools.metadata import FLAGS
 from ..tools.options import are_names
+from ..tools.tool import Tool
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
-from .named_tools import Entry, NamedTools, SwitchedTools, ToolOrigin, entries_of, merged, switches_of
+from .named_tools import NamedTools, SwitchedTools, ToolEntry, ToolOrigin, entries_of, merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..schema.style import StyleOptions
     from ..tools.metadata import Switch
     from ..tools.options import ToolChanges
-    from ..tools.tool import Tool, ToolDefinition
+    from ..tools.tool import ToolDefinition
     from .hooks import Hooks
     from .named_tools import Member, Selection
     from .offer import Offer, Required, Selections, Strict
@@ -34,6 +34,7 @@ __all__ = ["ENTRY_POINTS", "Toolset"]
 ENTRY_POINTS = "operator_schema.tools"
 """The group of entry points in which a distribution names its tools."""
 
+Made = TypeVar("Made")
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 
@@ -62,8 +63,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         TypeError: something is neither a tool nor a collection of tools, or isn't a hook.
     """
 
-    _named: Mapping[str, Entry]
-    _entries: SwitchedTools  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
+    _named: Mapping[str, ToolEntry]
+    switched_tools: SwitchedTools  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
     _own_hooks: Hooks | None
     _kept: dict[str, Any]  # what was asked for before
 
@@ -72,20 +73,19 @@ class Toolset(NamedTools, Value, Generic[Input]):
         if hooks is not None:
             own = _as_hooks(hooks)
             own.bound_to(self)  # which refuses what isn't for these tools
-            self._fill(self._named.values(), own)
+            self._fill(dict(self._named), own)
 
-    def _fill(self, entries: Iterable[Entry], hooks: Hooks | None) -> None:
-        named = {entry.tool.name: entry for entry in entries}
-        tools = {name: entry.tool for name, entry in named.items()}
-        describer = next((name for name, tool in tools.items() if tool.describes_tools), None)
-        unfound = frozenset([name for name, entry in named.items() if entry.found is False])
-        Value.__init__(self, named, SwitchedTools(tools, switches_of(named), describer, unfound), hooks, {})
+    def _fill(self, named: dict[str, ToolEntry], hooks: Hooks | None) -> None:
+        Value.__init__(self, named, SwitchedTools(named), hooks, {})
 
     @classmethod
-    def of_entries(cls, entries: Iterable[Entry], hooks: Hooks | None = None) -> Toolset[Any]:
-        """Return a toolset of entries, for the rest of this package."""
+    def of_entries(cls, named: dict[str, ToolEntry], hooks: Hooks | None = None) -> Toolset[Any]:
+        """Return a toolset of entries by their names, a dict that nobody else has.
+
+        This is for the rest of this package.
+        """
         made: Toolset[Any] = cls.__new__(cls)
-        made._fill(entries, hooks)  # its own class
+        made._fill(named, hooks)  # its own class
         return made
 
     @property
@@ -96,25 +96,35 @@ class Toolset(NamedTools, Value, Generic[Input]):
     @property
     def hooks(self) -> Hooks | None:
         """Its own hooks, and then those of the toolsets that its tools came from; None without any."""
-        if "hooks" not in self._kept:
-            self._kept["hooks"] = self._found_hooks()
-        found: Hooks | None = self._kept["hooks"]
+        return self._once("hooks", self._found_hooks)
+
+    @property
+    def listed_names(self) -> tuple[str, ...]:
+        """The names of the tools that a request offers without being asked for them, if they are on."""
+        return self._once(
+            "listed", lambda: tuple([name for name, entry in self._named.items() if entry.is_listed])
+        )
+
+    def _once(self, key: str, make: Callable[[], Made]) -> Made:
+        if key not in self._kept:
+            self._kept[key] = make()
+        found: Made = self._kept[key]
         return found
 
     def _found_hooks(self) -> Hooks | None:
-        sources = [source for entry in self._named.values() for source in reversed(entry.sources)]
-        every: list[Any] = [self, *[source.toolset for source in sources]]  # the outer ones first
-        holders = {id(one): one for one in every if _has_own_hooks(one)}
-        if not holders:
-            return None
-        return _as_hooks([one._own_hooks.bound_to(one) for one in holders.values()])  # noqa: SLF001  # its own class
+        every: dict[int, Any] = {id(self): self}  # the outer ones first
+        for entry in self._named.values():
+            for source in reversed(entry.sources):
+                every[id(source.toolset)] = source.toolset
+        bound = [one._own_hooks.bound_to(one) for one in every.values() if _has_own_hooks(one)]  # noqa: SLF001  # its own class
+        return _as_hooks(bound) if bound else None
 
-    def entries_after(self, before: Toolset[Any]) -> dict[str, Entry]:
+    def entries_after(self, before: Toolset[Any]) -> dict[str, ToolEntry]:
         """Return its content for a registry that replaces another content, without the steps in between.
 
         A registry that changes again and again would keep all of them.
         """
-        found: dict[str, Entry] = {}
+        found: dict[str, ToolEntry] = {}
         for name, entry in self._named.items():
             own = [source for source in entry.sources if source.toolset is before]
             known = entry.sources if not own else before._named[own[0].name].sources  # its own class
@@ -238,7 +248,9 @@ class Toolset(NamedTools, Value, Generic[Input]):
             and deferred == ()
         ):
             return self._kept.get("offer") or self._offer_by_default()
-        return _make_offer()(
+        from .offer import make_offer  # an executor alone needs no offers
+
+        return make_offer(
             self,
             only,
             also,
@@ -269,10 +281,11 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self.offer(only=only, also=also, context=context).definitions(**options)
 
     def _offer_by_default(self) -> Offer[Any]:
-        """Return what `offer()` says, and keep it if no switch is a function that may say otherwise later."""
-        found = _make_offer()(self)
-        shown = [name for name in self.names if not self.is_hidden(name)]
-        if all(isinstance(self._entries.switch_of(name), bool) for name in shown):
+        """Make the offer without options, and keep it unless the switch of a tool is a function."""
+        from .offer import make_offer  # as above
+
+        found = make_offer(self)
+        if all(isinstance(self.switched_tools.switch_of(name), bool) for name in self.listed_names):
             self._kept["offer"] = found
         return found
 
@@ -308,7 +321,34 @@ class Toolset(NamedTools, Value, Generic[Input]):
         if not isinstance(other, Toolset):  # what callers promise, some do not
             return NotImplemented
         both = [*self._derived(), *other._derived()]  # its own class
-        return self.of_entries(merged(both, same_is_one=True).values())
+        return self.of_entries(merged(both, same_is_one=True))
+
+    def map(self, change: Callable[[ToolEntry], ToolEntry | None], /) -> Toolset[Any]:
+        """Return the tools as a function changes them, such as all that are risky with `confirm=True`.
+
+        All other methods that return a toolset of these tools are made of it. Hooks of this toolset still
+        apply.
+
+        Args:
+            change: a plain function that takes a `ToolEntry`, and returns it, another one such as
+                `entry.replace(tool=entry.tool.with_(confirm=True))`, or None to leave the tool out.
+
+        Raises:
+            DuplicateToolError: two tools would have the same name.
+            TypeError: the function returns something else.
+            Exception: what it raises.
+        """
+        changed: list[ToolEntry] = []
+        for entry in self._derived():
+            made: Any = change(entry)
+            if made is None:
+                continue
+            if not (isinstance(made, ToolEntry) and isinstance(made.tool, Tool)):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+                message = f"map takes a function that returns a ToolEntry or None, not {received(made)}"
+                raise TypeError(message)
+            # The hooks of a tool are found by its sources, so no function loses them.
+            changed.append(made if made.sources is entry.sources else made.replace(sources=entry.sources))
+        return self.of_entries(merged(changed))
 
     def only(self, *selections: Selection, **wanted: Unpack[OnlyOptions]) -> Toolset[Any]:
         """Return a toolset of only these tools, in their order here.
@@ -326,7 +366,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         names = set(self.names_of(*selections) if selections or not wanted else self.names)
         if wanted:
             names &= {tool.name for tool in _that_state(self, wanted)}
-        return self.of_entries([entry for entry in self._derived() if entry.tool.name in names])
+        return self.map(lambda entry: entry if entry.name in names else None)
 
     def without(self, *selections: Selection) -> Toolset[Any]:
         """Return a toolset of the other tools.
@@ -338,7 +378,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: one isn't there.
         """
         names = set(self.names_of(*selections))
-        return self.of_entries([entry for entry in self._derived() if entry.tool.name not in names])
+        return self.map(lambda entry: None if entry.name in names else entry)
 
     def hide(self, *selections: Selection) -> Toolset[Any]:
         """Return the same tools with these hidden, so that requests offer them only if asked to.
@@ -353,12 +393,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: one isn't there.
         """
         names = set(self.names_of(*selections))
-        return self.of_entries(
-            [
-                entry.replace(is_hidden=True) if entry.tool.name in names else entry
-                for entry in self._derived()
-            ]
-        )
+        return self.map(lambda entry: entry.replace(is_hidden=True) if entry.name in names else entry)
 
     def switch(self, *tools: Selection, enabled: Switch | None) -> Toolset[Any]:
         """Return the same tools with these switched on or off, whatever the tools themselves say.
@@ -372,13 +407,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: one isn't there.
             TypeError: `enabled` is something else, or no tools are named.
         """
-        names = self.switched(tools, enabled)
-        return self.of_entries(
-            [
-                entry.replace(switch=enabled) if entry.tool.name in names else entry
-                for entry in self._derived()
-            ]
-        )
+        names = set(self._names_to_switch(tools, enabled))
+        return self.map(lambda entry: entry.replace(switch=enabled) if entry.name in names else entry)
 
     def prefix(self, names: str = "", descriptions: str = "") -> Toolset[Any]:
         """Return the same tools under longer names, or with longer descriptions.
@@ -393,12 +423,12 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """
         checked_text("the prefix of names", names)
         checked_text("the prefix of descriptions", descriptions)
-        longer: list[Entry] = []
-        for entry in self._derived():
-            tool = entry.tool
-            summary = descriptions + tool.summary if descriptions else None
-            longer.append(entry.replace(tool=tool.with_(name=names + tool.name, summary=summary)))
-        return self.of_entries(longer)
+
+        def longer(entry: ToolEntry) -> ToolEntry:
+            summary = descriptions + entry.tool.summary if descriptions else None
+            return entry.replace(tool=entry.tool.with_(name=names + entry.name, summary=summary))
+
+        return self.map(longer)
 
     def with_(self, **changes: Unpack[ToolChanges]) -> Toolset[Any]:
         """Return the same tools with other options, such as `with_(repair=True)`.
@@ -411,10 +441,9 @@ class Toolset(NamedTools, Value, Generic[Input]):
             SchemaError: an option doesn't fit a tool.
             TypeError: there is no such option.
         """
-        changed = [entry.replace(tool=entry.tool.with_(**changes)) for entry in self._derived()]
-        return self.of_entries(merged(changed).values())
+        return self.map(lambda entry: entry.replace(tool=entry.tool.with_(**changes)))
 
-    def _derived(self) -> list[Entry]:
+    def _derived(self) -> list[ToolEntry]:
         """List the tools as members of another toolset, where hooks for this one still apply."""
         return [
             entry.replace(sources=(*entry.sources, ToolOrigin(self, name)))
@@ -446,7 +475,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Toolset.of_entries, (tuple(self._named.values()), self._own_hooks)
+        return Toolset.of_entries, (dict(self._named), self._own_hooks)
 
 
 def _has_own_hooks(toolset: Any) -> bool:
@@ -457,7 +486,7 @@ def _has_own_hooks(toolset: Any) -> bool:
 
 
 class OnlyOptions(TypedDict, total=False):
-    """What `Toolset.only` takes beside tools."""
+    """Options of `Toolset.only`."""
 
     tags: Collection[str]
     read_only: bool | None
@@ -504,10 +533,3 @@ def _as_hooks(given: object) -> Hooks:
     from .hooks import hooks_of  # most tools have none
 
     return hooks_of(given)
-
-
-@cache
-def _make_offer() -> Callable[..., Offer[Any]]:
-    from .offer import make_offer  # an executor alone needs no offers
-
-    return make_offer

@@ -550,18 +550,19 @@ def takes_long(arguments: object) -> bool:
     waiting: list[Any] = [arguments]
     while waiting:
         value = waiting.pop()
-        is_map = is_object(value)
-        if is_map or is_array(value):
-            left -= _VALUE_LENGTH * len(value)
-            if left > 0:
-                inside: Any = value.values() if is_map else value
-                for item in inside:
-                    if type(item) is str:
-                        left -= len(item)
-                    elif type(item) not in _SHORT:
-                        waiting.append(item)
+        inside: Any = ()
+        if value.__class__ is dict or is_object(value):
+            inside = value.values()
+        elif is_array(value):
+            inside = value
         elif isinstance(value, str):
             left -= len(value)
+        left -= _VALUE_LENGTH * len(inside)
+        for item in inside if left > 0 else ():
+            if type(item) is str:
+                left -= len(item)
+            elif type(item) not in _SHORT:
+                waiting.append(item)
         if left < 0:
             return True
     return False

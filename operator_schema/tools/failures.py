@@ -592,10 +592,8 @@ def _give_result(on_result: OnResult, call: RawCall, result: ToolResult) -> None
         write_log(ERROR, "%s: on_result is a plain function, but returned something to await", call.name)
 
 
-def giving(on_result: OnResult | None, call: RawCall, start: Start) -> Start:
+def giving(on_result: OnResult, call: RawCall, start: Start) -> Start:
     """Return an awaitable that runs a call and also gives its result to your program."""
-    if on_result is None:
-        return start
 
     async def given() -> Any:
         outcome = await start()

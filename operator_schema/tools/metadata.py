@@ -48,7 +48,6 @@ __all__ = [
     "FLAGS",
     "MCP_HINTS",
     "HasMetadata",
-    "HiddenSwitch",
     "LEAST_CONTENT",
     "Metadata",
     "NOTHING_STATED",
@@ -404,20 +403,6 @@ NO_CONTEXT: Context = MappingProxyType({})
 """The argument of a switch if there is no context."""
 
 SWITCH_REMEDY = "Give True, False, or a function (def) that takes nothing or the context"
-
-
-class HiddenSwitch(Value):
-    """The switch of a hidden tool: off, except for requests that offer the tool anyway.
-
-    Attributes:
-        own: the switch for these requests; None leaves it to the tool.
-    """
-
-    own: Switch | None
-
-    def __call__(self) -> bool:
-        """Return False, as nobody else may call the tool."""
-        return False
 
 
 def is_switch(value: object) -> bool:

@@ -23,7 +23,7 @@ from ..engine import (
 from ..findings import Finding
 from ..json_values import to_json_text
 from ..lazy import answer_misnamed
-from ..message_text import listed, quote, received
+from ..message_text import listed, quote, received, words_of
 from ..providers import Provider
 from ..rounds import Registry, Toolset
 from ..tools import is_undescribed, place_of_tool, tools_of
@@ -451,11 +451,6 @@ _SAME: Mapping[str, str] = {
     for word in group
 }
 """Verbs that say the same, in the first word of a name or a description."""
-
-
-def words_of(name: str) -> tuple[str, ...]:
-    """List the words in a name, in small letters: `apiKey` and `api_key` have the same two."""
-    return tuple([word.casefold() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)])
 
 
 def content_words(text: str) -> frozenset[str]:

@@ -6,7 +6,12 @@ from math import isclose, log
 
 import pytest
 
-from operator_schema.rounds.ranking import Ranking, all_terms, best, fused, similarities, terms
+from operator_schema.rounds.ranking import Ranking, best, fused, similarities, term_of, terms, words_in
+
+
+def all_terms(text):
+    """Return all words of a text without their endings, also the common ones."""
+    return [term_of(word) for word in words_in(text)]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +63,7 @@ def test_words_of_every_script_are_terms():
 def test_a_slip_is_one_in_every_script_and_no_other_word_is_taken_for_it():
     words = {word: term for word in ("погода", "weather", "whether") for term in terms(word)}
     ranking = Ranking(
-        {"a": {words["погода"]: 1.0}, "b": {words["weather"]: 1.0, words["whether"]: 1.0}}, words
+        {"a": {words["погода"]: 1.0}, "b": {words["weather"]: 1.0, words["whether"]: 1.0}}, [words]
     )
     assert ranking.scores("погоды") == {"a": pytest.approx(ranking.scores("погода")["a"] / 2)}
     assert ranking.scores("wether") == {"b": pytest.approx(ranking.scores("weather")["b"] / 2)}
@@ -85,11 +90,11 @@ def test_nothing_fits_in_nothing():
 
 
 def test_equal_scores_have_one_order():
-    assert best({"b": 1.0, "a": 1.0, "c": 2.0}) == ["c", "a", "b"]
+    assert [*best({"b": 1.0, "a": 1.0, "c": 2.0})] == ["c", "a", "b"]
 
 
 def test_what_two_rankings_have_is_before_what_one_has():
-    assert best(fused([["a", "b", "c"], ["d", "b"]])) == ["b", "a", "d", "c"]
+    assert [*best(fused([["a", "b", "c"], ["d", "b"]]))] == ["b", "a", "d", "c"]
 
 
 def test_similarities_are_cosines():

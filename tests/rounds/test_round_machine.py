@@ -305,7 +305,7 @@ class RoundMachine(RuleBasedStateMachine):
         expected = []
         for index in pending:
             name = self.plan.calls[index].name  # what it hides was asked for by the offer
-            disabled = not self.toolset._entries.is_enabled(name, None, asked_for=True)
+            disabled = not self.toolset.switched_tools.is_enabled(name, None, asked_for=True)
             if self.names[index] == "asking" and index not in self.answered and not disabled:
                 self.model[index] = "deferred"
                 continue

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema.rounds import ToolSearch
-from operator_schema.rounds.ranking import all_terms, best, is_from, term_of, terms, words_in
-from operator_schema.rounds.tool_search import _Index
+from operator_schema.rounds.ranking import best, is_from, term_of, terms, words_in
+from operator_schema.rounds.tool_search import ToolIndex
 from operator_schema.tools import document_tool
 
 HISTORIES = Path(__file__).parents[1] / "workbench" / "compare" / "histories"
@@ -42,12 +42,17 @@ def made(rows):
 
 
 def index_of(tools):
-    return _Index({one.name: one for one in tools})
+    return ToolIndex({one.name: one for one in tools})
 
 
 @cache
 def index():
     return index_of(made(recorded()))
+
+
+def own(asked):
+    """Return the ranking by what each tool says about itself."""
+    return asked.rankings()[0]
 
 
 @cache
@@ -60,13 +65,18 @@ def queries():
 @cache
 def words():
     """Return all longer words of the tools that stand for something in the index."""
-    asked = index()._by_own
-    known = {word for word, term in asked._spellings.items() if term in asked._weights}
+    asked = own(index())
+    known = {word for part in asked.words for word in part if asked.knows(term_of(word))}
     return sorted(word for word in known if len(word) >= 5 and word.isalpha() and word.isascii())
 
 
 def ranking(asked, query):
-    return best(asked.scores(query, ""))
+    return [*best(asked.scores(query, ""))]
+
+
+def all_terms(text):
+    """Return all words of a text without their endings, also the common ones."""
+    return [term_of(word) for word in words_in(text)]
 
 
 def test_our_questions_are_in_other_words_than_the_names_of_their_tools():
@@ -91,7 +101,7 @@ def test_a_sentence_in_every_description_changes_no_ranking(sentence, place):
     forms = {"first": "{0}. {1}", "last": "{1}\n{0}", "own line": "{1}\n\n{0}."}
     every = [(name, forms[place].format(sentence, about), schema) for name, about, schema in recorded()]
     before, after = index(), index_of(made(every))
-    compared = [query for query in queries() if before._by_own.scores(query)]
+    compared = [query for query in queries() if own(before).scores(query)]
     assert [ranking(before, query) for query in compared] == [ranking(after, query) for query in compared]
     assert len(compared) > 150
 
@@ -145,16 +155,16 @@ def slips(word, letters=ascii_lowercase):
 
 def slips_that_are_no_words(asked, word, letters=ascii_lowercase):
     """List the slips of a word that are long enough, and not another word that the tools have."""
-    return [slip for slip in slips(word, letters) if len(slip) >= 5 and term_of(slip) not in asked._weights]
+    return [slip for slip in slips(word, letters) if len(slip) >= 5 and not asked.knows(term_of(slip))]
 
 
 def test_a_slip_in_a_longer_word_stands_for_the_word():
     """Each place of each word, with one letter; `test_any_slip_stands_for_its_word` draws the others."""
-    asked, missed, tried = index()._by_own, [], 0
+    asked, missed, tried = own(index()), [], 0
     for word in words():
         for slip in slips_that_are_no_words(asked, word, "e"):
             tried += 1
-            missed += [(word, slip)] if term_of(word) not in asked._asked([slip]) else []
+            missed += [(word, slip)] if term_of(word) not in asked.asked_terms([slip]) else []
     assert missed == []
     assert tried > 9_000
 
@@ -162,10 +172,10 @@ def test_a_slip_in_a_longer_word_stands_for_the_word():
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_any_slip_stands_for_its_word(data):
-    asked = index()._by_own
+    asked = own(index())
     word = data.draw(st.sampled_from(words()))
     slip = data.draw(st.sampled_from(slips_that_are_no_words(asked, word)))
-    assert term_of(word) in asked._asked([slip])
+    assert term_of(word) in asked.asked_terms([slip])
 
 
 def test_a_slip_in_the_name_of_a_tool_still_finds_it():
@@ -207,9 +217,9 @@ def test_short_words_and_numbers_stand_for_themselves():
 
 def test_a_slip_for_several_words_stands_for_all_of_them_with_less_weight():
     rows = [("clear_data", "", {}), ("clean_data", "", {}), ("sweep_clear", "", {})]
-    asked = index_of(made([(name, about, {"type": "object"}) for name, about, _ in rows]))._by_own
-    assert asked._asked(["cleax"]) == {"clear": 0.25, "clean": 0.25}
-    assert asked._asked(["swepe", "sweeep"]) == {"sweep": 0.5}
+    asked = own(index_of(made([(name, about, {"type": "object"}) for name, about, _ in rows])))
+    assert asked.asked_terms(["cleax"]) == {"clear": 0.25, "clean": 0.25}
+    assert asked.asked_terms(["swepe", "sweeep"]) == {"sweep": 0.5}
 
 
 @pytest.mark.parametrize(

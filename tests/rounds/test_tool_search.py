@@ -310,7 +310,7 @@ def test_switches_get_the_context_without_the_message(context):
 
 def test_a_message_fits_in_the_words_of_a_query_and_beside_them():
     search = ToolSearch(TOOLS, most=2)
-    assert names(search.search("flight", message="What will the weather be for my flight?")) == [
+    assert names(search.search("flight", message="What will the weather be in the city of my flight?")) == [
         "getForecast",
         "cancel_flight",
     ]
@@ -876,8 +876,8 @@ def test_a_description_of_a_megabyte_takes_no_hit_from_the_others(description, p
     assert {one["name"] for one in shown} == {"huge_bill", *(other.name for other in others)}
     assert max(len(one["description"]) for one in shown) <= 500
     assert len(answer) < 10_000
-    read = tool_search._read(huge)
-    kept = [*read.counts, *read.spellings, *[term for sentence in read.sentences for term in sentence]]
+    read = tool_search.read_tool(huge)
+    kept = [*read.counts, *read.words, *[term for sentence in read.sentences for term in sentence]]
     assert sum(map(len, kept)) <= 3 * tool_search._MOST_CHARACTERS
-    assert tool_search._read(huge) is read
-    assert len(tool_search._text_of(huge)) <= tool_search._MOST_CHARACTERS + 100
+    assert tool_search.read_tool(huge) is read
+    assert len(tool_search.text_for_vector(huge)) <= tool_search._MOST_CHARACTERS + 100

@@ -93,7 +93,7 @@ def test_a_registry_that_changes_again_and_again_keeps_nothing_of_that(heard):
         registry.update(
             lambda tools, enabled=enabled: tools.switch("web_search", enabled=enabled).with_(repair=True)
         )
-        sizes.append([len(entry.sources) for entry in registry.__entries__()])
+        sizes.append([len(entry.sources) for entry in registry.entries])
     assert sizes == [[0, 0]] * 6
 
 

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import pytest
 
 from operator_schema import tool, tool_input
-from operator_schema.workbench.lint import content_words, lint, meaning, words_of
+from operator_schema.message_text import words_of
+from operator_schema.workbench.lint import content_words, lint, meaning
 
 
 def found_in(name, annotation, description="What it is about.", **more):
@@ -343,21 +344,6 @@ def test_a_word_alone_isnt_a_meaning():
         tool(one_thing, name="second", description="Fetch it."),
     ]
     assert lint(tools) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("api_key", ("api", "key")),
-        ("apiKey", ("api", "key")),
-        ("APIKey2", ("api", "key", "2")),
-        ("userID", ("user", "id")),
-        ("A", ("a",)),
-        ("_", ()),
-    ],
-)
-def test_words_of_names(name, words):
-    assert words_of(name) == words
 
 
 @pytest.mark.parametrize(

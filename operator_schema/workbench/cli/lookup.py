@@ -449,7 +449,7 @@ def find_tool(
 def _alone(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
     """Return a toolset with only one tool, switched on, and with the hooks of its own toolset."""
     kept = Toolset(tool) if holder is None else holder.toolset.only(tool)
-    return Toolset.of_entries([one.replace(is_hidden=False, switch=True) for one in kept.__entries__()])
+    return kept.map(lambda entry: entry.replace(is_hidden=False, switch=True))
 
 
 def find_context(target: ObjectName | None, *, show_traceback: bool) -> GivenContext | None:
