@@ -14,7 +14,7 @@ from .commit import Settlement
 from .deciding import check_answer, check_question
 from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
 from .round import Round
-from .serialization import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
+from .serialization import CALLS, DEPTH, FORMAT, HEADS, TEXTS_OF_HEAD, SavedCall, read_result, without_texts
 from .tool_call import FAILURES, Question, ToolCall, call_issue
 
 if TYPE_CHECKING:
@@ -74,7 +74,16 @@ def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Ro
     problems: list[Finding] = []
     calls = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
     settlement = Settlement(head.round)
-    found = Round(toolset, tuple(head.offered), tuple(calls), head.assistant, settlement, head.provider)
+    found = Round(
+        toolset,
+        tuple(head.offered),
+        tuple(calls),
+        head.assistant,
+        settlement,
+        head.provider,
+        head.conversation,
+        head.about,
+    )
     if problems:
         raise RestoreError(problems, found)
     return found
@@ -99,7 +108,7 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
             f"it has format {version}, and this version of operator_schema reads up to {FORMAT}",
         )
     try:
-        head = _in_form(HEADS, without_texts(own, ("assistant",)), {"assistant": dict})
+        head = _in_form(HEADS, without_texts(own, TEXTS_OF_HEAD), {"assistant": dict, "about": dict})
     except DecodeError as error:
         _refuse("not_a_round", "; ".join([str(problem) for problem in error.findings[:5]]))
     except (RecursionError, TypeError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..findings import shown_call
@@ -25,7 +26,7 @@ from .deciding import (
 from .errors import RoundError
 from .hooks import call_hooks_of
 from .tool_call import ToolCall, continue_suggestion, shortened, worded
-from .transcript import Turn, append_turn, saving
+from .transcript import Turn, append_turn, conversation_of, saving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -65,6 +66,9 @@ class Round(Value, Generic[Input]):
         offered: the names of the tools that the request offered.
         calls: all calls, in the order of the turn.
         provider: the name of the provider that gave the answer; None where only calls were given.
+        conversation: the name of the conversation that it belongs to, as given to `offer.round` or taken
+            from the transcript that `executor.run` got; None if nobody said it.
+        revision: how often a store has saved it; None if it isn't in a store.
     """
 
     toolset: NamedTools
@@ -73,11 +77,15 @@ class Round(Value, Generic[Input]):
     _assistant: Any
     _settlement: Settlement
     provider: str | None = None
-    _revision: int | None = None  # that it has in a store
+    conversation: str | None = None
+    _about: Any = None
+    revision: int | None = None
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every turn makes some
 
-        def __new__(cls, toolset, offered, calls, _assistant, _settlement, provider, _revision):
+        def __new__(
+            cls, toolset, offered, calls, _assistant, _settlement, provider, conversation, _about, revision
+        ):
             self = cls._draft()
             self.toolset = toolset
             self.offered = tuple(offered) if offered.__class__ is list else offered
@@ -85,7 +93,9 @@ class Round(Value, Generic[Input]):
             self._assistant = _assistant
             self._settlement = _settlement
             self.provider = provider
-            self._revision = _revision
+            self.conversation = conversation
+            self._about = _about
+            self.revision = revision
             self.__class__ = cls
             return self
 
@@ -138,6 +148,11 @@ class Round(Value, Generic[Input]):
     def assistant(self) -> Any:
         """The rest of the model's turn, as given to `offer.round`; a new copy each time."""
         return copy_json(self._assistant)
+
+    @property
+    def about(self) -> Any:
+        """What your program noted about the round (`offer.round(answer, about=…)`); a new copy each time."""
+        return copy_json(self._about)
 
     def expect_one(self) -> ToolCall[Input]:
         """Return the only call that is pending.
@@ -401,8 +416,8 @@ class Round(Value, Generic[Input]):
 
         Raises:
             CommitError: with everything that doesn't fit.
-            RoundError: the round was committed or discarded, or a call that was rejected here was run by
-                another state of it.
+            RoundError: the round was committed or discarded, a call that was rejected here was run by
+                another state of it, or the round belongs to another conversation.
             TypeError: something isn't a result, or `history` has no `append`, or an async one.
             Exception: what `append` raises; then the round is still open.
         """
@@ -410,14 +425,36 @@ class Round(Value, Generic[Input]):
         for call in self.rejected:
             if call.has_input:
                 self._settlement.check_not_run(call)
+        conversation_of(history, self.conversation)  # checks it
         found = settled(self.calls, results)
-        turn = Turn(self.id, tuple([call.raw for call in self.calls]), found, self.assistant, self.provider)
+        calls = tuple([call.raw for call in self.calls])
+        turn = Turn(self.id, calls, found, self.assistant, self.provider, self.about)
         self._settlement.settle("committed")
         try:
-            append_turn(history, turn, self._revision)
+            append_turn(history, turn, self.revision)
         except BaseException:  # whatever stops it: nothing was appended
             self._settlement.reopen()
             raise
+        return turn
+
+    async def acommit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
+        """Do what `commit` does in a thread, so that the event loop doesn't wait for a database.
+
+        If the task is cancelled, the cancellation is raised when the commit has ended.
+
+        Args:
+            history: as for `commit`.
+            results: as for `commit`.
+
+        Returns:
+            The appended turn.
+
+        Raises:
+            BaseException: as `commit`.
+        """
+        from .threads import in_thread  # few programs have an event loop and a store
+
+        turn: Turn = await in_thread(partial(self.commit, history, results=results))
         return turn
 
     def discard(self) -> None:
@@ -519,8 +556,9 @@ class Round(Value, Generic[Input]):
         """Return the round as JSON values, for a database or a file; `toolset.restore_round` reads it.
 
         It holds the calls as the model sent them, what was offered, all decisions, edited inputs, answers
-        and results. It doesn't hold your context, the objects that functions returned
-        (`ToolResult.value`) and details of failures (`ToolResult.details`).
+        and results, the conversation, and what your program noted (`about`). It doesn't hold your context,
+        the objects that functions returned (`ToolResult.value`) and details of failures
+        (`ToolResult.details`).
 
         Args:
             secret: a key of your own, such as 32 random bytes. Without it, restoring notices damaged data.
@@ -533,8 +571,15 @@ class Round(Value, Generic[Input]):
             TypeError: the secret isn't bytes.
             ValueError: it is shorter than 16 bytes.
         """
-        head = self.id, self.offered, self.assistant, self.provider
-        saved: dict[str, Any] = saving().save_round(*head, self.calls, secret)
+        known = {
+            "round": self.id,
+            "offered": [*self.offered],
+            "assistant": self.assistant,
+            "provider": self.provider,
+            "conversation": self.conversation,
+            "about": self.about,
+        }
+        saved: dict[str, Any] = saving().save_round(known, self.calls, secret)
         return saved
 
     def __eq__(self, other: object) -> bool:
@@ -548,7 +593,8 @@ class Round(Value, Generic[Input]):
         return all(map(saving().is_same_call, self.calls, others.calls))
 
     def _head(self) -> tuple[Any, ...]:
-        return self.toolset, self.id, self.offered, self.assistant, self.provider, len(self.calls)
+        known = self.toolset, self.id, self.offered, self.assistant, self.provider
+        return (*known, self.conversation, self.about, len(self.calls))
 
     def __hash__(self) -> int:
         return hash(self.id)

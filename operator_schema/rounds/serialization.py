@@ -7,8 +7,10 @@ from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
-from ..errors import EncodeError, ToolError
+from ..errors import DecodeError, EncodeError, ToolError
+from ..findings import Finding
 from ..json_values import copy_json, has_surrogate, read_distinct, to_json_text
+from ..message_text import exception_text
 from ..sameness import is_equal
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below read it
@@ -37,10 +39,12 @@ __all__ = [
     "DEPTH",
     "FORMAT",
     "HEADS",
+    "TEXTS_OF_HEAD",
     "SavedCall",
     "SavedHead",
     "is_same_call",
     "read_result",
+    "read_turn",
     "save_call",
     "save_round",
     "save_result",
@@ -145,6 +149,8 @@ class SavedHead:
     digest: str
     assistant: Any = None
     provider: str | None = None
+    conversation: str | None = None
+    about: Any = None
 
 
 DEPTH = MESSAGE_DEPTH + 10
@@ -155,26 +161,57 @@ _ABOVE_RESULTS = 3
 
 HEADS: Codec[SavedHead] = Codec(SavedHead, unknown_fields="reject", max_depth=DEPTH)
 CALLS: Codec[SavedCall] = Codec(SavedCall, unknown_fields="reject", max_depth=DEPTH)
+
+
+@dataclass
+class SavedSentCall:
+    """A `RawCall`."""
+
+    id: str
+    name: str
+    arguments: Any
+    is_cut_off: bool = False
+    caller: dict[str, Any] | None = None
+    is_from_text: bool = False
+    sent_name: str | None = None
+    is_malformed: bool = False
+
+
+@dataclass
+class SavedTurn:
+    """A `Turn`."""
+
+    id: str
+    calls: list[SavedSentCall]
+    results: list[SavedResult]
+    assistant: Any = None
+    provider: str | None = None
+    about: Any = None
+
+
+_TURNS: Codec[SavedTurn] = Codec(SavedTurn, max_depth=DEPTH)
 _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH - _ABOVE_RESULTS)
 
 # --- saving --------------------------------------------------------------------------------------
 
 
 def save_round(
-    round_id: str,
-    offered: Sequence[str],
-    assistant: Any,
-    provider: str | None,
-    calls: Sequence[ToolCall[Any]],
-    secret: bytes | None,
+    known: Mapping[str, Any], calls: Sequence[ToolCall[Any]], secret: bytes | None
 ) -> dict[str, Any]:
-    """Return a round as JSON values; see `Round.as_dict`."""
+    """Return a round as JSON values; see `Round.as_dict`.
+
+    Args:
+        known: what the round says of itself, beside its calls, under the names of `SavedHead`.
+        calls: its calls.
+        secret: signs it; None for a digest alone.
+    """
     seal = seal_with(secret)
     saved = [_sealed(_saved_call(call), seal) for call in calls]
-    head = _head(round_id, offered, {"assistant": assistant}, saved, provider)
+    free = {name: value for name, value in known.items() if value is not None or name == "assistant"}
+    head = {"format": FORMAT, **free, "calls": saved}
     text = canonical_text(what_is_signed(head))
     if _SURROGATE in text:
-        head = _head(round_id, offered, _with_texts({"assistant": assistant}), saved, provider)
+        head = {"format": FORMAT, **_with_texts(free), "calls": saved}
         text = canonical_text(what_is_signed(head))
     return {**head, "digest": seal(text)}
 
@@ -192,11 +229,8 @@ def _sealed(saved: dict[str, Any], seal: Callable[[str], str]) -> dict[str, Any]
     return {**saved, "digest": seal(text)}
 
 
-def _head(
-    round_id: str, offered: Sequence[str], message: Mapping[str, Any], calls: list[Any], provider: str | None
-) -> dict[str, Any]:
-    head = {"format": FORMAT, "round": round_id, "offered": list(offered), **message, "calls": calls}
-    return head if provider is None else {**head, "provider": provider}
+TEXTS_OF_HEAD = ("assistant", "about")
+"""What may be JSON text in a header, because it may hold a lone surrogate."""
 
 
 def _with_texts(saved: dict[str, Any]) -> dict[str, Any]:
@@ -409,6 +443,25 @@ def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
     parts = tuple([_part(part) for part in saved.parts])
     about = (saved.content, saved.is_error, saved.code, None, parts, saved.json, None)
     return ToolResult(call.id, call.name, *about, changed=saved.changed)
+
+
+def read_turn(data: object) -> tuple[Any, ...]:
+    """Return what a saved turn consists of, as `Turn` takes it.
+
+    Raises:
+        DecodeError: the data have another form.
+    """
+    saved = _TURNS.decode(data)
+    try:
+        calls = tuple([RawCall(*[getattr(call, name) for name in _SENT]) for call in saved.calls])
+        results = tuple([read_result(*pair) for pair in zip(calls, saved.results, strict=True)])
+    except (TypeError, ValueError) as error:
+        about = "the saved turn"
+        raise DecodeError(about, [Finding((), "invalid_json", exception_text(error))]) from None
+    return saved.id, calls, results, saved.assistant, saved.provider, saved.about
+
+
+_SENT = tuple(SavedSentCall.__dataclass_fields__)
 
 
 def _part(saved: SavedPart) -> Part:
