@@ -9,6 +9,7 @@ from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import class_name_of, count_of, exception_text, one_line, quote
+from ..tools.failures import WARNING, write_log
 from ..tools.signature import outcome_of
 from .commit import find_call, revised, settled, with_results
 from .deciding import (
@@ -36,11 +37,13 @@ if TYPE_CHECKING:
     from .commit import CallRun, Given, Settlement, WhichCall
     from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools
+    from .signatures import Secret
     from .tool_call import CallState
     from .transcript import History
 
     AnyHooks: TypeAlias = "Hooks | Callable[[ToolCall[Any]], Any]"
     Begin: TypeAlias = "Callable[[Round[Any]], object]"
+    Ended: TypeAlias = Callable[[ToolCall[Any]], object]
 
 __all__ = ["HookError", "InterruptedRoundError", "Round"]
 
@@ -475,6 +478,7 @@ class Round(Value, Generic[Input]):
         wording: Wording | None = None,
         limited: Limited | None = None,
         begin: Begin | None = None,
+        ended: Ended | None = None,
         /,
     ) -> Round[Input]:
         """Let hooks decide, then run what is pending; for `executor.run`.
@@ -490,6 +494,7 @@ class Round(Value, Generic[Input]):
             limited: cuts the results that hooks and people give; None to leave them.
             begin: gets the round after all decisions, before the first function runs; it may be async. None
                 without a store.
+            ended: gets each call after it ran, while others still run; it may be async. None without a store.
 
         Returns:
             The round with the results. A call whose function has a question is deferred.
@@ -510,10 +515,12 @@ class Round(Value, Generic[Input]):
         self._check_open()  # the round may have ended while hooks were asked
         if begin is not None and any(call.tool.has_function for call in after.pending):
             await outcome_of(begin, after)
-        return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class
+        return await after._run(run_all, found.after, limited, ended)  # noqa: SLF001  # its own class
 
-    async def _run(self, run_all: RunAll, hooks: ForTools, limited: Limited | None) -> Round[Input]:
-        """CallRun what is pending, and show the results to hooks.
+    async def _run(
+        self, run_all: RunAll, hooks: ForTools, limited: Limited | None, ended: Ended | None
+    ) -> Round[Input]:
+        """Run what is pending, and show the results to hooks.
 
         Raises:
             InterruptedRoundError: functions raised what the executor passes through.
@@ -532,6 +539,8 @@ class Round(Value, Generic[Input]):
                 counts[position] += 1
                 return None
             settlement.keep(ran, call)
+            if ended is not None:
+                await _saved(ended, call)
             return call.result or result
 
         try:
@@ -552,7 +561,7 @@ class Round(Value, Generic[Input]):
 
     # --- as data ---------------------------------------------------------------------------------
 
-    def as_dict(self, *, secret: bytes | None = None) -> dict[str, Any]:
+    def as_dict(self, *, secret: Secret = None) -> dict[str, Any]:
         """Return the round as JSON values, for a database or a file; `toolset.restore_round` reads it.
 
         It holds the calls as the model sent them, what was offered, all decisions, edited inputs, answers
@@ -562,7 +571,8 @@ class Round(Value, Generic[Input]):
 
         Args:
             secret: a key of your own, such as 32 random bytes. Without it, restoring notices damaged data.
-                With it, restoring also notices data that somebody changed on purpose (HMAC, RFC 2104).
+                With it, restoring also notices data that somebody changed on purpose (HMAC, RFC 2104). Of a
+                list, the first signs.
 
         Raises:
             EncodeError: an input that was changed in place, or the `json` of a result that your program
@@ -643,6 +653,15 @@ class Round(Value, Generic[Input]):
         found = find_call(self.calls, call, kind)
         self._settlement.check_not_run(found)
         return found
+
+
+async def _saved(ended: Ended, call: ToolCall[Any]) -> None:
+    """Save a call that ended; if that fails, it is saved with the whole round, once all have ended."""
+    try:
+        await outcome_of(ended, call)
+    except Exception as error:  # noqa: BLE001  # whatever the store raises: the call has its result
+        about = one_line(call.name, _NAME_LENGTH), one_line(call.id, _NAME_LENGTH)
+        write_log(WARNING, "%s (call %s): its result isn't saved yet", *about, error=error)
 
 
 _OPEN = frozenset({"pending", "deferred"})

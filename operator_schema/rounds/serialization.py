@@ -17,21 +17,20 @@ from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below 
 from ..tools.content import Audio, File, Image, Resource, Text
 from .input_copies import (
     MESSAGE_DEPTH,
-    canonical_text,
     gives_back,
     is_certainly,
     makes,
     own_json,
     schema_digest,
-    seal_with,
-    what_is_signed,
 )
+from .signatures import canonical_text, seal_with, what_is_signed
 from .tool_call import CallState, DecidedBy  # noqa: TC001  # the codecs below read them
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..tools.content import Part
+    from .signatures import Secret
     from .tool_call import ToolCall
 
 __all__ = [
@@ -46,6 +45,7 @@ __all__ = [
     "read_result",
     "read_turn",
     "save_call",
+    "save_ended",
     "save_round",
     "save_result",
     "without_texts",
@@ -195,9 +195,7 @@ _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH - _ABOVE_RESUL
 # --- saving --------------------------------------------------------------------------------------
 
 
-def save_round(
-    known: Mapping[str, Any], calls: Sequence[ToolCall[Any]], secret: bytes | None
-) -> dict[str, Any]:
+def save_round(known: Mapping[str, Any], calls: Sequence[ToolCall[Any]], secret: Secret) -> dict[str, Any]:
     """Return a round as JSON values; see `Round.as_dict`.
 
     Args:
@@ -214,6 +212,19 @@ def save_round(
         head = {"format": FORMAT, **_with_texts(free), "calls": saved}
         text = canonical_text(what_is_signed(head))
     return {**head, "digest": seal(text)}
+
+
+def save_ended(round_id: str, call: ToolCall[Any], secret: Secret) -> dict[str, Any]:
+    """Return one call after it ran as JSON values, for a store that saves it before the others have ended.
+
+    Args:
+        round_id: id of its round; no other round takes the data.
+        call: the call.
+        secret: as for `save_round`.
+    """
+    seal = seal_with(secret)
+    own = {"round": round_id, "index": call.index, "call": _sealed(_saved_call(call), seal)}
+    return {**own, "digest": seal(canonical_text(own))}
 
 
 _SURROGATE = "\\ud"

@@ -18,10 +18,11 @@ from ..message_text import checked_path, exception_text, one_line, received
 from ..tools.calls import RawCall
 from .databases import Claims, Database, SqliteDatabase, Statements, Tables
 from .errors import RoundError, StoreError
-from .input_copies import digest_with, own_json
+from .input_copies import own_json
 from .restore import RestoreError
 from .round import HookError
 from .serialization import DEPTH, without_texts
+from .signatures import check_secret
 from .transcript import Turn, check_item, checked_name
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from .errors import StoreErrorCode
     from .round import Round
+    from .signatures import Secret
     from .toolset import Toolset
 
 __all__ = ["SqliteStore", "Store", "StoredTranscript", "StuckRound", "stored_records"]
@@ -88,8 +90,8 @@ class Store:
         ValueError: the secret is shorter than 16 bytes.
     """
 
-    def __init__(self, database: Database, *, secret: bytes | None = None) -> None:
-        digest_with(secret)  # checks it
+    def __init__(self, database: Database, *, secret: Secret = None) -> None:
+        check_secret(secret)
         self._secret = secret
         self.database = database
         self._transaction = Tables(database, "the store", _TABLES, _INDEXES).transaction
@@ -350,7 +352,7 @@ class SqliteStore(Store):
         ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
     """
 
-    def __init__(self, path: str | PathLike[str], *, secret: bytes | None = None) -> None:
+    def __init__(self, path: str | PathLike[str], *, secret: Secret = None) -> None:
         super().__init__(SqliteDatabase(checked_path("the path of a store", path)), secret=secret)
 
 

@@ -511,7 +511,8 @@ if TYPE_CHECKING:
         ) -> Plan_co:
             """Run the pending calls, and return the round with their results.
 
-            An executor with a store also gives a function, to call with the round when its calls begin.
+            An executor with a store also gives two functions: one to call with the round when its calls
+            begin, and one to call with each call that has ended.
 
             Args:
                 run_all: runs calls concurrently. As each result comes, even before a cancellation, it passes
