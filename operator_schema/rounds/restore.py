@@ -14,9 +14,19 @@ from .commit import Settlement
 from .deciding import check_answer, check_question
 from .input_copies import check_same, own_json, schema_digest
 from .round import Round
-from .serialization import CALLS, DEPTH, FORMAT, HEADS, TEXTS_OF_HEAD, SavedCall, read_result, without_texts
+from .serialization import (
+    CALLS,
+    DEPTH,
+    FORMAT,
+    HEADS,
+    TEXTS_OF_HEAD,
+    SavedCall,
+    read_decisions,
+    read_result,
+    without_texts,
+)
 from .signatures import digests_with, is_same_digest, what_is_signed
-from .tool_call import FAILURES, Question, ToolCall, call_issue
+from .tool_call import FAILURES, Question, ToolCall, Wait, call_issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     from ..tools.changes import ChangedArguments
     from ..tools.tool import Tool
     from .named_tools import NamedTools
-    from .serialization import SavedHead
+    from .serialization import SavedHead, SavedWait
     from .signatures import Digest, Secret
 
 __all__ = ["MAYBE_SIGNED", "RestoreError", "RestoreProblemCode", "restore_round", "with_ended"]
@@ -171,7 +181,10 @@ def _head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[SavedH
 
 def _signer(signed: Mapping[str, Any], found: object, digests: Sequence[Digest]) -> Digest | None:
     """Return what made a digest; None if none of these did."""
-    return next((digest for digest in digests if is_same_digest(digest(signed), found)), None)
+    for digest in digests:
+        if is_same_digest(digest(signed), found):
+            return digest
+    return None
 
 
 def _own(data: object) -> Any:
@@ -227,7 +240,9 @@ def _restored(
     try:
         if not is_unchanged:
             _damaged("its data were changed after they were saved")
-        return _in_state(toolset, index, raw, _checked(data))
+        checked = _checked(data)
+        found = _in_state(toolset, index, raw, checked)
+        return found.replace(decisions=read_decisions(checked.decisions)) if checked.decisions else found
     except _MisfitError as misfit:
         problems.append(Finding((), misfit.code, misfit.message, tool=raw.name, call_id=raw.id))
         return _issue(toolset, index, raw, misfit)
@@ -335,7 +350,8 @@ def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> Tool
             return _decided(toolset, index, raw, saved).replace(state="rejected", by=saved.by, reason=reason)
         case "deferred":
             call = _call(toolset, index, raw, saved)
-            return call.replace(state="deferred", reason=reason, question=_question(call, saved))
+            question, wait = _question(call, saved), None if saved.wait is None else _wait(saved.wait)
+            return call.replace(state="deferred", reason=reason, question=question, _wait=wait)
         case _:
             return _call(toolset, index, raw, saved)
 
@@ -385,6 +401,11 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
 def _changed(saved: SavedCall) -> ChangedArguments | None:
     """Return what was changed in the arguments so far; of a call that ran, its result knows it."""
     return saved.changed if saved.result is None else saved.result.changed
+
+
+def _wait(saved: SavedWait) -> Wait:
+    until = None if saved.expires_at is None else saved.expires_at / 1_000
+    return Wait(saved.approvals, until, tuple(saved.approved_by))
 
 
 def _seconds(saved: SavedCall) -> float | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import class_name_of, count_of, exception_text, one_line, quote
+from ..message_text import class_name_of, count_of, exception_text, one_line, quote, writable_text
 from ..tools.failures import WARNING, write_log
 from ..tools.signature import outcome_of
 from .commit import find_call, revised, settled, with_results
@@ -20,6 +20,7 @@ from .deciding import (
     asked_about,
     decide,
     decoded_call,
+    expired,
     looked_at,
     refused,
     unless_confirmed,
@@ -253,24 +254,40 @@ class Round(Value, Generic[Input]):
 
     # --- decisions of people ---------------------------------------------------------------------
 
-    def approve(self, call: WhichCall, /, *, input: Any = None, arguments: object = None) -> Round[Input]:
+    def approve(
+        self,
+        call: WhichCall,
+        /,
+        *,
+        input: Any = None,
+        arguments: object = None,
+        by: str | None = None,
+        words: str = "",
+    ) -> Round[Input]:
         """Return the round with a deferred call approved, to be run.
 
         Hooks still see it, and may complete or reject it. They can't defer it again or change its input:
         exactly what was approved is run. A call that was interrupted may run once more; if nobody had agreed
         to it before, it may still need an approval of its own.
 
+        If several people have to agree (`Defer(approvals=2)`), the call waits until as many different ones
+        have approved it. If one of them changes the input, the approvals before that don't count any more.
+
         Args:
             call: its id, its position in the turn, or the call itself.
             input: another input to run it with, or None. An edit of `call.input` in place counts as one.
             arguments: the same as JSON, such as from a form, in place of `input`, or None.
+            by: who approves it, for the record (`call.decisions`); needed where several people have to agree.
+            words: what this person says of it, for the record; the model doesn't see it.
 
         Raises:
             DecodeError: the arguments don't fit, or `call.input` was edited in place and doesn't.
             EncodeError: the input can't be written as JSON.
-            RoundError: no such call is deferred, several share the id, or it has a question.
+            RoundError: no such call is deferred, several share the id, it has a question, or it has expired.
+                Or several people have to agree, and this one has agreed before or has no name.
             ToolError: the input is that of another tool.
-            TypeError: there is both an input and arguments.
+            TypeError: there is both an input and arguments, or `by` or `words` isn't a string.
+            ValueError: `by` is empty.
         """
         if input is not None and arguments is not None:
             message = "approve takes input= or arguments=, not both: they could differ"
@@ -283,14 +300,18 @@ class Round(Value, Generic[Input]):
             )
             raise RoundError(message)
         given = input if arguments is None else waiting.tool.decode(arguments)
-        return self._replaced(agreed(waiting, given))
+        return self._replaced(agreed(waiting, given, *_said(by, words)))
 
-    def answer(self, call: WhichCall, answer: object, /) -> Round[Input]:
+    def answer(
+        self, call: WhichCall, answer: object, /, *, by: str | None = None, words: str = ""
+    ) -> Round[Input]:
         """Return the round with a question of a tool answered, so that its call is to be run again.
 
         Args:
             call: its id, its position in the turn, or the call itself.
             answer: a JSON value.
+            by: who answers, for the record (`call.decisions`).
+            words: what this person says of it, for the record.
 
         Raises:
             DecodeError: the answer doesn't fit, or `call.input` was edited in place and doesn't.
@@ -303,9 +324,11 @@ class Round(Value, Generic[Input]):
                 f"{shown_call(waiting.name, waiting.id)} has no question: use round.approve or round.reject"
             )
             raise RoundError(message)
-        return self._replaced(answered(waiting, waiting.question, answer))
+        return self._replaced(answered(waiting, waiting.question, answer, *_said(by, words)))
 
-    def reject(self, call: WhichCall, reason: str = "", /) -> Round[Input]:
+    def reject(
+        self, call: WhichCall, reason: str = "", /, *, by: str | None = None, words: str = ""
+    ) -> Round[Input]:
         """Return the round with a deferred or pending call rejected.
 
         This way a person may take back an approval, as long as the call hasn't run.
@@ -313,30 +336,45 @@ class Round(Value, Generic[Input]):
         Args:
             call: its id, its position in the turn, or the call itself.
             reason: for the model; it may be empty.
+            by: who rejects it, for the record (`call.decisions`).
+            words: what this person says of it, for the record; the model doesn't see it.
 
         Raises:
             RoundError: no such call is deferred or pending, or several share the id.
         """
-        return self._replaced(refused(self._find(call, "deferred or pending"), reason))
+        waiting = self._find(call, "deferred or pending")
+        return self._replaced(refused(waiting, reason, *_said(by, words)))
 
-    def reject_open(self, reason: str = "", /) -> Round[Input]:
+    def reject_open(self, reason: str = "", /, *, by: str | None = None, words: str = "") -> Round[Input]:
         """Return the round with all deferred and pending calls rejected.
 
         This way a turn can end if the user writes something else while calls wait.
 
         Args:
             reason: for the model; it may be empty.
+            by: as for `reject`.
+            words: as for `reject`.
 
         Raises:
             RoundError: the round was committed or discarded.
         """
         self._check_open()
+        said = _said(by, words)
         calls = list(self.calls)
         for call in self.calls:
             if call.state in _OPEN:
                 self._settlement.check_not_run(call)
-                calls[call.index] = refused(call, reason)
+                calls[call.index] = refused(call, reason, *said)
         return self._with(calls)
+
+    def with_expired(self) -> Round[Input]:
+        """Return the round in which calls that nobody approved in time have a result that says so.
+
+        An executor does this before it runs a round, and a store when it loads one.
+        """
+        if not any(call.has_expired for call in self.calls):
+            return self
+        return self._with([expired(call) if call.has_expired else call for call in self.calls])
 
     def with_results(self, results: Iterable[Given], /) -> Round[Input]:
         """Return the round with the results of some calls.
@@ -431,7 +469,9 @@ class Round(Value, Generic[Input]):
         conversation_of(history, self.conversation)  # checks it
         found = settled(self.calls, results)
         calls = tuple([call.raw for call in self.calls])
-        turn = Turn(self.id, calls, found, self.assistant, self.provider, self.about)
+        decisions = tuple([call.decisions for call in self.calls])
+        known = self.assistant, self.provider, self.about, decisions if any(decisions) else ()
+        turn = Turn(self.id, calls, found, *known)
         self._settlement.settle("committed")
         try:
             append_turn(history, turn, self.revision)
@@ -507,7 +547,8 @@ class Round(Value, Generic[Input]):
         found = call_hooks_of(hooks, self.toolset)
         for call in self.pending:
             self._settlement.check_not_run(call)
-        told = self if wording is None else self._with([worded(call, wording) for call in self.calls])
+        current = self.with_expired()
+        told = current if wording is None else self._with([worded(call, wording) for call in current.calls])
         after = await told._decided(found.before, asking)  # noqa: SLF001  # its own class
         if limited is not None:
             pairs = zip(told.calls, after.calls, strict=True)
@@ -653,6 +694,20 @@ class Round(Value, Generic[Input]):
         found = find_call(self.calls, call, kind)
         self._settlement.check_not_run(found)
         return found
+
+
+def _said(by: object, words: object) -> tuple[str | None, str]:
+    """Return who decides and what this person says, for the record.
+
+    Raises:
+        TypeError: one isn't a string.
+        ValueError: the name is empty.
+    """
+    if by is None and words == "":
+        return None, ""
+    from ..tools.decision_records import checked_by  # the record of a decision comes with it
+
+    return checked_by(by), writable_text("words", words)
 
 
 async def _saved(ended: Ended, call: ToolCall[Any]) -> None:

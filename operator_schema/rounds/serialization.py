@@ -15,6 +15,7 @@ from ..sameness import is_equal
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below read it
 from ..tools.content import Audio, File, Image, Resource, Text
+from ..tools.decision_records import Decider, DecisionKind, DecisionRecord
 from .input_copies import (
     MESSAGE_DEPTH,
     gives_back,
@@ -42,6 +43,7 @@ __all__ = [
     "SavedCall",
     "SavedHead",
     "is_same_call",
+    "read_decisions",
     "read_result",
     "read_turn",
     "save_call",
@@ -101,6 +103,28 @@ class SavedQuestion:
 
 
 @dataclass
+class SavedDecision:
+    """A `DecisionRecord`; `when` is in milliseconds since 1970."""
+
+    kind: DecisionKind
+    decider: Decider
+    when: int
+    by: str | None = None
+    words: str = ""
+    before: dict[str, Any] | None = None
+    arguments: dict[str, Any] | None = None
+
+
+@dataclass
+class SavedWait:
+    """A `Wait`; `expires_at` is in milliseconds since 1970."""
+
+    approvals: int = 1
+    expires_at: int | None = None
+    approved_by: list[str] = field(default_factory=list[str])
+
+
+@dataclass
 class SavedCall:
     """A call of the turn, with its state.
 
@@ -132,6 +156,8 @@ class SavedCall:
     deferred_at: int | None = None
     question: SavedQuestion | None = None
     changed: ChangedArguments | None = None
+    decisions: list[SavedDecision] = field(default_factory=list[SavedDecision])
+    wait: SavedWait | None = None
     result: SavedResult | None = None
     code: ResultCode | None = None
     content: str | None = None
@@ -187,6 +213,7 @@ class SavedTurn:
     assistant: Any = None
     provider: str | None = None
     about: Any = None
+    decisions: list[list[SavedDecision]] = field(default_factory=list[list[SavedDecision]])
 
 
 _TURNS: Codec[SavedTurn] = Codec(SavedTurn, max_depth=DEPTH)
@@ -319,7 +346,10 @@ def _saved_part(part: Part) -> SavedPart:
 
 def _saved_call(call: ToolCall[Any]) -> dict[str, Any]:
     raw = _save_raw(call._raw, call._arguments)  # noqa: SLF001  # a value of this room, whose copy would be one too many
-    return {"state": call.state, **raw, **_short(_details(call))}
+    saved = {"state": call.state, **raw, **_short(_details(call))}
+    if call.decisions:
+        saved["decisions"] = [one.as_dict() for one in call.decisions]
+    return saved
 
 
 def _details(call: ToolCall[Any]) -> dict[str, Any]:
@@ -327,7 +357,8 @@ def _details(call: ToolCall[Any]) -> dict[str, Any]:
         case "pending":
             return _open(call)
         case "deferred":
-            return {**_open(call), "reason": call.reason, "question": _saved_question(call)}
+            waits = {"question": _saved_question(call), "wait": _saved_wait(call)}
+            return {**_open(call), "reason": call.reason, **waits}
         case "handled":
             result: Any = call.result
             return {**_decided(call), "result": save_result(result)}
@@ -370,6 +401,14 @@ def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
         return None
     schema = question.answer_schema
     return {"text": question.text, "parameter": question.parameter, "answer_schema": schema}
+
+
+def _saved_wait(call: ToolCall[Any]) -> dict[str, Any] | None:
+    if call.approvals == 1 and call.expires_at is None:
+        return None
+    until = None if call.expires_at is None else round(call.expires_at * 1_000)
+    saved = {"approvals": call.approvals, "expires_at": until, "approved_by": [*call.approved_by]}
+    return _short(saved)
 
 
 def _decided(call: ToolCall[Any]) -> dict[str, Any]:
@@ -431,7 +470,9 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
         saved, others = _saved_call(one), _saved_call(other)
     except (EncodeError, ToolError):
         return False
-    ignored: tuple[str, ...] = ("deferred_at", "changed")
+    if one.decisions != other.decisions:
+        return False
+    ignored: tuple[str, ...] = ("deferred_at", "changed", "decisions")
     # Equal sets may be written in another order.
     if one.has_input and other.has_input and is_equal(one.input, other.input):
         ignored += ("input", "source")
@@ -442,6 +483,18 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
 
 
 # --- reading -------------------------------------------------------------------------------------
+
+
+def read_decisions(saved: Sequence[SavedDecision]) -> tuple[DecisionRecord, ...]:
+    """Return what was decided about a call."""
+    return tuple(
+        [
+            DecisionRecord(
+                one.kind, one.decider, one.by, one.words, one.when / 1_000, one.before, one.arguments
+            )
+            for one in saved
+        ]
+    )
 
 
 def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
@@ -469,7 +522,8 @@ def read_turn(data: object) -> tuple[Any, ...]:
     except (TypeError, ValueError) as error:
         about = "the saved turn"
         raise DecodeError(about, [Finding((), "invalid_json", exception_text(error))]) from None
-    return saved.id, calls, results, saved.assistant, saved.provider, saved.about
+    decisions = tuple([read_decisions(found) for found in saved.decisions])
+    return saved.id, calls, results, saved.assistant, saved.provider, saved.about, decisions
 
 
 _SENT = tuple(SavedSentCall.__dataclass_fields__)

@@ -59,6 +59,8 @@ def digests_with(secret: Secret) -> list[Digest]:
         TypeError: as `check_secret`.
         ValueError: as `check_secret`.
     """
+    if secret is None:
+        return [_digest_of(text_digest)]
     return [_digest_of(_seal_of(key)) for key in _keys_of(secret)]
 
 

@@ -320,7 +320,7 @@ class Store:
             message = f"the data are those of another round, {one_line(found.id, 100)}"
             problems, found = [Finding((), "data_changed", message, tool="")], None
         if found is not None:
-            found = found.replace(revision=row[0])
+            found = found.replace(revision=row[0]).with_expired()
             found = found.interrupted() if row[4] else found
         if problems:
             raise RestoreError(problems, found)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from types import ModuleType
 
+    from ..tools.decision_records import DecisionRecord
+
 
 __all__ = [
     "History",
@@ -52,6 +54,7 @@ class Turn(Value, Keeper):
         assistant: the rest of the model's turn as JSON, as given to `offer.round`.
         provider: the name of the provider that said it; None where only calls were given.
         about: what your program noted about the round, as JSON (`offer.round(answer, about=…)`).
+        decisions: for each call, what hooks and people decided about it; empty if nobody decided anything.
     """
 
     id: str
@@ -60,6 +63,7 @@ class Turn(Value, Keeper):
     assistant: Any = None
     provider: str | None = None
     about: Any = None
+    decisions: tuple[tuple[DecisionRecord, ...], ...] = ()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], /) -> Turn:
@@ -91,6 +95,8 @@ class Turn(Value, Keeper):
         }
         if self.about is not None:
             data["about"] = self.about
+        if self.decisions:
+            data["decisions"] = [[one.as_dict() for one in found] for found in self.decisions]
         return cast("dict[str, Any]", copy_json(writable_json(data)))
 
 
