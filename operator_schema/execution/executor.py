@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..rounds.transcript import History
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.tool import Tool
-    from .around import Confirm
+    from .around import Confirm, OnWaiting
     from .async_libraries import Start
     from .options import RunOptions
     from .stream import OnProgress, ResultStream
@@ -106,6 +106,9 @@ class Executor:
             own context of a call, or None without a framework.
         store: such as a `SqliteStore`. A round is saved before and after it runs, and runs in only one
             process.
+        on_waiting: a function, plain or async, for notifications: it gets each call of a round that begins to
+            wait for a person or another system, and the round, which the store has saved by then. If it
+            fails, the log has an error and the round goes on.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -140,6 +143,7 @@ class Executor:
         hooks: object = None,
         context: Context | MakeContext | None = None,
         store: object = None,
+        on_waiting: OnWaiting | None = None,
     ) -> None:
         options = {
             "timeout": timeout,
@@ -157,6 +161,7 @@ class Executor:
             "hooks": hooks,
             "context": context,
             "store": store,
+            "on_waiting": on_waiting,
         }
         check_options(options)
         self._fill(tools, options)
@@ -581,9 +586,25 @@ class Executor:
         start = partial(run, work) if store is None else partial(store.run, work, run)
 
         async def started(_: object = None) -> Any:
-            return await start()
+            return await self._telling(work, start)
 
         return await watched(watching, None, work, started)
+
+    async def _telling(self, work: Any, start: Callable[[], Awaitable[Any]]) -> Any:
+        """Run a round, then tell which of its calls begin to wait."""
+        on_waiting = self._options["on_waiting"]
+        if on_waiting is None:
+            return await start()
+        from ..rounds.round import InterruptedRoundError
+        from .around import tell_waiting
+
+        try:
+            after = await start()
+        except InterruptedRoundError as error:  # other calls of the round may wait all the same
+            await tell_waiting(on_waiting, work, error.round)
+            raise
+        await tell_waiting(on_waiting, work, after)
+        return after
 
     async def _run_decoded(
         self,
