@@ -12,11 +12,11 @@ from ..message_text import as_written, listed, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
 from ..tools.options import style_in
 from ..tools.tool import Tool
-from .commit import Settlement
 from .errors import OfferError, RoundError
 from .input_copies import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
 from .named_tools import NamedTools
 from .round import Round
+from .settlement import Settlement
 from .tool_call import FAILURES, ToolCall, call_issue, call_with_input
 from .transcript import checked_name
 

@@ -10,9 +10,8 @@ from ..findings import Finding
 from ..json_values import is_object, read_distinct
 from ..message_text import exception_text, fault_list, nearest_names, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode
-from .commit import Settlement
-from .deciding import check_answer, check_question
 from .input_copies import check_same, own_json, schema_digest
+from .questions import check_answer, check_question
 from .round import Round
 from .serialization import (
     CALLS,
@@ -25,6 +24,7 @@ from .serialization import (
     read_result,
     without_texts,
 )
+from .settlement import Settlement
 from .signatures import digests_with, is_same_digest, what_is_signed
 from .tool_call import FAILURES, Question, ToolCall, Wait, call_issue
 

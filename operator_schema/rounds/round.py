@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..findings import shown_call
@@ -11,20 +11,9 @@ from ..json_values import copy_json
 from ..message_text import class_name_of, count_of, exception_text, one_line, quote, writable_text
 from ..tools.failures import WARNING, write_log
 from ..tools.signature import outcome_of
-from .commit import find_call, revised, settled, with_results
-from .deciding import (
-    WHO,
-    FailedHookError,
-    agreed,
-    answered,
-    asked_about,
-    decide,
-    decoded_call,
-    expired,
-    looked_at,
-    refused,
-    unless_confirmed,
-)
+from .chosen_calls import find_call
+from .commit import revised, settled, with_results
+from .deciding import WHO, FailedHookError, decide, decoded_call, looked_at, unless_confirmed
 from .errors import RoundError
 from .hooks import call_hooks_of
 from .tool_call import ToolCall, continue_suggestion, shortened, worded
@@ -32,12 +21,15 @@ from .transcript import Turn, append_turn, conversation_of, saving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+    from types import ModuleType
     from typing import Self, TypeAlias
 
     from ..tools.calls import Asking, Limited, RunAll, ToolResult, Wording
-    from .commit import CallRun, Given, Settlement, WhichCall
+    from .chosen_calls import WhichCall
+    from .commit import Given
     from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools
+    from .settlement import CallRun, Settlement
     from .signatures import Secret
     from .tool_call import CallState
     from .transcript import History
@@ -225,7 +217,7 @@ class Round(Value, Generic[Input]):
         asked: Sequence[ToolCall[Any]] = () if asking is None else self.pending
         for call in asked:
             waiting = calls[call.index]
-            calls[call.index] = await self._decide(call, asked_about(waiting, asking, hooks), calls)
+            calls[call.index] = await self._decide(call, _people().asked_about(waiting, asking, hooks), calls)
         return self._with(calls)
 
     async def _decide(
@@ -300,7 +292,7 @@ class Round(Value, Generic[Input]):
             )
             raise RoundError(message)
         given = input if arguments is None else waiting.tool.decode(arguments)
-        return self._replaced(agreed(waiting, given, *_said(by, words)))
+        return self._replaced(_people().agreed(waiting, given, *_said(by, words)))
 
     def answer(
         self, call: WhichCall, answer: object, /, *, by: str | None = None, words: str = ""
@@ -324,7 +316,7 @@ class Round(Value, Generic[Input]):
                 f"{shown_call(waiting.name, waiting.id)} has no question: use round.approve or round.reject"
             )
             raise RoundError(message)
-        return self._replaced(answered(waiting, waiting.question, answer, *_said(by, words)))
+        return self._replaced(_people().answered(waiting, waiting.question, answer, *_said(by, words)))
 
     def reject(
         self, call: WhichCall, reason: str = "", /, *, by: str | None = None, words: str = ""
@@ -343,7 +335,7 @@ class Round(Value, Generic[Input]):
             RoundError: no such call is deferred or pending, or several share the id.
         """
         waiting = self._find(call, "deferred or pending")
-        return self._replaced(refused(waiting, reason, *_said(by, words)))
+        return self._replaced(_people().refused(waiting, reason, *_said(by, words)))
 
     def reject_open(self, reason: str = "", /, *, by: str | None = None, words: str = "") -> Round[Input]:
         """Return the round with all deferred and pending calls rejected.
@@ -364,7 +356,7 @@ class Round(Value, Generic[Input]):
         for call in self.calls:
             if call.state in _OPEN:
                 self._settlement.check_not_run(call)
-                calls[call.index] = refused(call, reason, *said)
+                calls[call.index] = _people().refused(call, reason, *said)
         return self._with(calls)
 
     def with_expired(self) -> Round[Input]:
@@ -374,7 +366,7 @@ class Round(Value, Generic[Input]):
         """
         if not any(call.has_expired for call in self.calls):
             return self
-        return self._with([expired(call) if call.has_expired else call for call in self.calls])
+        return self._with([_people().expired(call) if call.has_expired else call for call in self.calls])
 
     def with_results(self, results: Iterable[Given], /) -> Round[Input]:
         """Return the round with the results of some calls.
@@ -694,6 +686,13 @@ class Round(Value, Generic[Input]):
         found = find_call(self.calls, call, kind)
         self._settlement.check_not_run(found)
         return found
+
+
+@cache
+def _people() -> ModuleType:
+    from . import people  # most rounds are run without anybody's decision
+
+    return people
 
 
 def _said(by: object, words: object) -> tuple[str | None, str]:
