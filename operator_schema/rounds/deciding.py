@@ -17,7 +17,7 @@ from ..message_text import (
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, own_parts
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import outcome_of
-from .hooks import CONFIRM, DECISIONS, Complete, Reject, RunAgain, RunNormally
+from .hooks import CONFIRM, DECISIONS, RunAgain, RunNormally
 from .input_copies import is_edited, own_copy
 from .tool_call import FAILURES, ToolCall, Wait, call_issue, shortened
 
@@ -210,7 +210,7 @@ def decided(
 
 def _with_kind(before: ToolCall[Any], after: ToolCall[Any], decision: Any, hook: str | None) -> ToolCall[Any]:
     """Return a call with the record of a decision; as it is if somebody only let it go on."""
-    kind = _KINDS.get(type(decision))
+    kind: DecisionKind | None = decision.recorded_as
     if kind is None:
         is_agreed = after.state == "pending" and (hook is None or (after.approved and not before.approved))
         kind = "approve" if is_agreed else "change" if after.changed is not before.changed else None
@@ -225,9 +225,6 @@ def with_record(before: ToolCall[Any], after: ToolCall[Any], *about: Any) -> Too
 
     decided: ToolCall[Any] = recorded(before, after, *about)
     return decided
-
-
-_KINDS: Mapping[type[Any], DecisionKind] = {Reject: "reject", Complete: "complete"}
 
 
 def _not_a_decision(given: Any) -> str:

@@ -76,6 +76,7 @@ class RunNormally(Value):
     approved: bool = False
 
     ends = False
+    recorded_as = None
 
     def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
         """Return the call that goes on; `deciding.py` has given it the input."""
@@ -92,6 +93,7 @@ class Complete(Value):
     output: Any
 
     ends = True
+    recorded_as = "complete"
 
     def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
         """Return the call with its output.
@@ -112,6 +114,7 @@ class Reject(Value):
     reason: str = ""
 
     ends = True
+    recorded_as = "reject"
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(writable_text("the reason of Reject", reason))
@@ -144,6 +147,7 @@ class Defer(Value):
     approvals: int = 1
 
     ends = False
+    recorded_as = None
 
     def __init__(self, reason: str = "", expires_in: float | None = None, approvals: int = 1) -> None:
         if expires_in is not None and not (is_duration(expires_in) and 0 < expires_in < inf):
