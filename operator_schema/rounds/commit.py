@@ -46,12 +46,13 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
         elif call.state == "pending":
             faults.append(_fault("missing", call, "it has no result: run it, or reject it"))
         else:
-            remedy = "answer it" if call.question else _DECIDE
+            remedy = _EXPIRED if call.has_expired else "answer it" if call.question else _DECIDE
             faults.append(_fault("deferred", call, f"it still waits for a decision: {remedy}"))
     _refuse(calls, faults)
     return tuple(found)
 
 
+_EXPIRED = "it has expired, so commit round.with_expired()"
 _DECIDE = "approve or reject it, or give the executor a function that asks (confirm=…)"
 
 

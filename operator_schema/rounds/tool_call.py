@@ -183,7 +183,7 @@ class ToolCall(Value, Generic[Input]):
             self.deferred_at = deferred_at
             self._notes = _notes
             self._changed = _changed
-            self.decisions = decisions
+            self.decisions = tuple(decisions) if decisions.__class__ is list else decisions
             self._wait = _wait
             self.__class__ = cls
             return self

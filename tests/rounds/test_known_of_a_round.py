@@ -167,6 +167,12 @@ def test_damaged_data_of_a_turn_are_one_kind_of_error(data):
     assert Turn.from_dict(json.loads(json.dumps(again.as_dict()))) == again
 
 
+def test_a_turn_whose_results_are_not_those_of_its_calls_is_refused():
+    turn = TOOLS.offer().round([RawCall("1", "nothing", {})]).commit([])
+    with pytest.raises(DecodeError, match="the saved turn"):
+        Turn.from_dict({**turn.as_dict(), "results": []})
+
+
 class Slow(Transcript):
     """Its `append` waits until the event loop has gone on, which it can't do in the thread of the loop."""
 

@@ -11,7 +11,7 @@ from round_samples import ask, fetch, pay
 from saving_samples import SECRET, problems, refused, restored
 
 from operator_schema import Complete, Defer, Executor, RawCall, Reject, RoundError, RunNormally, Toolset
-from operator_schema.rounds import DecisionRecord, SqliteStore, Turn, call_text, tool_call
+from operator_schema.rounds import CommitError, DecisionRecord, SqliteStore, Turn, call_text, tool_call
 
 TOOLS = Toolset(fetch, pay, ask)
 
@@ -106,6 +106,19 @@ def test_two_different_people_have_to_agree_and_one_refusal_is_enough():
     assert done.calls[0].content == "paid 900"
 
 
+@pytest.mark.parametrize("is_restored", [False, True])
+@pytest.mark.parametrize("first", [None, {"amount": 9}])
+def test_an_edit_in_place_after_the_first_approval_takes_it_away(first, is_restored):
+    work = waiting(approvals=2).approve("1", arguments=first, by="anna")
+    work.calls[0].input.amount = 5
+    work = restored(work, TOOLS) if is_restored else work
+    again = work.approve("1", by="ben")
+    assert (again.calls[0].state, again.calls[0].approved_by) == ("deferred", ("ben",))
+    assert said_of(again)[-1] == ("approve", "ben", 5)
+    done = Executor(TOOLS).run_sync(again.approve("1", by="anna"))
+    assert done.calls[0].result.value == "paid 5"
+
+
 def test_nobody_is_asked_alone_about_a_call_that_several_have_to_agree_to():
     asked = []
     executor = Executor(TOOLS, hooks=lambda _: Defer(approvals=2), confirm=asked.append)
@@ -169,6 +182,8 @@ def test_a_call_that_has_expired_cannot_be_approved_and_running_the_round_tells_
     later(work.calls[0])
     with pytest.raises(RoundError, match="has expired: nobody approved it in time"):
         work.approve("1")
+    with pytest.raises(CommitError, match=r"it has expired, so commit round\.with_expired"):
+        work.commit([])
     assert work.reject("1", "no").calls[0].state == "rejected"
     done = Executor(TOOLS).run_sync(restored(work, TOOLS))
     (call,) = done.handled
@@ -235,6 +250,14 @@ def test_each_decision_is_kept_with_who_when_and_which_words(caplog):
     turn = Executor(TOOLS).run_sync(work).commit([])
     assert turn.decisions == ((record,),)
     assert Turn.from_dict(json.loads(json.dumps(turn.as_dict()))) == turn
+
+
+def test_a_record_is_a_value_apart_from_its_time():
+    one, other = (waiting().approve("1", words="yes").calls[0].decisions[0] for _ in range(2))
+    assert one == other
+    assert len({one, other}) == 1
+    assert one.by is None
+    assert one != "approve"
 
 
 def test_what_hooks_and_a_person_who_is_asked_decide_is_recorded_too():
