@@ -269,7 +269,8 @@ class Outcomes:
             TimeoutError: decoding its arguments took longer than the call may take.
             RuntimeError: the system gives no more threads.
         """
-        from ..rounds.deciding import FailedHookError, asked_about, decide
+        from ..rounds.deciding import FailedHookError, decide
+        from ..rounds.people import asked_about
         from ..rounds.tool_call import call_with_input
 
         call, failures = run.call, self.failures
@@ -517,6 +518,7 @@ def _approved(run: Run, decided: ToolCall[Any]) -> DecodedCall:
         details=run.details,
         deferred_at=run.deferred_at,
         changed=decided.changed,
+        decisions=decided.decisions,
     )
 
 

@@ -13,14 +13,13 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from ..tools.changes import ArgumentChange as ArgumentChange
     from ..tools.changes import ChangedArguments as ChangedArguments
+    from ..tools.decision_records import DecisionRecord as DecisionRecord
+    from .call_text import call_text as call_text
     from .databases import Claims as Claims
     from .databases import Database as Database
     from .databases import SqliteDatabase as SqliteDatabase
     from .databases import Statements as Statements
     from .databases import Tables as Tables
-    from .deciding import answer_codec as answer_codec
-    from .deciding import answer_schema as answer_schema
-    from .deciding import call_text as call_text
     from .errors import CommitError as CommitError
     from .errors import OfferError as OfferError
     from .errors import RoundError as RoundError
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
     from .named_tools import ToolEntry as ToolEntry
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
+    from .questions import answer_codec as answer_codec
+    from .questions import answer_schema as answer_schema
     from .registry import Registry as Registry
     from .registry import RegistryChange as RegistryChange
     from .restore import MAYBE_SIGNED as MAYBE_SIGNED
@@ -63,13 +64,15 @@ else:
         __name__,
         {
             "..tools.changes": "ArgumentChange ChangedArguments",
+            "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
             ".stores": "SqliteStore Store stored_records",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
-            ".deciding": "answer_codec answer_schema call_text",
+            ".call_text": "call_text",
             ".named_tools": "ToolEntry",
+            ".questions": "answer_codec answer_schema",
             ".registry": "Registry RegistryChange",
             ".restore": "MAYBE_SIGNED RestoreError",
             ".round": "HookError InterruptedRoundError Round",

@@ -1,25 +1,25 @@
-"""Which call is meant, which calls have run already, and which result belongs to which call."""
+"""Which result belongs to which call of a turn?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, shown_call
 from ..message_text import checked_text, listed, quote, received
-from ..tools.calls import ToolResult, new_id
-from .errors import CommitError, RoundError
-from .input_copies import is_edited
+from ..tools.calls import ToolResult
+from .errors import CommitError
 from .tool_call import ToolCall
 from .transcript import saving
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
     from .errors import FaultCode
 
     Given: TypeAlias = "ToolResult | ToolCall[Any]"
 
-__all__ = ["CallRun", "Settlement", "WhichCall", "find_call", "revised", "settled", "with_results"]
+__all__ = ["Given", "revised", "settled", "with_results"]
 
 
 _SHOWN_NAMES = 3
@@ -46,12 +46,13 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
         elif call.state == "pending":
             faults.append(_fault("missing", call, "it has no result: run it, or reject it"))
         else:
-            remedy = "answer it" if call.question else _DECIDE
+            remedy = _EXPIRED if call.has_expired else "answer it" if call.question else _DECIDE
             faults.append(_fault("deferred", call, f"it still waits for a decision: {remedy}"))
     _refuse(calls, faults)
     return tuple(found)
 
 
+_EXPIRED = "it has expired, so commit round.with_expired()"
 _DECIDE = "approve or reject it, or give the executor a function that asks (confirm=…)"
 
 
@@ -244,273 +245,3 @@ def _decided(result: Given, *, is_deferred: bool) -> Finding:
 def _fault(code: FaultCode, about: Given, message: str) -> Finding:
     call_id = about.call_id if isinstance(about, ToolResult) else about.id
     return Finding((), code, message, tool=about.name, call_id=call_id)
-
-
-WhichCall: TypeAlias = "str | int | ToolCall[Any]"
-"""How a call is chosen: by its id, by its position in the turn, or by the call itself."""
-
-_SHOWN = 5
-_REASON_LENGTH = 100
-
-
-def find_call(calls: tuple[ToolCall[Any], ...], call: WhichCall, kind: str) -> ToolCall[Any]:
-    """Return the one call of a turn that is meant.
-
-    Args:
-        calls: all calls of the turn.
-        call: its id, its position, or the call itself.
-        kind: `deferred`, `deferred or pending`, or `handled`.
-
-    Raises:
-        RoundError: there is none, or there are several.
-        TypeError: it is something else.
-    """
-    wanted = set(kind.split(" or "))
-    named = _named(calls, call)
-    found = [one for one in named if one.state in wanted]
-    if len(found) == 1:
-        _check_same(found[0], call)
-        return found[0]
-    if len(found) > 1:
-        places = listed([str(one.index) for one in found])
-        message = (
-            f"{len(found)} calls with {_shown(call)} are {kind}: give the position in the turn ({places})"
-        )
-        raise RoundError(message, len(found))
-    decided = listed([f"{shown_call(one.name, one.id)} {_what_was_decided(one)}" for one in named], _SHOWN)
-    others = [shown_call(one.name, one.id) for one in calls if one.state in wanted]
-    some, none = _WHO_WAIT[kind]
-    waiting = f"{some}: {listed(others, _SHOWN)}" if others else none
-    message = f"{decided or f'no call of this turn has {_shown(call)}'}; {waiting}"
-    raise RoundError(message, 0)
-
-
-_WHO_WAIT = {
-    "deferred": ("these wait", "no call waits"),
-    "deferred or pending": ("these wait or are pending", "no call waits or is pending"),
-    "handled": ("these have their result", "no call has its result"),
-}
-
-
-def _what_was_decided(call: ToolCall[Any]) -> str:
-    match call.state:
-        case "handled" if call.by == "executor":
-            return "was run already"
-        case "handled":
-            return f"has its result already, from {'a hook' if call.by == 'hook' else 'your program'}"
-        case "rejected":
-            by = ", by a hook" if call.by == "hook" else ""
-            reason = f": {quote(call.reason, _REASON_LENGTH)}" if call.reason else ""
-            return f"was rejected already{by}{reason}"
-        case "issue":
-            return f"can't be run ({call.code})"
-        case _ if call.approved or call.run[1]:  # or it may run once more
-            return "was answered already" if call.answers else "was approved already"
-        case _:
-            return "is pending: nobody has been asked about it"
-
-
-def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
-    if isinstance(call, str):
-        return [one for one in calls if one.id == call]
-    if isinstance(call, int) and not isinstance(call, bool):
-        return list(calls[call : call + 1]) if call >= 0 else []
-    if not isinstance(call, ToolCall):
-        message = f"choose a call by its id, its position or the call itself, not by {received(call)}"
-        raise TypeError(message)
-    return [one for one in calls[call.index : call.index + 1] if one.raw == call.raw]
-
-
-def _check_same(found: ToolCall[Any], call: Any) -> None:
-    """Check that a call chosen by itself still waits for the same thing: it may come from an older state.
-
-    Raises:
-        RoundError: it asks something else, or has another input.
-    """
-    if found is call or not isinstance(call, ToolCall) or not found.state == call.state == "deferred":
-        return
-    seen: Any = call  # pyright: ignore[reportUnknownVariableType]  # of whatever input
-    if _asked(found) != _asked(seen) or is_edited(found.tool, found.input, seen.input):
-        message = (
-            f"the call with {_shown(call)} waits for something else by now: look at round.deferred again"
-        )
-        raise RoundError(message, 0)
-
-
-def _asked(call: ToolCall[Any]) -> tuple[str, str] | None:
-    question = call.question
-    return None if question is None else (question.text, question.parameter)
-
-
-def _shown(call: Any) -> str:
-    if isinstance(call, str):
-        return f"the id {quote(call)}"
-    return f"the position {call if isinstance(call, int) else call.index}"
-
-
-class CallRun:
-    """One run of a call.
-
-    Attributes:
-        has_result: whether it ended with a result.
-        is_going_on: whether it may still get one; otherwise nobody knows whether it did its work.
-    """
-
-    __slots__ = ("has_result", "is_going_on")
-
-    def __init__(self) -> None:
-        self.is_going_on = True
-        self.has_result = False
-
-
-Runs: TypeAlias = dict[tuple[int, int], CallRun]
-"""The runs of a round, by the position of the call and the number of its earlier runs."""
-
-
-class _Rounds:
-    """The runs of the latest rounds that can be restored in this process.
-
-    Two generations, so that nothing is searched and no lock is needed, which a fork could leave closed.
-    """
-
-    __slots__ = ("_new", "_old")
-
-    KEPT = 10_000
-    """Rounds in a generation, with less than 1 kB each."""
-
-    def __init__(self) -> None:
-        self._new: dict[str, Runs] = {}
-        self._old: dict[str, Runs] = {}
-
-    def of(self, round_id: str, runs: Runs) -> Runs:
-        """Return the known runs of a round, or the given ones if it is unknown."""
-        new = self._new
-        found = new.setdefault(round_id, self._old.get(round_id, runs))  # one step, for all threads
-        if len(new) > self.KEPT:
-            self._old, self._new = new, {}
-        return found
-
-
-_rounds = _Rounds()
-
-
-class Settlement:
-    """The id of a round, what ran, and how it ended, shared by all its states; the first to settle it wins.
-
-    Args:
-        round_id: id of a restored round; None for a new one, which gets its id when somebody asks for it.
-    """
-
-    __slots__ = ("_ending", "_id", "_runs", "_states")
-
-    def __init__(self, round_id: str | None = None) -> None:
-        self._id: dict[None, str] = {} if round_id is None else {None: round_id}
-        self._ending: dict[None, _Ending] = {}
-        self._runs: Runs = {} if round_id is None else _rounds.of(round_id, {})
-        self._states: dict[tuple[int, int], ToolCall[Any]] = {}  # as it began, then with its result
-
-    @property
-    def round_id(self) -> str:
-        """The id of the round, made at random."""
-        found = self._id.get(None)
-        if found is not None:
-            return found
-        made = new_id("round")
-        first = self._id.setdefault(None, made)  # one step, for all threads
-        _rounds.of(first, self._runs)  # whoever knows the id may restore the round
-        return first
-
-    # --- runs ------------------------------------------------------------------------------------
-
-    def check_not_run(self, call: ToolCall[Any]) -> None:
-        """Check that a call hasn't been run.
-
-        Raises:
-            RoundError: it has, from this state of the round or another one.
-        """
-        run = self._runs.get(call.run)
-        if run is not None:
-            raise _ran(call, run)
-
-    def begin(self, calls: Sequence[ToolCall[Any]], begun: list[CallRun]) -> None:
-        """Note that calls run now: all of them, or none.
-
-        Args:
-            calls: the calls.
-            begun: gets the run of each call before anybody can see it; the caller ends them in any case.
-
-        Raises:
-            RoundError: one has been run.
-        """
-        for position, call in enumerate(calls):
-            run = CallRun()
-            begun.append(run)
-            first = self._runs.setdefault(call.run, run)  # one step, for all threads
-            if first is not run:
-                for earlier in calls[:position]:
-                    self.forget(earlier)
-                raise _ran(call, first)
-            self._states[call.run] = call
-
-    def keep(self, call: ToolCall[Any], after: ToolCall[Any]) -> None:
-        """Keep the state of a call after it ran."""
-        self._states[call.run] = after
-        self._runs[call.run].has_result = True
-
-    def forget(self, call: ToolCall[Any]) -> None:
-        """Let a call run again after it raised what the executor passes through."""
-        del self._runs[call.run]
-
-    def state_after(self, call: ToolCall[Any]) -> ToolCall[Any] | None:
-        """Return a call after it ran; None if it hasn't, or if that isn't known here."""
-        run = self._runs.get(call.run)
-        if run is None:
-            return None
-        after = self._states.get(call.run)
-        if run.has_result:
-            # The answer to its question may have been given, and the call run again.
-            return (self.state_after(after) or after) if after and after.state == "deferred" else after
-        return None if run.is_going_on else (after or call).interrupted()  # as hooks and people left it
-
-    # --- the end ---------------------------------------------------------------------------------
-
-    @property
-    def how(self) -> str | None:
-        """How the round ended; None as long as it is open."""
-        found = self._ending.get(None)
-        return None if found is None else found.how
-
-    def settle(self, how: str) -> None:
-        """End the round.
-
-        Raises:
-            RoundError: it has ended.
-        """
-        own = _Ending(how)
-        # In one step, so that each of several threads sees whether it was the first.
-        first = self._ending.setdefault(None, own)
-        if first is not own:
-            message = f"this round was {first.how} already"
-            raise RoundError(message)
-
-    def reopen(self) -> None:
-        """Open the round again, after a commit that failed."""
-        self._ending.clear()
-
-
-def _ran(call: ToolCall[Any], run: CallRun) -> RoundError:
-    how = "was run" if run.has_result else "is running" if run.is_going_on else "was begun and interrupted"
-    message = (
-        f"{shown_call(call.name, call.id)} {how} already, from this state of the round or another one: "
-        "go on with the round that the executor returned, or with round.current()"
-    )
-    return RoundError(message, 1)
-
-
-class _Ending:
-    """How a round ended; each end is an object of its own."""
-
-    __slots__ = ("how",)
-
-    def __init__(self, how: str) -> None:
-        self.how = how

@@ -26,7 +26,7 @@ from operator_schema import (
     tool_input,
 )
 from operator_schema.rounds import RestoreError
-from operator_schema.rounds.input_copies import canonical_text
+from operator_schema.rounds.signatures import canonical_text
 from operator_schema.testing import arguments
 from operator_schema.tools import document_tool
 
@@ -380,7 +380,8 @@ def test_an_answer_that_would_be_read_as_another_one_refuses_the_call(after, fit
 def test_an_answer_that_can_not_be_written_is_kept_as_it_came():
     toolset = asking(Seeded)
     (call,) = toolset.offer().round([RawCall("c0", "run", {"path": "/x"})]).calls
-    from operator_schema.rounds.deciding import answered, check_answer
+    from operator_schema.rounds.people import answered
+    from operator_schema.rounds.questions import check_answer
     from operator_schema.rounds.tool_call import Question
 
     waiting = call.defer("How?", Question("How?", "answer", {}))

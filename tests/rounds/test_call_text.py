@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from operator_schema import RawCall, tool
-from operator_schema.rounds.deciding import call_text
+from operator_schema.rounds import call_text
 from operator_schema.rounds.tool_call import call_with_input
 
 

@@ -28,7 +28,7 @@ from operator_schema import (
     skip,
     tool,
 )
-from operator_schema.rounds import InterruptedRoundError, RestoreError, commit
+from operator_schema.rounds import InterruptedRoundError, RestoreError, settlement
 
 pytestmark = pytest.mark.needs_threads
 
@@ -345,8 +345,8 @@ def test_a_call_that_was_interrupted_runs_again_only_if_somebody_says_so():
 
 
 def test_only_the_last_rounds_are_remembered(monkeypatch):
-    rounds = commit._Rounds()
-    monkeypatch.setattr(commit, "_rounds", rounds)
+    rounds = settlement._Rounds()
+    monkeypatch.setattr(settlement, "_rounds", rounds)
     monkeypatch.setattr(type(rounds), "KEPT", 10)
     first = a_round("plain").confirmed()
     saved = first.as_dict()
@@ -377,9 +377,9 @@ def test_results_live_no_longer_than_their_plans():
 
 
 def test_a_round_that_nobody_can_restore_is_not_remembered():
-    number = len(commit._rounds._new)
+    number = len(settlement._rounds._new)
     executed(a_round("plain"))
-    assert len(commit._rounds._new) == number
+    assert len(settlement._rounds._new) == number
 
 
 def test_a_tool_that_is_gone_meanwhile_loses_nothing_that_ran():
@@ -415,8 +415,8 @@ def test_a_plan_of_which_one_call_is_run_meanwhile_runs_none():
 
 
 def test_more_rounds_at_once_than_are_remembered_leave_no_more_behind(monkeypatch):
-    rounds = commit._Rounds()
-    monkeypatch.setattr(commit, "_rounds", rounds)
+    rounds = settlement._Rounds()
+    monkeypatch.setattr(settlement, "_rounds", rounds)
     monkeypatch.setattr(type(rounds), "KEPT", 10)
     rounds._new.update({f"of another thread {number}": {} for number in range(12)})
     for _ in range(50):
@@ -430,7 +430,7 @@ def test_calls_that_were_interrupted_before_they_ran_do_not_count_as_running(mon
     fresh = Toolset(fetch).offer().round([raw("fetch", "1", url="a"), raw("fetch", "2", url="b")])
     made = []
 
-    class Interrupted(commit.CallRun):
+    class Interrupted(settlement.CallRun):
         def __init__(self):
             super().__init__()
             made.append(self)
@@ -440,7 +440,7 @@ def test_calls_that_were_interrupted_before_they_ran_do_not_count_as_running(mon
     async def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commit, "CallRun", Interrupted)
+    monkeypatch.setattr(settlement, "CallRun", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(fresh.execute_with(interrupted))
     states = [call.state for call in fresh.current().calls]

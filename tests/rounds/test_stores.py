@@ -26,8 +26,8 @@ from operator_schema.rounds import (
     HookError,
     InterruptedRoundError,
     RestoreError,
-    commit,
     databases,
+    settlement,
     stores,
 )
 from operator_schema.rounds.errors import StoreError
@@ -705,7 +705,7 @@ def test_a_file_that_is_no_store_is_refused_where_it_is_read(tmp_path):
 
 def forget_what_ran():
     """Forget what this process knows of rounds, as another process does."""
-    commit._rounds._new, commit._rounds._old = {}, {}
+    settlement._rounds._new, settlement._rounds._old = {}, {}
 
 
 def test_a_round_that_was_committed_never_runs_again_from_a_copy(store):

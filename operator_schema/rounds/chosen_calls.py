@@ -1,0 +1,116 @@
+"""Which call of a turn is meant, and can that still be decided?"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from ..findings import shown_call
+from ..message_text import listed, quote, received
+from .errors import RoundError
+from .input_copies import is_edited
+from .tool_call import ToolCall
+
+__all__ = ["WhichCall", "find_call"]
+
+WhichCall: TypeAlias = "str | int | ToolCall[Any]"
+"""How a call is chosen: by its id, by its position in the turn, or by the call itself."""
+
+_SHOWN = 5
+_REASON_LENGTH = 100
+
+
+def find_call(calls: tuple[ToolCall[Any], ...], call: WhichCall, kind: str) -> ToolCall[Any]:
+    """Return the one call of a turn that is meant.
+
+    Args:
+        calls: all calls of the turn.
+        call: its id, its position, or the call itself.
+        kind: `deferred`, `deferred or pending`, or `handled`.
+
+    Raises:
+        RoundError: there is none, or there are several.
+        TypeError: it is something else.
+    """
+    wanted = set(kind.split(" or "))
+    named = _named(calls, call)
+    found = [one for one in named if one.state in wanted]
+    if len(found) == 1:
+        _check_same(found[0], call)
+        return found[0]
+    if len(found) > 1:
+        places = listed([str(one.index) for one in found])
+        message = (
+            f"{len(found)} calls with {_shown(call)} are {kind}: give the position in the turn ({places})"
+        )
+        raise RoundError(message, len(found))
+    decided = listed([f"{shown_call(one.name, one.id)} {_what_was_decided(one)}" for one in named], _SHOWN)
+    others = [shown_call(one.name, one.id) for one in calls if one.state in wanted]
+    some, none = _WHO_WAIT[kind]
+    waiting = f"{some}: {listed(others, _SHOWN)}" if others else none
+    message = f"{decided or f'no call of this turn has {_shown(call)}'}; {waiting}"
+    raise RoundError(message, 0)
+
+
+_WHO_WAIT = {
+    "deferred": ("these wait", "no call waits"),
+    "deferred or pending": ("these wait or are pending", "no call waits or is pending"),
+    "handled": ("these have their result", "no call has its result"),
+}
+
+
+def _what_was_decided(call: ToolCall[Any]) -> str:
+    match call.state:
+        case "handled" if call.by == "executor":
+            return "was run already"
+        case "handled" if call.code == "expired":
+            return "has expired: nobody approved it in time"
+        case "handled":
+            return f"has its result already, from {'a hook' if call.by == 'hook' else 'your program'}"
+        case "rejected":
+            by = ", by a hook" if call.by == "hook" else ""
+            reason = f": {quote(call.reason, _REASON_LENGTH)}" if call.reason else ""
+            return f"was rejected already{by}{reason}"
+        case "issue":
+            return f"can't be run ({call.code})"
+        case _ if call.approved or call.run[1]:  # or it may run once more
+            return "was answered already" if call.answers else "was approved already"
+        case _:
+            return "is pending: nobody has been asked about it"
+
+
+def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
+    if isinstance(call, str):
+        return [one for one in calls if one.id == call]
+    if isinstance(call, int) and not isinstance(call, bool):
+        return list(calls[call : call + 1]) if call >= 0 else []
+    if not isinstance(call, ToolCall):
+        message = f"choose a call by its id, its position or the call itself, not by {received(call)}"
+        raise TypeError(message)
+    return [one for one in calls[call.index : call.index + 1] if one.raw == call.raw]
+
+
+def _check_same(found: ToolCall[Any], call: Any) -> None:
+    """Check that a call chosen by itself still waits for the same thing: it may come from an older state.
+
+    Raises:
+        RoundError: it asks something else, or has another input.
+    """
+    if found is call or not isinstance(call, ToolCall) or not found.state == call.state == "deferred":
+        return
+    seen: Any = call  # pyright: ignore[reportUnknownVariableType]  # of whatever input
+    if _asked(found) != _asked(seen) or is_edited(found.tool, found.input, seen.input):
+        message = (
+            f"the call with {_shown(call)} waits for something else by now: look at round.deferred again"
+        )
+        raise RoundError(message, 0)
+
+
+def _asked(call: ToolCall[Any]) -> tuple[str, str] | None:
+    question = call.question
+    return None if question is None else (question.text, question.parameter)
+
+
+def _shown(call: Any) -> str:
+    if isinstance(call, str):
+        return f"the id {quote(call)}"
+    return f"the position {call if isinstance(call, int) else call.index}"

@@ -1,0 +1,94 @@
+"""What does a tool ask, and which answers does it take?"""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Union, get_args
+
+from ..codec.codec import codec_of
+from ..message_text import writable_text
+from ..tools.injection import is_union
+from .input_copies import check_written
+from .tool_call import Question
+
+if TYPE_CHECKING:
+    from ..errors import NeedsInput
+    from ..tools.tool import Tool
+
+__all__ = ["answer_as_read", "answer_codec", "answer_schema", "check_answer", "check_question", "question_of"]
+
+
+def question_of(tool: Tool[..., Any], raised: NeedsInput) -> Question:
+    """Return the question that a function has.
+
+    Raises:
+        SchemaError: the type of the answer can't be read from JSON.
+        ToolError: the tool has no parameter for the answer.
+    """
+    schema = answer_schema(tool, raised)
+    text = writable_text("a question", raised.question)
+    return Question(text, raised.parameter, schema, raised.answer_type)
+
+
+def answer_schema(tool: Tool[..., Any], raised: NeedsInput) -> dict[str, Any]:
+    """Return the JSON Schema of the answer that a function asked for.
+
+    Raises:
+        SchemaError: its type can't be read from JSON.
+        ToolError: the tool has no such parameter.
+    """
+    codec = answer_codec(tool, raised.parameter)  # even if the answer has a type of its own
+    if raised.answer_type is not None:
+        codec = codec_of(raised.answer_type)
+    schema: dict[str, Any] = codec.json_schema()
+    return schema
+
+
+def answer_as_read(codec: Any, answer: Any, given: Any) -> Any:
+    """Return an answer with defaults and without ignored keys, to compare it after a restart."""
+    try:
+        written = codec.encode(given)
+        return written if codec.decode(written) == given else answer
+    except Exception:  # noqa: BLE001  # what it was made of isn't kept (`InitVar`), or a class's own code
+        return answer
+
+
+def check_answer(tool: Tool[..., Any], parameter: str, answer: Any) -> None:
+    """Check that a saved answer still means what it meant.
+
+    Raises:
+        DecodeError: it doesn't fit any more, or would be read as something else.
+        SchemaError: the type of the parameter can't be read from JSON.
+        ToolError: the tool has no such parameter.
+    """
+    codec = answer_codec(tool, parameter)
+    now = answer_as_read(codec, answer, codec.decode(answer))
+    check_written(f"the answer for {tool.name}", answer, now)
+
+
+def check_question(tool: Tool[..., Any], parameter: str) -> None:
+    """Check that a tool can take the answer to a question.
+
+    Raises:
+        SchemaError: the type of the parameter can't be read from JSON.
+        ToolError: the tool has no such parameter.
+    """
+    answer_codec(tool, parameter)
+
+
+def answer_codec(tool: Tool[..., Any], parameter: str) -> Any:
+    """Return the codec of the answers for an injected parameter.
+
+    Raises:
+        SchemaError: its type can't be read from JSON.
+        ToolError: the tool has no such parameter.
+    """
+    return codec_of(_without_none(tool.injected_type(parameter)))
+
+
+def _without_none(annotation: Any) -> Any:
+    """Return X for `X | None`: None stands for a missing answer, and isn't an answer."""
+    if not is_union(annotation):
+        return annotation
+    others = tuple([member for member in get_args(annotation) if member is not NoneType])
+    return Union[others] if others else annotation  # noqa: UP007  # made of what it holds

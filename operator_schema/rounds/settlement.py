@@ -1,0 +1,184 @@
+"""Which calls of a round have run already, and has the round ended?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..findings import shown_call
+from ..tools.calls import new_id
+from .errors import RoundError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .tool_call import ToolCall
+
+__all__ = ["CallRun", "Settlement"]
+
+
+class CallRun:
+    """One run of a call.
+
+    Attributes:
+        has_result: whether it ended with a result.
+        is_going_on: whether it may still get one; otherwise nobody knows whether it did its work.
+    """
+
+    __slots__ = ("has_result", "is_going_on")
+
+    def __init__(self) -> None:
+        self.is_going_on = True
+        self.has_result = False
+
+
+Runs: TypeAlias = dict[tuple[int, int], CallRun]
+"""The runs of a round, by the position of the call and the number of its earlier runs."""
+
+
+class _Rounds:
+    """The runs of the latest rounds that can be restored in this process.
+
+    Two generations, so that nothing is searched and no lock is needed, which a fork could leave closed.
+    """
+
+    __slots__ = ("_new", "_old")
+
+    KEPT = 10_000
+    """Rounds in a generation, with less than 1 kB each."""
+
+    def __init__(self) -> None:
+        self._new: dict[str, Runs] = {}
+        self._old: dict[str, Runs] = {}
+
+    def of(self, round_id: str, runs: Runs) -> Runs:
+        """Return the known runs of a round, or the given ones if it is unknown."""
+        new = self._new
+        found = new.setdefault(round_id, self._old.get(round_id, runs))  # one step, for all threads
+        if len(new) > self.KEPT:
+            self._old, self._new = new, {}
+        return found
+
+
+_rounds = _Rounds()
+
+
+class Settlement:
+    """The id of a round, what ran, and how it ended, shared by all its states; the first to settle it wins.
+
+    Args:
+        round_id: id of a restored round; None for a new one, which gets its id when somebody asks for it.
+    """
+
+    __slots__ = ("_ending", "_id", "_runs", "_states")
+
+    def __init__(self, round_id: str | None = None) -> None:
+        self._id: dict[None, str] = {} if round_id is None else {None: round_id}
+        self._ending: dict[None, _Ending] = {}
+        self._runs: Runs = {} if round_id is None else _rounds.of(round_id, {})
+        self._states: dict[tuple[int, int], ToolCall[Any]] = {}  # as it began, then with its result
+
+    @property
+    def round_id(self) -> str:
+        """The id of the round, made at random."""
+        found = self._id.get(None)
+        if found is not None:
+            return found
+        made = new_id("round")
+        first = self._id.setdefault(None, made)  # one step, for all threads
+        _rounds.of(first, self._runs)  # whoever knows the id may restore the round
+        return first
+
+    # --- runs ------------------------------------------------------------------------------------
+
+    def check_not_run(self, call: ToolCall[Any]) -> None:
+        """Check that a call hasn't been run.
+
+        Raises:
+            RoundError: it has, from this state of the round or another one.
+        """
+        run = self._runs.get(call.run)
+        if run is not None:
+            raise _ran(call, run)
+
+    def begin(self, calls: Sequence[ToolCall[Any]], begun: list[CallRun]) -> None:
+        """Note that calls run now: all of them, or none.
+
+        Args:
+            calls: the calls.
+            begun: gets the run of each call before anybody can see it; the caller ends them in any case.
+
+        Raises:
+            RoundError: one has been run.
+        """
+        for position, call in enumerate(calls):
+            run = CallRun()
+            begun.append(run)
+            first = self._runs.setdefault(call.run, run)  # one step, for all threads
+            if first is not run:
+                for earlier in calls[:position]:
+                    self.forget(earlier)
+                raise _ran(call, first)
+            self._states[call.run] = call
+
+    def keep(self, call: ToolCall[Any], after: ToolCall[Any]) -> None:
+        """Keep the state of a call after it ran."""
+        self._states[call.run] = after
+        self._runs[call.run].has_result = True
+
+    def forget(self, call: ToolCall[Any]) -> None:
+        """Let a call run again after it raised what the executor passes through."""
+        del self._runs[call.run]
+
+    def state_after(self, call: ToolCall[Any]) -> ToolCall[Any] | None:
+        """Return a call after it ran; None if it hasn't, or if that isn't known here."""
+        run = self._runs.get(call.run)
+        if run is None:
+            return None
+        after = self._states.get(call.run)
+        if run.has_result:
+            # The answer to its question may have been given, and the call run again.
+            return (self.state_after(after) or after) if after and after.state == "deferred" else after
+        return None if run.is_going_on else (after or call).interrupted()  # as hooks and people left it
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    @property
+    def how(self) -> str | None:
+        """How the round ended; None as long as it is open."""
+        found = self._ending.get(None)
+        return None if found is None else found.how
+
+    def settle(self, how: str) -> None:
+        """End the round.
+
+        Raises:
+            RoundError: it has ended.
+        """
+        own = _Ending(how)
+        # In one step, so that each of several threads sees whether it was the first.
+        first = self._ending.setdefault(None, own)
+        if first is not own:
+            message = f"this round was {first.how} already"
+            raise RoundError(message)
+
+    def reopen(self) -> None:
+        """Open the round again, after a commit that failed."""
+        self._ending.clear()
+
+
+def _ran(call: ToolCall[Any], run: CallRun) -> RoundError:
+    how = "was run" if run.has_result else "is running" if run.is_going_on else "was begun and interrupted"
+    message = (
+        f"{shown_call(call.name, call.id)} {how} already, from this state of the round or another one: "
+        "go on with the round that the executor returned, or with round.current()"
+    )
+    return RoundError(message, 1)
+
+
+class _Ending:
+    """How a round ended; each end is an object of its own."""
+
+    __slots__ = ("how",)
+
+    def __init__(self, how: str) -> None:
+        self.how = how
