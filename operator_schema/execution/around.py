@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import Asking
     from ..tools.changes import ChangedArguments
+    from ..tools.decision_records import DecisionRecord
     from ..tools.tool import Tool
 
     Answer: TypeAlias = bool | str | Decision
@@ -77,6 +78,13 @@ class Execution:
         """The arguments with which a call runs, if hooks or people changed them; None otherwise."""
         decoded = None if self._run is None else self._run.decoded
         found: ChangedArguments | None = None if decoded is None else decoded.changed
+        return found
+
+    @property
+    def decisions(self) -> tuple[DecisionRecord, ...]:
+        """What hooks and people decided about a call before it ran."""
+        decoded = None if self._run is None else self._run.decoded
+        found: tuple[DecisionRecord, ...] = () if decoded is None else decoded.decisions
         return found
 
 
