@@ -36,6 +36,7 @@ IMPORTED = (
     "operator_schema.workbench.cli.app",
     "operator_schema.workbench.cli.check_command",
     "operator_schema.workbench.cli.compare_commands",
+    "operator_schema.workbench.cli.replay_command",
     "operator_schema.workbench.cli.completion",
     "operator_schema.workbench.cli.inspect_command",
     "operator_schema.workbench.cli.probe_command",

@@ -37,7 +37,7 @@ _MODULES: Final = {
     "inspect": "inspect_command",
     "snapshot": "compare_commands",
     "diff": "compare_commands",
-    "replay": "compare_commands",
+    "replay": "replay_command",
     "probe": "probe_command",
 }
 """Command to its module, which is loaded only for that command, or for the help of all."""

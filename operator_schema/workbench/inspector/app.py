@@ -41,14 +41,8 @@ from ...providers import provider_names
 from ...rounds import StoreError
 from .call_logs import read_log, replayed_log
 from .catalogue import overview, page_of_tool
-from .decode_call import (
-    LONGEST_TEXT,
-    UnreadableAnswerError,
-    provider_named,
-    read_call,
-    read_in_steps,
-    take_apart,
-)
+from .decode_call import LONGEST_TEXT, read_call, read_in_steps
+from .pasted_answers import UnreadableAnswerError, provider_named, take_apart
 from .run_call import (
     Agreements,
     Decision,

@@ -13,7 +13,8 @@ from ...message_text import clip
 from ...providers import Provider, provider_names
 from ...rounds import Toolset
 from ...token_counts import count_tokens, is_estimate
-from .decode_call import finding_as_dict, provider_named
+from .decode_call import finding_as_dict
+from .pasted_answers import provider_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

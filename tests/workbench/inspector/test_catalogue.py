@@ -15,7 +15,7 @@ from operator_schema.workbench.inspector.catalogue import (
     page_of_tool,
     side_by_side,
 )
-from operator_schema.workbench.inspector.decode_call import UnknownProviderError, provider_named
+from operator_schema.workbench.inspector.pasted_answers import UnknownProviderError, provider_named
 from operator_schema.workbench.inspector.subject import UnknownToolError
 
 

@@ -11,8 +11,8 @@ from provider_traffic import provider_of
 from operator_schema import RawCall, providers
 from operator_schema.providers import openai_chat, provider_names
 from operator_schema.testing import ScriptedModel
-from operator_schema.workbench.inspector import decode_call
-from operator_schema.workbench.inspector.decode_call import (
+from operator_schema.workbench.inspector import pasted_answers
+from operator_schema.workbench.inspector.pasted_answers import (
     UnknownProviderError,
     UnreadableAnswerError,
     take_apart,
@@ -31,7 +31,7 @@ def test_recorded_answers_are_read_without_saying_whose_they_are(subject, family
     assert own
     for exchange in own[:20]:
         text = exchange["response"]
-        expected = decode_call._answer_of(subject, text, _key_of(provider_of(exchange)))
+        expected = pasted_answers._answer_of(subject, text, _key_of(provider_of(exchange)))
         if not expected.calls:
             continue
         found = take_apart(subject, text)

@@ -1,0 +1,167 @@
+"""Which calls does a pasted answer make?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ... import providers as provider_table
+from ...json_values import is_array, is_object
+from ...message_text import nearest
+from ...providers import Provider, ResponseError, provider_names, read_json
+from ...tools import RawCall
+from ..compare.recorded_calls import calls_in
+from .decode_call import LONGEST_TEXT, read_call
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from ...providers import Answer
+    from ...rounds import Toolset
+    from ...tools import Tool
+
+    class HasOffer(Protocol):
+        """What has the tools that were offered, such as a `Subject`."""
+
+        @property
+        def toolset(self) -> Toolset[Any]:
+            """The tools."""
+            ...
+
+        def tool(self, name: str) -> Tool[..., Any]:
+            """Return a tool by its name, or raise a `LookupError`."""
+            ...
+
+
+__all__ = ["UnknownProviderError", "UnreadableAnswerError", "provider_named", "take_apart"]
+
+_FIRST = ("openai_chat", "anthropic", "openai_responses", "gemini", "bedrock", "cohere", "ollama")
+"""The order in which a form is tried that several providers have."""
+
+_MOST_CALLS = 100
+
+
+class UnknownProviderError(LookupError):
+    """No provider has this name."""
+
+
+def provider_named(name: str) -> Provider:
+    """Return a provider by its name.
+
+    Raises:
+        UnknownProviderError: there is none.
+    """
+    if name not in provider_names():
+        near = nearest(name, provider_names())
+        message = f"there is no provider {name!r}" + (f"; did you mean {near}?" if near else "")
+        raise UnknownProviderError(message)
+    found: Provider = getattr(provider_table, name)
+    return found
+
+
+class UnreadableAnswerError(ValueError):
+    """A text isn't an answer of a provider, and has no calls; the message says what was tried."""
+
+
+def take_apart(offered: HasOffer, text: str, provider: str | None = None) -> dict[str, Any]:
+    """Take an answer apart.
+
+    Args:
+        offered: has the tools that were offered.
+        text: text of a provider's response or stream, unchanged; or of calls in any usual form.
+        provider: its name; None to find it out.
+
+    Returns:
+        `provider` that reads it (None for calls alone), `others` that read the same, what the answer says and
+        why it stopped, and its `calls`, each with its reading.
+
+    Raises:
+        UnreadableAnswerError: no provider reads it, and it has no calls.
+        UnknownProviderError: there is no such provider.
+    """
+    names = _in_order() if provider is None else [provider]
+    read: dict[str, Answer] = {}
+    problems: dict[str, str] = {}
+    for name in names:
+        try:
+            read[name] = _answer_of(offered, text, name)
+        except ResponseError as error:
+            problems[name] = str(error)
+    best = next((name for name in read if read[name].calls), next(iter(read), None))
+    if best is not None and (read[best].calls or read[best].text or read[best].refusal or provider):
+        answer = read[best]
+        others = [name for name in read if name != best and _same(read[name], answer)]
+        said = {"text": answer.text, "reasoning": answer.reasoning, "refusal": answer.refusal}
+        stopped = {"stop": answer.stop, "raw_stop": answer.raw_stop, "is_cut_off": answer.is_cut_off}
+        return {"provider": best, "others": others, **said, **stopped, **_calls_of(offered, answer.calls)}
+    calls = [RawCall(None, call.name, call.arguments) for call in calls_in(read_json(text))]
+    if calls:
+        nothing = {"text": "", "reasoning": "", "refusal": None, "stop": None, "raw_stop": None}
+        found = _calls_of(offered, calls)
+        return {"provider": None, "others": [], **nothing, "is_cut_off": False, **found}
+    tried = problems.get(names[0]) or "it has neither calls nor text"
+    message = tried if provider is not None else f"no provider reads this; as {names[0]}: {tried}"
+    raise UnreadableAnswerError(message)
+
+
+def _in_order() -> list[str]:
+    names = provider_names()
+    return [*[name for name in _FIRST if name in names], *[name for name in names if name not in _FIRST]]
+
+
+def _answer_of(offered: HasOffer, text: str, name: str) -> Answer:
+    """Read a text as a response, or as a stream of events.
+
+    Raises:
+        ResponseError: it is neither.
+    """
+    provider = provider_named(name)
+    value = read_json(text)
+    if is_object(value):
+        return provider.answer(value, offered.toolset)
+    stream = provider.stream(offered.toolset)
+    if is_array(value):
+        for event in value:
+            stream.feed(event)
+    else:
+        stream.feed(text)
+    return stream.close()
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    return (_said(one), one.text) == (_said(other), other.text)
+
+
+def _said(answer: Answer) -> list[tuple[str, Any]]:
+    return [(call.name, call.arguments) for call in answer.calls]
+
+
+def _calls_of(offered: HasOffer, calls: Any) -> dict[str, Any]:
+    found = [_read(offered, call) for call in list(calls)[:_MOST_CALLS]]
+    return {"calls": found, "more_calls": max(0, len(calls) - _MOST_CALLS)}
+
+
+def _read(offered: HasOffer, call: RawCall) -> dict[str, Any]:
+    sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, indent=2)
+    about = {
+        "id": call.id,
+        "tool": call.name,
+        "arguments": sent[:LONGEST_TEXT],
+        "is_cut_off": call.is_cut_off,
+    }
+    try:
+        tool = offered.tool(call.name)
+    except LookupError as error:
+        reading = None
+        about["text"] = str(error)
+    else:
+        reading = read_call(tool, call.arguments).as_dict()
+        about["text"] = reading["text"]
+    if call.is_cut_off:
+        why = (
+            "the call isn't well-formed"
+            if call.is_malformed
+            else "the answer ended before the call was complete"
+        )
+        about["text"] = f"{why}, so it is never run"
+    return {**about, "reading": reading}
