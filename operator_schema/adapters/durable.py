@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec
-from ..rounds import RoundError, StoreError
-from ..rounds.threads import in_thread
+from ..rounds import RoundError, StoreError, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..execution import Executor
-    from ..rounds import Round, Store, Turn
-    from ..rounds.stores import StoredTranscript
+    from ..rounds import Round, Store, StoredTranscript, Turn
 
 __all__ = ["CallDecision", "commit_round", "restored_round", "run_round", "saved_round", "waiting_calls"]
 
