@@ -301,6 +301,11 @@ class Executor:
         return None if given is None and self._context is None else context_of_calls(given, self._context)
 
     @property
+    def store(self) -> Any:
+        """The store of its rounds; None if it has none."""
+        return self._store
+
+    @property
     def has_hooks(self) -> bool:
         """Whether hooks decide about calls or look at results: those of the executor, or of its tools."""
         own, of_tools = self._hooks, self._registry.toolset.hooks

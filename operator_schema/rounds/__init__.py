@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from .round import Round as Round
     from .stores import SqliteStore as SqliteStore
     from .stores import Store as Store
+    from .stores import StoredTranscript as StoredTranscript
     from .stores import stored_records as stored_records
+    from .threads import in_thread as in_thread
     from .tool_call import FAILURES as FAILURES
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
@@ -66,7 +68,7 @@ else:
             "..tools.changes": "ArgumentChange ChangedArguments",
             "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
-            ".stores": "SqliteStore Store stored_records",
+            ".stores": "SqliteStore Store StoredTranscript stored_records",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
@@ -76,6 +78,7 @@ else:
             ".registry": "Registry RegistryChange",
             ".restore": "MAYBE_SIGNED RestoreError",
             ".round": "HookError InterruptedRoundError Round",
+            ".threads": "in_thread",
             ".tool_call": "FAILURES Question ToolCall rejection_reason",
             ".tool_search": "FoundTools ToolSearch",
             ".toolset": "Toolset",

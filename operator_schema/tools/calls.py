@@ -245,7 +245,7 @@ class ToolResult(Value):
             if the function returned None, if there is no result, and for one of `native_results`. It
             shares nothing with `value`: you may change it.
         value: what the function returned, the object itself; None if there is no result. Pickling a
-            result leaves it out.
+            result leaves it out, and an exception in `details` that can't be pickled.
         changed: the arguments of the call after hooks or people changed those of the model, and who changed
             them; the content begins with a sentence that says so. None if nobody did.
     """
@@ -333,7 +333,8 @@ class ToolResult(Value):
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = (own_parts(self), self.json, None, self._index, self.changed)
-        return type(self), (*_logged(self).values(), *own)
+        logged = _logged(self)
+        return type(self), (*{**logged, "details": _with_portable(logged["details"])}.values(), *own)
 
     def __copy__(self) -> Self:
         return self
@@ -363,6 +364,25 @@ class ToolResult(Value):
 
 
 _LOGGED = ("call_id", "name", "content", "is_error", "code", "details")
+
+
+def _with_portable(details: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return details without exceptions that another process can't make again."""
+    if not details:
+        return details
+    return {key: value for key, value in details.items() if not _holds_back(value)}
+
+
+def _holds_back(value: object) -> bool:
+    if not issubclass(type(value), BaseException):
+        return False
+    import pickle  # few results are pickled
+
+    try:
+        pickle.loads(pickle.dumps(value))  # noqa: S301  # our own bytes
+    except Exception:  # noqa: BLE001  # code of the class of the exception
+        return True
+    return False
 
 
 def _logged(result: ToolResult) -> dict[str, Any]:

@@ -6,10 +6,11 @@ import copy
 import json
 import pickle
 import re
+import threading
 
 import pytest
 
-from operator_schema import RawCall, ToolResult
+from operator_schema import Executor, RawCall, ToolResult, tool
 
 
 @pytest.mark.parametrize(
@@ -129,3 +130,40 @@ def test_a_copy_shares_the_exception():
 def test_results_with_details_have_a_hash():
     first, second = (ToolResult("1", "a", "no", True, "timeout", {"seconds": 30.0}) for _ in range(2))
     assert {first, second} == {first}
+
+
+class OpenError(Exception):
+    """Can't be pickled: it holds a lock."""
+
+    def __init__(self, held):
+        super().__init__("failed")
+        self.held = held
+
+
+class TwoArgumentsError(Exception):
+    """Is pickled, and can't be made again: Python calls it with the text alone."""
+
+    def __init__(self, code, place):
+        super().__init__(f"{code} at {place}")
+
+
+@pytest.mark.parametrize(
+    ("error", "is_kept"),
+    [
+        (ValueError("no"), True),
+        (OpenError(threading.Lock()), False),
+        (TwoArgumentsError(1, 2), False),
+        (type("Local", (Exception,), {})("no"), False),
+    ],
+)
+def test_a_failed_result_is_pickled_whatever_was_raised(error, is_kept):
+    @tool
+    def fail() -> str:
+        """Fail."""
+        raise error
+
+    result = Executor([fail]).run_sync(RawCall("1", "fail"))
+    for again in (pickle.loads(pickle.dumps(result)), pickle.loads(pickle.dumps([result]))[0]):
+        assert (again.content, again.code, again.is_error) == (result.content, result.code, True)
+        assert ("exception" in (again.details or {})) == is_kept
+    assert result.details["exception"] is error

@@ -1,0 +1,137 @@
+"""Rounds in the steps of an engine: whenever a step dies, its repetition runs nothing twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+
+from operator_schema import Executor, RawCall, Toolset, tool
+from operator_schema.adapters import durable
+from operator_schema.errors import DecodeError
+from operator_schema.rounds import RoundError, SqliteStore, StoreError
+
+pytestmark = pytest.mark.needs_threads
+YES = {"call": "2", "approve": True, "by": "anna", "words": "checked"}
+
+
+def tools_at(path, dies=None):
+    """Make tools that note in a file when they run; the process dies in the one that is named."""
+
+    def note(name):
+        with path.open("a") as file:
+            file.write(f"{name}\n")
+        if name == dies:
+            os._exit(9)
+
+    @tool
+    def look(order: str) -> str:
+        """Look."""
+        note("look")
+        return f"{order}: 6 USD"
+
+    @tool(confirm=True)
+    def pay(order: str) -> str:
+        """Pay."""
+        note("pay")
+        return f"{order}: paid"
+
+    return Toolset(look, pay)
+
+
+def executor_at(folder, dies=None, *, stored=True):
+    store = SqliteStore(folder / "rounds.db") if stored else None
+    return Executor(tools_at(folder / "ran", dies), store=store)
+
+
+def begun(executor):
+    calls = [RawCall("1", "look", {"order": "A7"}), RawCall("2", "pay", {"order": "A7"})]
+    return durable.saved_round(executor.registry.toolset.offer().round(calls))
+
+
+def step(executor, saved, *decisions):
+    return asyncio.run(durable.run_round(executor, saved, decisions))
+
+
+def in_a_child(work):
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] >> 8 in {0, 9}
+
+
+def ran(folder):
+    return (folder / "ran").read_text().split()
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_round_goes_through_two_steps_as_text(tmp_path, stored):
+    executor = executor_at(tmp_path, stored=stored)
+    waits = step(executor, begun(executor))
+    (call,) = durable.waiting_calls(waits)
+    assert (call["id"], call["name"], call["arguments"]) == ("2", "pay", {"order": "A7"})
+    assert "confirm=True" in call["reason"]
+    done = step(executor, waits, YES)
+    assert durable.waiting_calls(done) == []
+    assert ran(tmp_path) == ["look", "pay"]
+    work = durable.restored_round(executor, done)
+    assert [call.result.content for call in work.calls] == ["A7: 6 USD", "A7: paid"]
+    assert [(each.by, each.words) for each in work.calls[1].decisions] == [("anna", "checked")]
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("dies", ["look", "pay", None])
+@pytest.mark.parametrize("again", [1, 3])
+def test_a_repeated_step_runs_nothing_twice(tmp_path, dies, again):
+    """The process dies inside of a tool, or after the step, before the engine has noted what it returned."""
+    executor = executor_at(tmp_path)
+    saved = begun(executor)
+    in_a_child(lambda: step(executor_at(tmp_path, dies), saved))
+    for _ in range(again):
+        waits = step(executor, saved)
+    waiting = {call["id"]: call["reason"] for call in durable.waiting_calls(waits)}
+    assert ran(tmp_path) == ["look"]
+    assert ("interrupted" in waiting.get("1", "")) == (dies == "look")
+    in_a_child(lambda: step(executor_at(tmp_path, dies), waits, YES))
+    for _ in range(again):
+        after = step(executor, waits, YES)
+    assert ran(tmp_path) == ["look", "pay"]
+    left = [call["id"] for call in durable.waiting_calls(after)]
+    assert left == [*(["1"] if dies == "look" else []), *(["2"] if dies == "pay" else [])]
+
+
+@pytest.mark.needs_process
+def test_without_a_store_a_repeated_step_runs_again(tmp_path):
+    executor = executor_at(tmp_path, stored=False)
+    saved = begun(executor)
+    in_a_child(lambda: step(executor, saved))
+    step(executor, saved)
+    assert ran(tmp_path) == ["look", "look"]
+
+
+def test_a_turn_is_committed_once(tmp_path):
+    executor = executor_at(tmp_path)
+    history = executor.store.transcript("customer 7")
+    waits = step(executor, begun(executor))
+    with pytest.raises(RoundError):
+        asyncio.run(durable.commit_round(executor, waits, history))
+    done = step(executor, waits, {"call": "2", "approve": False, "reason": "no"})
+    turns = [asyncio.run(durable.commit_round(executor, done, history)) for _ in range(2)]
+    assert turns[0] == turns[1]
+    assert [turn.id for turn in history] == [turns[0].id]
+    with pytest.raises(StoreError):
+        step(executor, done, YES)
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [{}, {"call": 2, "approve": True}, {"call": "2"}, {**YES, "approved_by": "x"}, {**YES, "arguments": "{"}],
+)
+def test_what_is_no_decision_is_refused(tmp_path, decision):
+    executor = executor_at(tmp_path, stored=False)
+    with pytest.raises(DecodeError):
+        step(executor, step(executor, begun(executor)), decision)
