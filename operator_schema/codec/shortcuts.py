@@ -1,4 +1,4 @@
-"""The functions for everyday use: a type is registered at its first use, and kept."""
+"""The functions for everyday use: they register a type at its first use, and cache its codec."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def json_schema(annotation: Any, /, **options: Unpack[StyleOptions]) -> dict[str
         A fresh dict, the caller's own. It takes the same values whatever the options.
 
     Raises:
-        SchemaError: with every complaint about the type; also where `inline` would give more than
+        SchemaError: with every complaint about the type; also if the result of `inline` would have more than
             10,000 schemas.
         TypeError: an option doesn't exist, or is neither True nor False.
     """
@@ -85,7 +85,7 @@ def decode_json(annotation: Any, text: str | bytes | bytearray, /, *, repair: bo
 
 
 def encode(value: object, /) -> Any:
-    """Turn an instance into JSON values, going by what it is.
+    """Turn an instance into JSON values, based on its class.
 
     Args:
         value: an instance of a dataclass, Enum or type with a leaf; a JSON value; or lists, tuples
@@ -103,14 +103,14 @@ def encode(value: object, /) -> Any:
 
 
 def encode_json(value: object, /) -> str:
-    """Turn an instance into JSON text, going by what it is.
+    """Turn an instance into JSON text, based on its class.
 
     Args:
         value: as `encode` takes it. For a value whose meaning depends on its annotation use
             `Codec(annotation).encode_json`.
 
     Returns:
-        Compact JSON (RFC 8259), characters other than ASCII as they are.
+        Compact JSON (RFC 8259); other characters than ASCII aren't escaped.
 
     Raises:
         EncodeError: with everything that has no JSON form or does not fit its field.

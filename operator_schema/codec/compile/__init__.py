@@ -1,1 +1,1 @@
-"""The compiled tier: straight-line Python for one type."""
+"""The compiled tier: generated Python code without loops over the graph, for one type each."""
