@@ -77,7 +77,7 @@ class Text(Value):
 
 
 class _Data:
-    """Shared behaviour of images, recordings and files."""
+    """The common base of images, recordings and files."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ class _Data:
 
 
 class _Recorded(_Data):
-    """Shared constructors and descriptions of images and recordings."""
+    """The common base of images and recordings, with constructors and descriptions."""
 
     __slots__ = ()
 
@@ -110,14 +110,14 @@ class _Recorded(_Data):
         """Make a part from the bytes of its file.
 
         Args:
-            data: of a PNG, JPEG, GIF, WebP, BMP, TIFF, ICO, SVG, AVIF or HEIC file for an `Image`, of a WAV,
-                MP3, Ogg, FLAC, M4A, AAC, AIFF or WebM file for an `Audio`, or of any other kind whose type is
-                given.
+            data: the bytes of a PNG, JPEG, GIF, WebP, BMP, TIFF, ICO, SVG, AVIF or HEIC file for an `Image`,
+                of a WAV, MP3, Ogg, FLAC, M4A, AAC, AIFF or WebM file for an `Audio`, or of a file of any
+                other type that you give.
             media_type: None to find it from the first bytes.
 
         Raises:
             TypeError: the data aren't bytes.
-            ValueError: they are empty or of another type, or the type isn't known.
+            ValueError: the data are empty or of another type, or the type isn't known.
         """
         return cls(*from_bytes(cls._kind(), data, media_type))
 
@@ -205,7 +205,7 @@ class File(_Data, Value):
 
     Raises:
         TypeError: the data aren't bytes, or the name isn't a string.
-        ValueError: they are empty or of another type than `media_type` says, or that isn't one.
+        ValueError: the data are empty or don't have the type `media_type`, or that isn't a media type.
     """
 
     data: bytes
@@ -223,9 +223,9 @@ class File(_Data, Value):
         """Make a file from its bytes.
 
         Args:
-            data: of any kind.
-            media_type: None to find it from the name and the first bytes, which have to agree;
-                `application/octet-stream` if they don't say.
+            data: bytes of any kind.
+            media_type: None to find it from the name and the first bytes, which must agree;
+                `application/octet-stream` if neither decides.
             name: a name that the model may see, or None.
 
         Raises:
@@ -386,7 +386,7 @@ def _found_type(kind: str, data: bytes, name: str | None) -> str:
     """Return the type of a file by its name and first bytes.
 
     Raises:
-        ValueError: they mean different types, or none.
+        ValueError: name and bytes indicate different types, or none.
     """
     family = _FAMILIES.get(kind, "")
     allowed = types_in(data)
@@ -512,7 +512,8 @@ _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in
 
 
 _RATES = bytes([rates for rates in range(0xF0) if rates % 16 < 12])  # noqa: PLR2004  # bits 11xx are reserved
-"""Third byte of a frame of layer II or III (ISO/IEC 11172-3): a bit rate and a sampling rate that exist."""
+"""The pattern of the third byte in a frame of layer II or III (ISO/IEC 11172-3), with valid bit and sampling
+rates."""
 
 _SIGNATURES: dict[bytes, tuple[str, ...]] = {
     rb"\x89PNG\r\n\x1a\n": ("image/png",),
@@ -561,7 +562,7 @@ _CERTAIN = {kind for kind in _KNOWN if not kind.startswith("text/")} - {
 """Types whose data always begin with a signature."""
 
 _LOOKED_AT = 4096
-"""How many bytes of the data are searched for a signature."""
+"""The number of leading bytes that are searched for a signature."""
 
 
 def types_in(data: bytes) -> tuple[str, ...]:
@@ -620,7 +621,7 @@ def essence_of(media_type: str) -> str:
 
 
 def type_of_name(name: str) -> str | None:
-    """Return the media type that the suffix of a file name means, or None."""
+    """Return the media type for the suffix of a file name, or None."""
     _, dot, suffix = name.lower().rpartition(".")
     if not dot:
         return None

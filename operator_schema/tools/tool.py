@@ -47,12 +47,12 @@ __all__ = ["Tool", "ToolDefinition"]
 
 _PACKAGE = f"{__name__.rpartition('.tools.')[0]}."
 _MOST_FORMS = 16
-"""How many forms a tool keeps; a program needs one or two."""
+"""The most forms that a tool stores; a program needs one or two."""
 
 _TAKEN = "class of its inputs"
 _WRITING = "how its inputs are written"
 _EXACT = "the tool without repair"
-"""The key under which a form is kept."""
+"""The key of the stored form without `repair`."""
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -64,7 +64,7 @@ C = TypeVar("C", bound="type[Any]")
 
 
 class ToolDefinition(TypedDict):
-    """The definition of a tool, from which providers make their own forms."""
+    """The definition of a tool; providers convert it into their own forms."""
 
     name: str
     description: str
@@ -248,7 +248,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._output.codec()
 
     def structured_output(self) -> StructuredOutput | None:
-        """Return how its result becomes a JSON object, for protocols that accept only objects.
+        """Return the converter of its results into JSON objects, for protocols that accept only objects.
 
         Returns:
             None if no type is declared, it has no schema, or it is `str` or `Any`: then the text contains the
@@ -258,7 +258,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return structured_output_of(self._output.codec())
 
     def definition(self, **options: Unpack[StyleOptions]) -> ToolDefinition:
-        """Return name, description and input schema, from which providers make their own forms.
+        """Return name, description and input schema; providers convert them into their own forms.
 
         Args:
             inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
@@ -345,11 +345,11 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return report
 
     def check_as_sent(self, findings: Iterable[Finding], arguments: object) -> None:
-        """Refuse arguments that came inside a wrapper, where a call has to be as the model sent it.
+        """Refuse arguments that came inside a wrapper, if the tool needs exact calls.
 
         Args:
-            findings: what decoding the arguments noted.
-            arguments: the same that it got.
+            findings: the notes from decoding the arguments.
+            arguments: the arguments as sent.
 
         Raises:
             DecodeError: with the arguments to send.
@@ -378,13 +378,13 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             self.check_as_sent(report.findings, arguments)
 
     def encode_input(self, given: Any, /) -> dict[str, Any]:
-        """Turn an input back into arguments: for hooks, approvals and logs.
+        """Turn an input back into arguments, for hooks, approvals and logs.
 
         The result differs from the model's text: repairs are made, defaults are filled in, and ignored
         keys are left out. So are fields that are None because the model left them out.
 
         Args:
-            given: of `input_type`, such as what `decode` returned.
+            given: an instance of `input_type`, such as a result of `decode`.
 
         Returns:
             A fresh dict of JSON values, which `decode` turns back into an equal input.
@@ -541,7 +541,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             injected: parameter name to value; wins over the context.
 
         Returns:
-            The result: a string as it is, anything else as compact JSON.
+            The result: a string unchanged, anything else as compact JSON.
 
         Raises:
             DecodeError: the arguments don't fit.
@@ -571,7 +571,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             result: of `output_type`, where one is declared.
 
         Returns:
-            A string as it is, anything else as compact JSON.
+            A string unchanged, anything else as compact JSON.
 
         Raises:
             EncodeError: it doesn't fit the declared type, or has no JSON form.
@@ -591,7 +591,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._output.write(result, self.name, is_lenient=is_lenient)
 
     def with_(self, **changes: Unpack[ToolChanges]) -> Tool[P, R]:
-        """Return a copy with other options; options that are missing or None stay as they are.
+        """Return a copy with other options; options that are missing or None stay unchanged.
 
         `param_descriptions` are added to the existing ones.
 
@@ -669,7 +669,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._codec is other._codec or self._reads_as(cast("Tool[..., Any]", other))
 
     def _reads_as(self, other: Tool[..., Any]) -> bool:
-        """Return whether another copy of the same tool reads its input in the same way."""
+        """Return whether another version of the same tool reads its input in the same way."""
         return (
             self._codec.type is other._codec.type
             and self._options == other._options
@@ -688,7 +688,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
 
 def _how_written(graph: Graph) -> tuple[bool, bool]:
-    """Return whether the inputs are of a union, and whether instances keep all that they are made from."""
+    """Return whether the inputs are members of a union, and whether instances keep all their arguments."""
     return isinstance(graph.resolve_root(), UnionNode), keeps_all(graph)
 
 
