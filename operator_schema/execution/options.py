@@ -1,4 +1,4 @@
-"""Are the options of an executor, and the calls given to it, of the right kinds?"""
+"""Checks of an executor's options, and of the calls given to it."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def _check_context(context: Any) -> None:
 
 
 def context_of_calls(given: Any, own: Any) -> Mapping[Any, Any] | None:
-    """Return the context of calls that no framework makes.
+    """Return the context of calls outside of a framework.
 
     Args:
-        given: with the calls; None for the executor's own.
-        own: what the executor has: a context, a function that makes one, or None.
+        given: the context given with the calls; None for the executor's own.
+        own: the executor's context, a function that makes one, or None.
 
     Raises:
         TypeError: it isn't a mapping.
@@ -106,7 +106,7 @@ def check_on_progress(on_progress: object) -> None:
 
 
 def check_on_result(on_result: object) -> None:
-    """Check the function that gets results as they come.
+    """Check the function that gets results as they arrive.
 
     Raises:
         TypeError: it can't be called, is async, or doesn't take two arguments.
@@ -128,8 +128,9 @@ def check_options(options: Mapping[str, Any]) -> None:
     """Check the options of an executor.
 
     Raises:
-        TypeError: `context` or `store` is something else, or a function doesn't take what it gets.
-        ValueError: one has the wrong type, or is out of range.
+        TypeError: `context` or `store` has the wrong type, or a function doesn't take the arguments that it
+            gets.
+        ValueError: an option has the wrong type, or is out of range.
     """
     timeout, grace, threads = options["timeout"], options["grace"], options["threads"]
     max_concurrency, max_threads = options["max_concurrency"], options["max_threads"]
