@@ -1,4 +1,4 @@
-"""Does a store keep what stores promise?"""
+"""Checks that a store keeps the promises of stores."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CODES = ("done", "running", "changed", "taken_back")
 
 
 class MakeStore(Protocol):
-    """Opens the store that is checked; each call must give a store over the same database."""
+    """A function that opens the store to check; each call must return a store over the same database."""
 
     def __call__(self) -> Store:
         """Open the store."""
@@ -51,15 +51,15 @@ class MakeStore(Protocol):
 def check_store(make: MakeStore, *, away: Callable[[], AbstractContextManager[Any]] | None = None) -> None:
     """Check that a store gives a round to one process only, and loses and repeats nothing.
 
-    It runs rounds in this process and in others, of which it kills some with SIGKILL, and writes into the
+    It runs rounds in this process and in others, some of which it kills with SIGKILL, and writes into the
     database of the store: give one that has nothing else.
 
     Args:
         make: opens the store, over the same database each time. Other processes call it too, so it is a
             function of a module, or a `functools.partial` of one.
         away: returns a context manager in whose block the database can't be reached, such as one that stops
-            the server and starts it again; None if there is nothing like that. Only with it, it is checked
-            what the store does then.
+            the server and starts it again; None if you have nothing like that. The behaviour of the store
+            without its database is only checked with it.
 
     Raises:
         AssertionError: the store breaks a promise; the message lists all that it breaks.
@@ -101,7 +101,7 @@ _GOES_ON = "It says so while its database is away, and goes on afterwards."
 
 _RAN: list[str] = []
 _STOPS: dict[str, Callable[[], None]] = {}
-"""What happens at a place of the program, such as the end of its process."""
+"""By place in the program, a function to call there, such as one that ends the process."""
 
 
 def _at(place: str) -> None:
@@ -188,7 +188,7 @@ def _refuses(use: Callable[[], object], *codes: str) -> None:
 # --- other processes -------------------------------------------------------------------------------
 
 _SPAWN: Any = multiprocessing.get_context("spawn")
-"""A new interpreter each: after a fork, connections and threads of drivers are broken."""
+"""Processes start with a new interpreter, because a fork breaks the connections and threads of drivers."""
 
 
 def _other(target: Callable[..., None], *arguments: Any) -> Any:
