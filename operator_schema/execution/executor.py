@@ -222,7 +222,7 @@ class Executor:
         return self._copied(_registry_of(tools), self._options)
 
     def _copied(self, registry: Registry, options: Mapping[str, Any], *, shares_limits: bool = False) -> Self:
-        """Return a copy, with what a subclass has beside, and with its own limits unless it shares them."""
+        """Return a copy, with the attributes of a subclass too, and with its own limits or shared ones."""
         _, _, attributes = self.__getstate__()
         made = object.__new__(type(self))
         made.__setstate__((registry, options, attributes))

@@ -1,4 +1,4 @@
-"""The backend of the executor for `asyncio`."""
+"""The event loop of `asyncio`, with the operations that the executor needs."""
 
 from __future__ import annotations
 

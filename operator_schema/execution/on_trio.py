@@ -1,4 +1,4 @@
-"""The backend of the executor for trio."""
+"""The event loop of trio, with the operations that the executor needs."""
 
 from __future__ import annotations
 
