@@ -134,7 +134,7 @@ else:
 class Value(metaclass=ValueType):
     """Compare, print, copy and pickle by content, and refuse to change."""
 
-    # Not from a base: each base takes a tenth of the time in which a class is made.
+    # Not inherited: each base adds a tenth to the time of making a class.
     __setattr__ = refuse_change
     __delattr__ = refuse_deletion
 

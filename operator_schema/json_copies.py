@@ -38,7 +38,7 @@ class Original:
 
     def copy(self) -> Any:
         """Return a copy that the caller may change."""
-        document = self._document  # first: it goes away after the function has come
+        document = self._document  # read first, because it is removed after the function is set
         make = self._make
         if make is not None:
             return make()
@@ -51,7 +51,7 @@ class Original:
         try:
             self._make = _function_of(document)
         except (TypeError, ValueError, RecursionError, MemoryError):
-            return  # something else than JSON is in it, or it nests too deep: it is copied part by part
+            return  # not only JSON, or nested too deeply: it is copied part by part
         self._document = None
 
 

@@ -103,7 +103,7 @@ def json_reader(**options: Any) -> ReadText:
 
     `json.loads` makes a decoder for each text, which costs as much as reading the arguments of a call.
     """
-    from json import JSONDecodeError, JSONDecoder, detect_encoding, loads  # only a program that reads text
+    from json import JSONDecodeError, JSONDecoder, detect_encoding, loads  # only programs that read text
 
     decode = JSONDecoder(**options).raw_decode
 
@@ -304,7 +304,7 @@ def copy_at_most(value: Any, most: int) -> Any:
 def is_finite(value: Any) -> bool:
     """Return whether all numbers in a JSON value are finite, as JSON requires (RFC 8259, section 6)."""
     pending: list[Any] = [[value]]
-    for holder in pending:  # it grows meanwhile: no stack is needed
+    for holder in pending:  # the list grows during the loop, so no recursion is needed
         items: Any = holder.values() if isinstance(holder, dict) else holder  # pyright: ignore[reportUnknownVariableType]  # of whatever items
         for found in items:
             if found.__class__ in _PLAIN:
@@ -405,7 +405,7 @@ MAX_PROBLEMS = 100
 
 def has_too_many_digits(number: int) -> bool:
     """Return whether an integer has more than `MAX_INTEGER_DIGITS` decimal digits."""
-    # The power alone would take 2 % of the way to a first decode.
+    # Computing only the power would take 2 % of the time to a first decode.
     return number.bit_length() > _SHORT_BITS and abs(number) >= 10**MAX_INTEGER_DIGITS
 
 

@@ -147,7 +147,7 @@ def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
     elsewhere = [one for one in home_of if one not in here]
     meant = names_meant(name, here)
     if not any(is_one_slip_away(fold(name), fold(one)) for one in meant):
-        # A short name is less similar to what it was meant to be than to a longer one elsewhere.
+        # A short name is less similar to its meant name than to a longer one elsewhere.
         tries = [
             (likeness, names) for likeness in (_ALMOST_THE_SAME, _SIMILAR) for names in (here, elsewhere)
         ]

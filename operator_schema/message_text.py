@@ -196,7 +196,7 @@ def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
         return _excerpt_integer(value, limit)
     if isinstance(value, float):
         return clip(float.__repr__(value), limit)
-    room = limit - 3  # for what is inside: less at each level, so that the levels are bounded too
+    room = limit - 3  # the room for inner values: less at each level, so that the levels are bounded too
     if is_array(value):
         return _excerpt_items("[", "]", value, _excerpt_inner, room)
     if is_object(value):
@@ -230,7 +230,7 @@ def _excerpt_items(
     shown = ""
     for item in items:
         if len(shown) + len(_SEPARATOR) >= room:
-            # Nothing of this item is seen. If it were shown all the same, each level would double the work.
+            # This item has no room. If it were written anyway, each level would double the work.
             return f"{opening}{(shown + _SEPARATOR)[:room]}…{closing}"
         longer = shown + _SEPARATOR + show(item, room) if shown else show(item, room)
         if len(longer) > room:
@@ -366,7 +366,7 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
     found = [*same, *near][:most]
     if len(found) == most:
         return found
-    # Only a name that was wrong pays for this import.
+    # Only a wrong name needs this import.
     from difflib import get_close_matches
 
     by_fold = {fold(candidate): candidate for candidate in candidates}

@@ -48,7 +48,7 @@ def same_text(value: Any, count: Callable[[int], None] = lambda _: None) -> str:
     """
     if isinstance(value, str):
         count(1 + len(value) // CHARACTERS_A_STEP)
-        return str.__repr__(value)  # a member of a `StrEnum` has another
+        return str.__repr__(value)  # a member of a `StrEnum` has another `repr`
     count(1)
     if isinstance(value, float) and value.is_integer():
         return hex(int(value))
@@ -124,7 +124,7 @@ def _is_same_mapping(made: Mapping[Any, Any], given: Mapping[Any, Any]) -> bool:
 def _is_record(value: object) -> bool:
     """Return whether a value is compared by its attributes, rather than by its `__eq__`."""
     cls: Any = type(value)
-    if cls is FunctionType:  # what it does isn't in its attributes
+    if cls is FunctionType:  # its behaviour isn't in its attributes
         return False
     return cls.__eq__ is object.__eq__ or any(hasattr(cls, name) for name in _RECORDS)
 

@@ -290,7 +290,7 @@ def _changes_in(call: ToolCall[Any]) -> list[list[Any]]:
     if before is None:
         return []
     tool, wrote = call.tool, call.raw.arguments
-    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))  # a default may give other ones
+    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))  # a default may change
     return list(_changes([], call.arguments, before, first, second))
 
 

@@ -38,7 +38,7 @@ class OperatorTool(DspyTool):
         properties = definition["input_schema"].get("properties", {})
         own = {"name": tool.name, "desc": definition["description"], **native}
 
-        # Some of dspy calls the tool, and some calls its function.
+        # Parts of dspy call the tool, and others its function.
         def run(**arguments: Any) -> Any:
             return _outcome(runner.run_sync(tool.name, arguments))
 

@@ -47,7 +47,7 @@ answer_misnamed(__name__)
 
 _CONFIRMATION = ElicitedConfirmation()
 _SEAL = ("input_responses", "request_state")
-_WRAPPED = LATEST_HANDSHAKE_VERSION  # of a protocol in which each result is an object
+_WRAPPED = LATEST_HANDSHAKE_VERSION  # the version of the protocol in which each result is an object
 
 
 class OperatorTool(FastMCPTool):

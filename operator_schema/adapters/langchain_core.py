@@ -65,7 +65,7 @@ class _OperatorTool(BaseTool):
     response_format: Any = "content_and_artifact"
 
     def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> tuple[Any, Any]:
-        # By position: no parameter of a tool can meet `config`, `run_manager` or `runtime`.
+        # By position, so that no parameter of a tool can clash with `config`, `run_manager` or `runtime`.
         arguments: Any = dict(tool_input) if isinstance(tool_input, dict) else tool_input
         runtime = arguments.pop(_RUNTIME, None) if isinstance(arguments, dict) else None
         call = {"name": self.name, "arguments": arguments, "host": runtime, "call_id": tool_call_id or None}
@@ -110,7 +110,7 @@ _BLOCKS: Any = dict.fromkeys((Image, Audio, File), _block)
 
 def _ask(runtime: Any, question: dict[str, Any]) -> Any:
     """Ask by an interrupt; the graph then runs the node again with the answer, including all its calls."""
-    if _is_beside_others(runtime):  # those that have run would run a second time
+    if _is_beside_others(runtime):  # calls that have run would run a second time
         return ONLY_ALONE
     return interrupt(question)
 

@@ -103,7 +103,7 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     theirs = native.pop("needs_approval", None)
 
     async def invoke(ctx: Any, arguments: str) -> Any:
-        # What a function of the program has let pass is asked about by nobody.
+        # Nobody is asked about a call that a function of the program has approved.
         confirm: Any = "run" if theirs is not None and not _is_agreed(ctx) else None
         result = await runner.run(name, arguments, ctx, call_id=ctx.tool_call_id, confirm=confirm)
         span = get_current_span() if result.is_error else None
@@ -120,11 +120,11 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
         if question is not None:
             _keep(ctx, call_id, question)
         if theirs is None:
-            return question is not None and not question["ignored"]  # the model hears of these at once
+            return question is not None and not question["ignored"]  # these are reported to the model at once
         said = theirs(ctx, arguments, call_id) if callable(theirs) else theirs
         return bool(await said if is_awaitable(said) else said)
 
-    # Of a function, the SDK asks a person about JSON that can't be read, too.
+    # With a function, the SDK would ask a person even about JSON that can't be read.
     asks = runner.may_wait(tool) and theirs is not False
     own = {
         "name": name,

@@ -172,7 +172,7 @@ class _RunningProgram:
         threads[1].join(max(0.0, self._until - monotonic()))
         is_late = threads[1].is_alive()
         if not is_late:
-            # What it still does after its answer may take a moment, and no more.
+            # After its answer, it gets only a moment to end.
             with suppress(subprocess.TimeoutExpired):
                 process.wait(min(_SECONDS_TO_END, max(0.0, self._until - monotonic())))
             threads[2].join(_SECONDS_TO_END / 4)
@@ -305,7 +305,7 @@ def _program(
     if not is_duration(seconds) or seconds == float("inf"):
         message = f"timeout must be a number of seconds, not {received(timeout)}"
         raise ValueError(message)
-    if env is not None and not isinstance(env, Mapping):  # what callers promise, some do not
+    if env is not None and not isinstance(env, Mapping):  # callers may break the annotation
         message = f"env must be a mapping, name to value, not {received(env)}"
         raise TypeError(message)
     given_env: Mapping[Any, Any] = env or {}
@@ -582,7 +582,7 @@ def _answers(tool: Tool[..., Any]) -> dict[str, Any]:
     for name in tool.injected:
         try:
             found[name] = answer_codec(tool, name).json_schema()
-        except SchemaError:  # it isn't read from JSON: your program gives it
+        except SchemaError:  # it can't be read from JSON, so your program has to give it
             continue
     return found
 

@@ -64,7 +64,7 @@ class OperatorTool(SmolTool):
         """Run a call from code, with arguments by position or by name."""
         try:
             arguments = dict(self._signature.bind_partial(*args, **kwargs).arguments)
-        except TypeError:  # more of them than there are, or names of others: decoding says which
+        except TypeError:  # too many arguments, or wrong names: decoding reports them
             arguments = kwargs
         return self._outcome(arguments)
 

@@ -52,7 +52,7 @@ class OperatorTool(AgentTool):
     @property
     def tool_spec(self) -> Any:
         """The specification of the tool for the model."""
-        # Strands would write a type of its own where there is none.
+        # Strands would add a type of its own if there is none.
         definition = self._tool.definition(inline=True, boolean_schemas=False, empty_schemas=False)
         hints = hints_of(self._tool)
         return {

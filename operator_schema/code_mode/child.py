@@ -140,7 +140,7 @@ class _Channel:
         return answer or {}
 
     def _listen(self) -> None:
-        with suppress(Exception):  # whatever comes, it is the end
+        with suppress(Exception):  # any error means the end
             for line in self._source:
                 with self._answered:
                     self._answer = json.loads(line)
@@ -357,7 +357,7 @@ def main() -> None:
     channel = _Channel(os.dup(0), os.dup(1))
     _end_with(os.dup(2))
     nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # programs that this one starts share none of the messages
+    for stream in (0, 1, 2):  # so that programs started by this one can't read or write messages
         os.dup2(nothing, stream)
     given = channel.first()
     channel.listen()

@@ -448,7 +448,7 @@ def decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
             outcome = {"code": None, "content": "", "json": as_json(output)}
             return entry.replace(state="answered", outcome={**outcome, **ran})
         case _:
-            # That it may run once more is no approval of a call that never had one.
+            # Permission to run again doesn't approve a call that was never approved.
             needs_more = bool(ran) and entry.state == "begun" and not (entry.outcome or {}).get("approved")
             return entry.replace(state="again" if needs_more else "approved", outcome=ran or None)
 

@@ -203,7 +203,7 @@ class _MontyProgram:
         except monty.MontyError as error:
             raised = error.exception()
             if isinstance(raised, SystemExit):
-                return Ended(None, _clean(end_asked(raised.code or None)))  # "" is how Monty has none
+                return Ended(None, _clean(end_asked(raised.code or None)))  # Monty has "" for no code
             return Ended(None, _told(error, self._limits))
 
     def ahead(self) -> Request | None:
@@ -445,7 +445,7 @@ class _ProcessProgram:
         self._folder.cleanup()
 
     def _kill(self) -> None:
-        with self._killing:  # of two threads, one has waited for it
+        with self._killing:  # two threads may be here, and one has waited for it already
             if self._process.returncode is not None:
                 return
             kill_group(self._process)
@@ -466,7 +466,7 @@ class _ProcessProgram:
     def _write(self, line: bytes) -> None:
         stream = self._process.stdin
         assert stream is not None  # noqa: S101  # it is a pipe
-        with suppress(OSError, ValueError):  # it has ended, which is told by what it doesn't say
+        with suppress(OSError, ValueError):  # it has ended, which the missing answer shows
             while line:
                 line = line[stream.write(line) :]
 

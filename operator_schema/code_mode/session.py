@@ -102,7 +102,7 @@ class CodeSession:
         executor: Executor = tools if isinstance(tools, Executor) else Executor(tools)
         # A result that is too long for a model isn't too long for a program.
         self._executor: Executor = executor.with_(max_content=_MOST_RESULT, store=_Beginnings())
-        # No option can be asked for.
+        # There is no public way to read an executor's options.
         if executor._store is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             message = "a session has a journal of its own: give it an executor without a store"
             raise ValueError(message)
@@ -245,11 +245,11 @@ class CodeSession:
         try:
             state, ended = await _Replay(self, saved, context).run()
         except ReplayError:
-            raise  # it is put back as it was
+            raise  # the program was put back already
         except BaseException as error:
             try:
                 self._journal.end(saved, state, ended)
-            except StoreError as failure:  # why it stopped counts more
+            except StoreError as failure:  # the reason why it stopped matters more
                 error.add_note(str(failure))
             raise
         self._journal.end(saved, state, ended)

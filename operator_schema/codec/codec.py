@@ -235,7 +235,7 @@ class Codec(Generic[T]):
             error = self._error(problems, value)
             first = problems.found[0]
             if isinstance(value, (str, bytes, bytearray)) and (first.path, first.code) == ((), "wrong_type"):
-                # For who reads the traceback; the report is for a model, which sends what it can.
+                # A note for readers of the traceback; the report itself is for the model.
                 error.add_note("decode takes a parsed value; decode_json takes JSON text")
             raise error
         instance: T = decoded
@@ -555,7 +555,7 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     return render
 
 
-@cache  # most codecs are given none; an import takes as long as checking one
+@cache  # most codecs have no options; an import takes as long as checking one
 def _options() -> ModuleType:
     from . import options
 
@@ -569,7 +569,7 @@ def _findings() -> ModuleType:
     return findings
 
 
-@cache  # a program whose calls all fit pays nothing for it
+@cache  # programs whose calls all fit don't need it
 def _corrections() -> ModuleType:
     from . import corrections
 

@@ -187,7 +187,7 @@ def add_suggestions(problems: Problems) -> Mapping[int, Any]:
             corrector = Corrector(definitions, node, MAX_DEPTH)
         corrector.about = partial(_fields_at, problem.path, problems)
         try:
-            reading = corrector.read(node, value, 2)  # what is in a wrapper is no reading of a part
+            reading = corrector.read(node, value, 2)  # the content of a wrapper isn't a reading of a part
             if isinstance(value, str) and not reading.fits and type(node) is not ScalarNode:
                 # A text that a member of a union refuses may be meant for another one.
                 unions = [each for each in _place(problem.path, problems)[1] if isinstance(each, UnionNode)]
@@ -300,7 +300,7 @@ class Corrector(Repairer):
         reading = super()._member(node, value, depth)
         if reading.fits or not isinstance(value, str):
             return reading
-        # As a text it fits no member, so it isn't meant as it is.
+        # The text itself fits no member, so it isn't meant as a text.
         readings = [self.read(member, value, depth) for member in flat_members(node, self.definitions)]
         return only_reading(readings) or reading
 

@@ -118,7 +118,7 @@ class DefaultChecks:
         """
         found: list[Any] = []
         for value in entry.field.examples:
-            if self._state.left < 0:  # it was said already
+            if self._state.left < 0:  # it was reported already
                 break
             written, problems = self._example(entry, value)
             found.append(written)
@@ -181,7 +181,7 @@ class DefaultChecks:
     def _misfits(
         self, entry: Defaulted, what: Literal["default", "example"], problems: Sequence[Finding]
     ) -> Iterable[Finding]:
-        if not problems or problems[0].remedy is not None:  # it is about the type already
+        if not problems or problems[0].remedy is not None:  # the problem is about the type already
             yield from problems
             return
         from ..findings import about_type  # only what is wrong pays for it

@@ -173,7 +173,7 @@ def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn:
     if kind == "integer":
         step = Fraction(step.numerator)  # a multiple of p/q is an integer where it is one of p
     low, high = bounds_of(constraints)
-    if kind == "number":  # what is beyond floats restricts no float
+    if kind == "number":  # a limit beyond all floats restricts none
         low = None if low is None or low.limit <= -float_info.max else low
         high = None if high is None or high.limit >= float_info.max else high
     least, most = Bounds(low, high).multiples(step)
@@ -185,7 +185,7 @@ def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn:
             yield plain_number((start + way * count) * step)
     if kind == "number" and low is not None and high is not None:
         yield plain_number((Fraction(low.limit) + Fraction(high.limit)) / 2)
-    if kind == "number":  # where floats are farther apart than the steps
+    if kind == "number":  # if neighbouring floats are farther apart than the steps
         yield from _floats_from(low, inf, turn + 2)
         yield from _floats_from(high, -inf, turn + 2)
 

@@ -68,7 +68,7 @@ def encode_refused(
     Raises:
         EncodeError: with the parts that have no JSON form.
     """
-    # What the strict encode has read from iterators can't be read again.
+    # Iterators that the strict encode has read can't be read again.
     read = refused.run.iterators if isinstance(refused, EncodeError) and refused.run else None
     state = _LenientState(max_depth, graph_of, read)
     notes = Problems(graph.definitions)
@@ -82,7 +82,7 @@ def encode_refused(
         raise EncodeError(name, state.refused.found, state.refused.omitted)
     first_of_path: dict[Any, Finding] = {}
     for note in notes.found:
-        # That an entry is lost is said whatever else is wrong there.
+        # A lost entry is reported even if it has other problems.
         first_of_path.setdefault((note.path, note.code == "duplicate"), note)
     return encoded, tuple(first_of_path.values())
 
@@ -150,7 +150,7 @@ class _LenientRun(EncodeRun):
     def _by_node(self, node: Node, value: Any, path: Path, depth: int) -> Any:
         match node:
             case AnyNode():
-                return INVALID  # its own form is what is declared
+                return INVALID  # its own form is the declared one
             case ArrayNode():
                 return self._any_array(node, value, path, depth)
             case TupleNode():

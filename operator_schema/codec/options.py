@@ -95,7 +95,7 @@ def _namespace(value: Any) -> Any:
 
 def _depth(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return int.__pos__(value)  # of a subclass, the plain number
+        return int.__pos__(value)  # turns a subclass into the plain number
     message = f"max_depth must be an integer of at least 1, not {received(value)}"
     raise ValueError(message)
 

@@ -29,8 +29,8 @@ __all__ = ["ArgumentStream", "GrowingJson", "Partial"]
 
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
-# What the parser takes inside a string without a closer look: no control characters, no half of a
-# surrogate pair, whole escapes.
+# Characters that the parser takes inside a string at once: no control characters, no lone surrogates,
+# only whole escapes.
 _PLAIN = r'[^"\\\x00-\x1f\ud800-\udfff]*+'
 _INSIDE_STRING = re.compile(rf'{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{{4}}){_PLAIN})*+')
 _ESCAPED = frozenset('"\\/bfnrt')
@@ -477,7 +477,7 @@ class ArgumentStream(Generic[T]):
 
     def _text_so_far(self) -> str:
         joined = self._joined()
-        # Bytes after what broke the text may be anything.
+        # The bytes after the broken place may be anything.
         return joined if isinstance(joined, str) else str(joined, "utf-8-sig", "ignore")
 
     def _refuse_text(self, text: str | bytes) -> None:

@@ -229,7 +229,7 @@ class Repairer:
         if not wrapped.fits:
             return wrapped if wrapped.unclear else reading
         if reading.wrong_length and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
-            return reading  # what a limit refuses isn't one item instead
+            return reading  # a list of the wrong length isn't a single item instead
         # Each item may be an array of its own, or the whole may be one item: ambiguous.
         is_ambiguous = reading.fits or reading.wrong_length
         return Reading(value, fits=False, wrong_length=reading.wrong_length) if is_ambiguous else wrapped
@@ -318,7 +318,7 @@ class Repairer:
             wrapped = wrapped_arguments(node, value, self.definitions)
             if wrapped is not None:
                 inside = self._object(node, wrapped[1], depth).after("wrapper", value)
-                # With a misspelt key alone it would run with the defaults.
+                # With nothing but a misspelt key, the call would run with the defaults.
                 is_used = any(field.key in inside.value for field in node.fields)
                 return inside if is_used else Reading(value, fits=False)
         sent = self.keys(node, value)
@@ -430,7 +430,7 @@ class Repairer:
         readings = [missed if id(each) in needless else self.read(each, value, depth) for each in members]
         is_unclear = any(reading.unclear for reading in readings)
         wrong_length = any(reading.wrong_length for reading in readings)
-        if wrong_length:  # what the limit of one member refuses isn't an item of another
+        if wrong_length:  # a list that is too long for one member isn't an item of another
             readings = [missed if _is_wrapped(reading.changes) else reading for reading in readings]
         made = only_reading(readings) or missed._replace(unclear=is_unclear)
         return made if made.fits else made._replace(wrong_length=wrong_length)
@@ -455,7 +455,7 @@ def only_reading(readings: list[Reading]) -> Reading | None:
     whole = [reading for reading in fitting if not reading.unused]
     for group in (whole, fitting):
         unchanged = [reading for reading in group if not reading.changes]
-        # One value becomes an array of it only where nothing else can be meant.
+        # A value is wrapped in an array only if nothing else can be meant.
         single = [reading for reading in group if not _is_wrapped(reading.changes)] or group
         if unchanged:
             return unchanged[0]
@@ -502,7 +502,7 @@ def _has_length(node: ArrayNode | MapNode, value: Any) -> bool:
 
 
 def _has_default(node: ObjectNode, field: Field) -> bool:
-    # An object of a JSON Schema document is a plain dict, which whoever wrote the document fills up.
+    # An object of a JSON Schema document is a plain dict, which gets its defaults elsewhere.
     has_defaults = node.form != "typed_dict" or node.type is dict
     return not field.required and not field.absent_is_none and has_defaults
 
@@ -512,7 +512,7 @@ def _is_rounded(node: Node, text: str, number: Any) -> bool:
     if not isinstance(number, float):
         is_float = isinstance(node, ScalarNode) and node.type == "number"
         return is_float and isinstance(number, int) and not _is_exact(number)
-    # A fraction is what JSON makes of it: no float is exactly 0.1.
+    # Fractions may be rounded, as JSON readers do: no float is exactly 0.1.
     takes_fraction = not isinstance(node, (LiteralNode, EnumNode)) and "number" in json_types_of(node, {})
     return number.is_integer() and not _says(text, number, takes_fraction=takes_fraction)
 

@@ -179,7 +179,7 @@ class Outcomes:
             if place is not None:
                 try:
                     slots.give_back(place)
-                finally:  # a second Ctrl-C may have ended that; what is given back already stays so
+                finally:  # a second Ctrl-C may have interrupted the release; a slot is never given back twice
                     slots.give_back(place)
             # Not `reset`: a coroutine may be ended in another context, where another call has its place.
             if place is not outer and PLACE.get() is place:
@@ -303,7 +303,7 @@ class Outcomes:
         try:
             decided: Any = await self._decision(run, None, hooks)
         except (TimeoutError, RuntimeError):
-            return None  # running it says why
+            return None  # running the call reports the reason
         return decided if getattr(decided, "state", None) == "deferred" else None
 
     async def _executed(self, run: Run, on_progress: OnProgress | None) -> Any:

@@ -391,4 +391,4 @@ def _work_in_lent(run: _ThreadRun) -> None:
     run.work()
     run.deliver()
     if issubclass(type(run.outcome), KeyboardInterrupt):
-        raise run.outcome  # it is meant for everything that the thread waits for
+        raise run.outcome  # an interrupt is meant for everything that the thread waits for

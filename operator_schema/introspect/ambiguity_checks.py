@@ -319,7 +319,7 @@ def _are_choice_and_other(one: Node, other: Node, common: frozenset[str]) -> boo
     second = isinstance(other, (LiteralNode, EnumNode))
     if isinstance(one, (LiteralNode, EnumNode)) and isinstance(other, (LiteralNode, EnumNode)):
         return not set(one.table) & set(other.table)
-    # Null is never a choice's alone: it has to mean one thing.
+    # A choice doesn't win null from another member, because null must mean one thing.
     is_plain = not isinstance(one, AnyNode) and not isinstance(other, AnyNode)
     return (first or second) and is_plain and "null" not in common
 
@@ -500,7 +500,7 @@ class _RebuiltGraph:
 
     def _make(self, node: Node) -> Node:
         if not parts_of(node):
-            return node  # some nodes are recognised by their identity
+            return node  # some code recognises nodes by their identity
         return node.replace(**{name: self._part(getattr(node, name)) for name in node.__slots__})
 
     def _part(self, part: Any) -> Any:

@@ -137,7 +137,7 @@ def declared_fields(
     """
     source = parameter_source(cls) if form == "function" else None
     if source is not None:
-        # Evaluated already: what they mean decided what is a field.
+        # Evaluated already, because the annotations decide which names are fields.
         return {declared.name: declared for declared in source.declared}
     return _READERS[form](cls, Scope(cls, namespace, bindings, self_type, outer))
 
@@ -418,7 +418,7 @@ def docstring_parser() -> Callable[[str | None], Docstring]:
 
 def _is_signature(doc: str, name: str) -> bool:
     if doc == name:
-        return True  # all that `dataclass` writes if there is no signature
+        return True  # `dataclass` writes only the name if there is no signature
     if "\n" in doc or not doc.startswith(name + "(") or not doc.endswith(")"):
         return False
     begin = len(name) + 1

@@ -94,7 +94,7 @@ class Bounds(NamedTuple):
         greatest = float_info.max
         least = -greatest if least is None else max(least, -greatest)
         most = greatest if most is None else min(most, greatest)
-        # Of the two zeros the one that leaves room for the other.
+        # -0.0 as the least and 0.0 as the greatest float, so that both zeros are within.
         return least or -0.0, most or 0.0
 
 
@@ -536,7 +536,7 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
         schema |= keywords_of(limits, "number")
         if not exact_step:
             del schema["multipleOf"]
-    else:  # its numbers of JSON may be in another unit
+    else:  # its JSON numbers may have another unit
         schema = shown_schema(schema)
     decode = Limited(base, limits, exact_step)
     for sample in _samples(base, limits):

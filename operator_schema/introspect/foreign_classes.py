@@ -148,7 +148,7 @@ def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, 
     if type(reason).__module__.startswith("pydantic_core") and callable(errors):
         from .pydantic_models import problems_of
 
-        # Where a class takes both, pydantic says the name and not the key.
+        # If a class takes both, pydantic reports the name and not the key.
         keys = {each.name: each.key for each in node.fields if each.key in given}
         found = problems_of(reason, {**{name: given[key] for name, key in keys.items()}, **given})
         firsts = [problem.path[:1] for problem in found]
@@ -473,7 +473,7 @@ def _attributes(item: object, cls: Any) -> Iterable[str]:
 
 def _is_given(attribute: str, value: object) -> bool:
     if value is None:
-        return attribute == "default"  # which has a value of its own for "not given"
+        return attribute == "default"  # its attributes have a special value for "not given"
     return type(value).__name__ not in {"PydanticUndefinedType", "ellipsis"}
 
 

@@ -288,7 +288,7 @@ class Scope:
         """Return the names that only the owner knows: its type parameters, and its own if it is local."""
         owner = self.owner
         parameters: tuple[Any, ...]
-        if type(owner) is type:  # which before Python 3.12 would make an error of what it lacks
+        if type(owner) is type:  # before Python 3.12, asking it for a missing attribute would raise an error
             parameters = owner.__dict__.get("__type_params__", ())
         else:
             parameters = getattr(owner, "__type_params__", ())
@@ -329,7 +329,7 @@ class Scope:
             return Unresolved(
                 shown, reason, f"Import it (from typing import {name}) or give namespace={{{name!r}: …}}"
             )
-        is_word = text == name and name.islower()  # few classes are called so, and texts to choose from are
+        is_word = text == name and name.islower()  # rarely a class, often a choice of a Literal
         known = [
             other for other, value in self._reachable().items() if _is_type(value) and _may_mean(name, other)
         ]
@@ -604,7 +604,7 @@ def _show_other(value: Any, *, with_module: bool, levels: int) -> str:
     parts, kind = types_in(value), value.__class__
     if not 0 < len(parts) <= _SHOWN_ARGUMENTS:
         return f"an instance of {_show_bare(kind, with_module=with_module)}"
-    # The parameters of a `Callable` are such a list, in which the next `Callable` may be.
+    # The parameters of a `Callable` are a list, which may contain another `Callable`.
     shown = [_show(part, min(levels, 1), with_module=with_module) for part in parts]
     if kind is dict:
         shown = [f"{key}: {item}" for key, item in zip(shown[::2], shown[1::2], strict=True)]

@@ -396,7 +396,7 @@ class Distinct:
 
     def __init__(self) -> None:
         self._first: dict[Hashable, Node] = {}
-        # Together with the node itself, because the identity of one that is gone is given again.
+        # With the node itself, because a new node could get the identity of a deleted one.
         self._met: dict[int, tuple[Node, Node]] = {}
 
     def members(self, nodes: Iterable[Node]) -> tuple[Node, ...]:

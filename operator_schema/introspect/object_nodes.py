@@ -465,7 +465,7 @@ def _report_misspelt(
 ) -> None:
     for name in sorted(others):
         value: object = members[name]
-        kind = type(value)  # it may do anything when it is asked for its class
+        kind = type(value)  # asking the value for its `__class__` may run any code
         if not hasattr(kind, "items") or name.startswith("__") or not issubclass(kind, Mapping):
             continue
         remedy = f"Rename it to {ATTRIBUTE}"
@@ -509,7 +509,7 @@ def _checked(cls: type, source: object, names: Mapping[str, Declared], report: R
         known: dict[str, str] = given
         are_texts = _TEXT.issuperset(map(type, known)) and _TEXT.issuperset(map(type, known.values()))
         if are_texts and known.keys() <= names.keys():
-            return known  # most often all is well, and it need not be copied
+            return known  # usually everything is valid, so no copy is needed
     right: dict[str, str] = {}
     unknown: list[object] = []
     for key, text in cast("Mapping[object, object]", source).items():

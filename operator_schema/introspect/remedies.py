@@ -194,7 +194,7 @@ def _is_own(error: Exception) -> bool:
     A faulty class, such as one without `__hash__`, may also make a line of this package fail that has no
     `raise`.
     """
-    last = cast("TracebackType", error.__traceback__)  # it was caught
+    last = cast("TracebackType", error.__traceback__)  # a caught exception has one
     while last.tb_next is not None:
         last = last.tb_next
     module = last.tb_frame.f_globals.get("__name__")

@@ -64,7 +64,7 @@ class _TaggedGraph:
     def __init__(self, graph: Graph, *, of_results: bool) -> None:
         self._graph = graph
         self._of_results = of_results
-        # Another node could get the identity of one that is gone, so all are kept.
+        # All are kept, because a new node could get the identity of a deleted one.
         self._nodes: dict[tuple[int, Keys | None], tuple[Node, Node]] = {}
         self._fields: dict[tuple[int, Keys], tuple[tuple[Field, ...], tuple[Field, ...]]] = {}
         self._definitions: dict[Target, Node] = {}
@@ -109,7 +109,7 @@ class _TaggedGraph:
         if isinstance(node, LeafNode):
             lacking = self._lacking(node, keys or _NONE)
             return _requiring(node, lacking) if lacking else node
-        return self._with_parts(node) if parts_of(node) else node  # some are recognised by their identity
+        return self._with_parts(node) if parts_of(node) else node  # some are tested by identity
 
     def _with_parts(self, node: Node) -> Node:
         given = [getattr(node, name) for name in node.__slots__]
@@ -287,7 +287,7 @@ class _Requiring(ShapedDecoder):
         missing = sorted(self.keys - value.keys()) if is_object(value) else []
         if not missing:
             return self.inner(value)
-        from ..errors import DecodeError  # only what is wrong pays for it
+        from ..errors import DecodeError  # only errors need it
 
         problems = [Finding((key,), "missing", "missing (required)") for key in missing]
         try:

@@ -346,7 +346,7 @@ class Walk:
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
         """Return the node of an annotation written as text, which may be recursive like any alias."""
-        # Where the arguments of type parameters can't be compared, the class they are given to said so.
+        # If the arguments of type parameters can't be compared, their class has a complaint already.
         identity = (text, place.scope.identity)
         known = self._known.get(identity)
         if known is not None:
@@ -442,7 +442,7 @@ class Walk:
 
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
-        from .remedies import remedy_for  # only what is wrong pays for it
+        from .remedies import remedy_for  # only complaints need it
 
         fault = NOT_SUPPORTED if is_annotation(annotation) else "isn't an annotation"
         message = f"{show_annotation(annotation)} {fault}"
@@ -490,7 +490,7 @@ _LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
 
 def leaf_node(reader: Reader, cls: type, place: Place) -> Node | None:
     """Return the node of a class that has a leaf, None for any other class."""
-    if reader.leaves and cls in reader.leaves:  # met as the origin of a generic
+    if reader.leaves and cls in reader.leaves:  # the class may be the origin of a generic
         return new_leaf(LeafNode, reader.leaves[cls])
     try:
         own = own_leaf(cls)

@@ -267,7 +267,7 @@ class _Cutter:
     def _taken(self, size: int) -> _Lines:
         data = bytes(self._buffer[:size])
         del self._buffer[:size]
-        # Not by `size`: of a line that is too long, less is kept than was read.
+        # Not by `size`: only the beginning of a line that is too long is kept.
         end = self._read - len(self._buffer)
         piece = _Lines(self._number, self._start, end, data)
         self._number += data.count(b"\n")
@@ -475,7 +475,7 @@ def _record(text: bytes, number: int) -> Any:
     try:
         return read_distinct(text.rstrip(b"\r\n"))
     except json.JSONDecodeError as error:
-        # Who reads the number of the line beside it needs no "line 1".
+        # The line number is shown beside the message, which needs no "line 1".
         where = f"column {error.colno}" if number else f"line {error.lineno} column {error.colno}"
         return Unreadable(number, f"it isn't JSON: {error.msg}: {where}")
     except RepeatedKeyError as error:

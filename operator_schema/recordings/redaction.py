@@ -47,7 +47,7 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     text = to_json_text({**line, **written})
     plain: dict[str, Any] = loads(text)  # without classes of a program, which may show other values
     result: dict[str, Any] = plain.pop("result")
-    ours = {"changes", *(["name"] if hidden.tool == line["name"] else [])}  # they hold no values
+    ours = {"changes", *(["name"] if hidden.tool == line["name"] else [])}  # these keys contain no values
     fixed = {key: plain.pop(key) for key in line if key in ours}
     state = {key: result.pop(key) for key in ("is_error", "code") if key in result}
     by_model, by_program, secrets = hidden.by_model, hidden.by_program, _Secrets(hidden)
@@ -64,7 +64,7 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     secrets.collect([*result.values()], by_program)
     is_too_much = secrets.count * len(text) > _MOST_WORK
     is_left_out = is_too_much or is_unclear or secrets.is_unclear
-    # What was unclear in a result alone says nothing of the arguments.
+    # An unclear result doesn't make the arguments unclear.
     secrets.is_unclear = is_named
     for key, value in plain.items():
         is_clear = key not in broken and not is_too_much
@@ -214,7 +214,7 @@ class _Secrets:
             return REDACTED if self._names_key(text, hidden) else self._text_without(text)
         value, is_json = held
         found = self.without(value, hidden, depth + 1)
-        # What isn't JSON as it is may have comments.
+        # A text that isn't valid JSON may have comments.
         is_changed = found != value or (not is_json and self._names_key(text, hidden))
         return to_json_text(found) if is_changed else self._text_without(text)
 

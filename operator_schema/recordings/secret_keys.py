@@ -328,7 +328,7 @@ def names_key_of(text: str, hidden: Hidden) -> bool:
 
 
 def _names_key(text: str, hidden: Hidden) -> bool:
-    unquoted = hidden.by_program  # more words are nearly a name than keys are
+    unquoted = hidden.by_program  # words in texts are similar to a name by chance more often than keys
     most = _most_words(hidden.names)
     tags = [tag[1].split() for tag in _TAG.finditer(text)]
     if any(" ".join(words[:count]) in unquoted for words in tags for count in range(1, len(words) + 1)):

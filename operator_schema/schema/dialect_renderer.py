@@ -372,7 +372,7 @@ class DialectRenderer(Renderer):
         remedy = "Write a list of a dataclass with a field for the key and one for the value"
         inner = self._found.complaints[:], self._found.losses[:]
         values = self.schema(node.values)
-        self._found.complaints[:], self._found.losses[:] = inner  # only words are made of them
+        self._found.complaints[:], self._found.losses[:] = inner  # the values only become words
         words = f"any keys, each with a value like {short_json(written_out(values))}"
         return self._unsaid("it is an object with free keys", remedy, {"type": "object"}, words)
 
@@ -510,7 +510,7 @@ def _describe_beyond(document: dict[str, Any], codec: Codec[Any]) -> None:
     whole = codec.json_schema()
     places = [str(part.where) for part in beyond]
     for place, part in zip(places, beyond, strict=True):
-        # What is inside is described by itself.
+        # Inner keywords have their own description.
         if not any(other.startswith(f"{place}/{part.keyword}/") for other in places):
             _describe(document, whole, place.removeprefix("#"), part.keyword or "")
 

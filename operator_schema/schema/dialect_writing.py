@@ -45,7 +45,7 @@ def said_of(keywords: Mapping[str, Any]) -> list[str]:
         keywords: keywords with words in the table of keywords, and their values.
     """
     if not keywords:
-        return []  # as of most schemas
+        return []  # like most schemas
     exactly = {
         least: most
         for least, most in _BOTH.items()
@@ -89,7 +89,7 @@ def with_words(document: dict[str, Any], words: str) -> dict[str, Any]:
 def _shown(keyword: str, value: Any) -> str:
     if keyword == "examples":
         return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
-    # Without quotes a text of nothing, or of spaces, isn't seen.
+    # Without quotes, an empty text or one of spaces would be invisible.
     return clip(value, _TEXT_LENGTH) if isinstance(value, str) and value.strip() else short_json(value)
 
 

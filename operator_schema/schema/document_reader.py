@@ -420,7 +420,7 @@ class _Attempt:
     def _merged(self, found: list[Node], where: str, name: str) -> Node:
         """Return one node for several schemas that must all fit."""
         nodes = [node for node in found if not isinstance(node, AnyNode)]
-        nodes.sort(key=lambda node: not isinstance(node, LiteralNode))  # which say the most
+        nodes.sort(key=lambda node: not isinstance(node, LiteralNode))  # the most restrictive nodes first
         fields: dict[str, Field] = {}
         for node in nodes:
             is_plain = isinstance(node, ObjectNode) and not node.closed

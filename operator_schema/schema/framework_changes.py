@@ -129,4 +129,4 @@ def _differ(ours: Any, theirs: Any) -> bool:
     try:
         return to_json_text(ours) != to_json_text(theirs)
     except RecursionError:
-        return True  # ours is never that deep
+        return True  # our own schema never nests that deep

@@ -295,7 +295,7 @@ def limit_of(keyword: str, value: Any) -> int | float | None:
     if row is not None and row.of == "length":
         return whole if isinstance(whole, int) and 0 <= whole < 2**63 else None
     if keyword == "multipleOf":
-        # Of other numbers validators calculate differently.
+        # Validators disagree about other numbers.
         return whole if whole > 0 and whole.as_integer_ratio()[1] <= _EXACT_DENOMINATOR else None
     limit: float = whole
     return limit

@@ -62,7 +62,7 @@ class TooHardError(Exception):
 
 # --- expressions as trees ----------------------------------------------------------------------------
 
-# What stands before a place in the text: its start, a character of a word, or another one; and after it.
+# The sides of a position in the text, before and after it: an end of the text, a word character, or another.
 # Each pair of them is a bit, so that an assertion is a set of pairs in one number.
 EDGE, WORD, OTHER = range(3)
 SIDES = (EDGE, WORD, OTHER)
@@ -347,7 +347,7 @@ class _Parser:
             return body
         if isinstance(body, (Assertion, Look)):
             raise TooHardError
-        self._takes("?")  # it says which of several is found, not whether one is
+        self._takes("?")  # a lazy quantifier: it affects which match is found, not whether there is one
         if self.text[self.at : self.at + 1] in {*"*+?"}:
             raise TooHardError
         return Repeat(body, least, most)
@@ -433,7 +433,7 @@ class _Parser:
 
     def _class(self) -> Expression:
         is_negated = self._takes("^")
-        if self._takes("]"):  # nothing or everything here, and a bracket for others
+        if self._takes("]"):  # `[]` and `[^]` match nothing or everything here; other engines read a bracket
             raise TooHardError
         found: list[tuple[int, int]] = []
         while not self._takes("]"):

@@ -309,7 +309,7 @@ class HoistedDefinitions:
         definitions = _definitions_of(schema)
         document = {key: value for key, value in schema.items() if key not in DEFINITIONS}
         if "$ref" in document:
-            document.pop("type", None)  # what is referred to says it
+            document.pop("type", None)  # the target states the type
         used = _reached_from(definitions, document)
         definitions = {place: inner for place, inner in definitions.items() if place in used}
         reached = {place: _reached_from(definitions, inner) for place, inner in definitions.items()}

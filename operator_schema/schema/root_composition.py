@@ -235,7 +235,7 @@ class _Shapes:
             return _ANY
         pointer, target = found
         if pointer not in self._known:
-            self._known[pointer] = _ANY  # for what is inside itself
+            self._known[pointer] = _ANY  # for a schema that contains itself
             self._known[pointer] = self.of(target)
         return self._known[pointer]
 

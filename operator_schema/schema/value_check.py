@@ -224,9 +224,9 @@ class ValueCheck:
 
     def refer(self, schema: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
         """Check a value against the target of a reference; reuse the verdict if it is known already."""
-        # The value is held by the one that is checked, so its identity stays its own.
+        # The checked value holds this part, so no other object can get its identity.
         key = (id(schema), id(value))
-        if key in self._above:  # it leads back to itself
+        if key in self._above:  # the reference leads back to itself
             return None
         if key in self._known and not self._is_tracking:
             verdict = self._known[key]

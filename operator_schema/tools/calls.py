@@ -334,7 +334,7 @@ class ToolResult(Value):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # The function may have returned or raised anything, even what can't be copied.
+        # The function may have returned or raised any object, even one that can't be copied.
         for kept in (self.details or {}).values():
             if issubclass(type(kept), BaseException):
                 memo[id(kept)] = kept

@@ -354,7 +354,7 @@ class Failures:
 
     def note(self, call: RawCall, level: int, message: str, details: Mapping[str, Sequence[object]]) -> None:
         """Log notes that aren't failures: repaired and ignored arguments, or a result of another type."""
-        with suppress(Exception):  # the texts of what is noted come from your program's own code
+        with suppress(Exception):  # the texts of notes come from your program's own code
             shown = [f"{kind}: {listed([str(item) for item in found])}" for kind, found in details.items()]
             _log(level, call, f"{message}; {'; '.join(shown)}")
 

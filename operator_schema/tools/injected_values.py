@@ -68,7 +68,7 @@ def injected_values(
         ToolError: a name isn't one of the injected parameters, two types in the context fit one parameter, a
             type nearly fits a parameter with a default, or the context isn't a mapping.
     """
-    if context is not None and not isinstance(context, Mapping):  # what callers promise, some do not
+    if context is not None and not isinstance(context, Mapping):  # callers may break the annotation
         what = name_of(type(context))
         message = f"a context must map types and names to values, as in {{Db: db}}, not {what}"
         raise ToolError(tool, message)

@@ -90,7 +90,7 @@ def register_injected(cls: C, /) -> C:
     Raises:
         TypeError: it isn't a class, or it is a built-in class or one of `typing`.
     """
-    if not isinstance(cls, type):  # what callers promise, some do not
+    if not isinstance(cls, type):  # callers may break the annotation
         instead = "for RunContext[Db], register RunContext"
         message = f"register_injected takes a class, not {received(cls)}; {instead}"
         raise TypeError(message)

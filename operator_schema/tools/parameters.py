@@ -216,7 +216,7 @@ def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Finding:
 def _injected_types(parameter: Parameter, hint: Any, scope: Scope) -> Sequence[Any]:
     """Return the types to look up in a context, as far as they are known."""
     if parameter.kind in {"rest", "extra"}:
-        return ()  # `*args` and `**kwargs` take several of what their annotation says
+        return ()  # `*args` and `**kwargs` take several values of their annotated type
     if isinstance(hint, AnnotatedAlias):
         hint = hint.__origin__
     if isinstance(hint, type):

@@ -476,7 +476,7 @@ def _coroutine_mark(module: str, *names: str) -> Any:
         module: its name.
         names: names of the object, which differ between releases of Python.
     """
-    asked = sys.modules.get(module)  # it is loaded, if that is what asks
+    asked = sys.modules.get(module)  # if it is the caller, it is loaded
     return next((getattr(asked, name) for name in names if hasattr(asked, name)), None)
 
 

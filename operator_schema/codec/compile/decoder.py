@@ -459,7 +459,7 @@ class Decoder(Writer):
             self.give_up_if(f"{value}.__class__ is float and {unfit}")
         self.keeps_schema(node, value)
         made = self.source.name(class_name(node.leaf.type))
-        # The caller's own array or object is not for others to keep or change.
+        # The result must not share the caller's own array or object.
         given = f"{self.source.bind(copy_json, 'copy')}({value})" if {"array", "object"} & {*types} else value
         with self.at.block("try:"):
             self.at.line(f"{made} = {self.source.bind(node.leaf.decode, 'decode')}({given})")

@@ -236,7 +236,7 @@ class _Encoder(Writer):
                 self.at.line(f"{text} = str({name}) if {name}.__class__ is int else {name}")
                 name = text
             self.at.line(f"{made}[{name}] = {self.value(node.values, item, depth + 1)}")
-        if isinstance(self.resolved(node.keys), LeafNode):  # two may be written alike
+        if isinstance(self.resolved(node.keys), LeafNode):  # two keys may have the same text
             self.give_up_if(f"len({made}) != len({value})")
         return made
 
@@ -272,7 +272,7 @@ class _Encoder(Writer):
         leaf = node.leaf
         cls = self.source.class_name(leaf.type)
         if known != cls:
-            # Most are of the class itself, which takes no call to find out.
+            # Most values have exactly this class; that test needs no call.
             self.give_up_if(f"{value}.__class__ is not {cls} and not isinstance({value}, {cls})")
         made = self.source.name("written")
         with self.at.block("try:"):

@@ -482,7 +482,7 @@ class Writer(ABC):
             return value
         if known != "int":
             with self.at.block(f"if {value}.__class__ is float:"):
-                # Infinity less itself is NaN, and so is what is made of NaN; both are true.
+                # Infinity minus itself is NaN, and so is NaN minus NaN; NaN counts as true.
                 self.give_up_if(f"{value} - {value}")
                 self._constraints(node.constraints, value)
             head = f"elif {value}.__class__ is int and -{_EXACT_BOUND} < {value} < {_EXACT_BOUND}:"
