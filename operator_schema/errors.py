@@ -116,7 +116,7 @@ class _FindingsError(ValueError):
         return []
 
     def __str__(self) -> str:
-        """Write the report. Its length is bounded, whatever the value is."""
+        """Write the report. Its length is bounded, however large the value is."""
         total = self._total
         head = f"{one_line(self.name, _NAME_LENGTH)}: {count_of(total, 'problems')} with {self._with}"
         tail = self._tail()

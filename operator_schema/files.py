@@ -146,7 +146,7 @@ _IN_WAL_MODE = (
 
 
 def unusable_database(what: str, path: str | os.PathLike[str] | None, error: sqlite3.Error) -> str:
-    """Return why the file of a database can't be used, and what to do.
+    """Return the reason why the file of a database can't be used, and a remedy.
 
     Args:
         what: the content of the database, such as `the store`.

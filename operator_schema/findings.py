@@ -276,7 +276,7 @@ class DecodeReport(Value, Generic[T]):
     """An instance, and the corrections that were made to its arguments.
 
     Attributes:
-        instance: what `decode` returns.
+        instance: the result of `decode`.
         findings: the corrections in the order of the fields, then the keys that name no field, at most 100 of
             them. The code of a repair is its kind, `received` is the original value and `expected` the value
             that was read instead; the code of a key is `ignored`.

@@ -200,7 +200,7 @@ class Keeper:
     _kept: dict[Any, Any]
 
     def kept(self, key: Hashable) -> Any:
-        """Return what `keep` stored under a key, or None."""
+        """Return the object that `keep` stored under a key, or None."""
         try:
             return self._kept.get(key)
         except AttributeError:

@@ -245,7 +245,7 @@ def kind(value: object) -> str:
 
 
 def received(value: object) -> str:
-    """Describe what came: its JSON type and an excerpt, such as `string "5"`."""
+    """Describe a received value: its JSON type and an excerpt, such as `string "5"`."""
     name = kind(value)
     shown = excerpt(value)
     if shown in {name, class_name_of(value)}:

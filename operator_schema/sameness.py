@@ -79,7 +79,7 @@ _RECORDS: Final = ("__dataclass_fields__", "__pydantic_fields__", "__attrs_attrs
 libraries."""
 
 _NOT_KEPT: Final = frozenset({"__pydantic_private__", "__pydantic_fields_set__"})
-"""Attributes of pydantic's models that say nothing about the values of their fields."""
+"""Attributes of pydantic's models that don't affect the values of their fields."""
 
 
 def is_same_state(made: object, given: object) -> bool:

@@ -63,7 +63,7 @@ class _PlainTool(_Shared, BetaBuiltinFunctionTool):
     """A tool for the runner of `Anthropic`."""
 
     def call(self, input: Any) -> Any:  # noqa: A002  # its name there
-        """Run a call; the runner doesn't say which one it is."""
+        """Run a call; the runner gives no id for it."""
         return _blocks(self._runner.run_sync(self.name, input))
 
 
@@ -71,7 +71,7 @@ class _AsyncTool(_Shared, BetaAsyncBuiltinFunctionTool):
     """A tool for the runner of `AsyncAnthropic`."""
 
     async def call(self, input: Any) -> Any:  # noqa: A002  # its name there
-        """Run a call; the runner doesn't say which one it is."""
+        """Run a call; the runner gives no id for it."""
         return _blocks(await self._runner.run(self.name, input))
 
 

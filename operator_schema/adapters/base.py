@@ -158,10 +158,10 @@ class Adapter(Generic[T]):
             confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`; `"run"` if your
                 program has another way of asking. By default, the framework asks by its own means; if it has
                 none, such calls aren't run.
-            native: what the framework's own class takes.
+            native: options of the framework's own class.
 
         Raises:
-            TypeError: an argument is of another kind.
+            TypeError: an argument has the wrong type.
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
         self._check_native(native)
@@ -185,11 +185,11 @@ class Adapter(Generic[T]):
             context: as for `to_tool`; by default that of the executor.
             executor: as for `to_tool`; it has the same tools.
             confirm: as for `to_tool`.
-            native: what the framework's own class takes.
+            native: options of the framework's own class.
 
         Raises:
             DuplicateToolError: two tools have the same name.
-            TypeError: an argument is of another kind, or there are two executors.
+            TypeError: an argument has the wrong type, or there are two executors.
             ValueError: the executor has other tools, or the framework can't take one.
         """
         runner = self.runner(tools, context, executor, confirm, native)
@@ -218,7 +218,7 @@ class Adapter(Generic[T]):
 
         Raises:
             DuplicateToolError: two tools have the same name.
-            TypeError: an argument is of another kind.
+            TypeError: an argument has the wrong type.
             ValueError: the executor has other tools, or `confirm` has the wrong type.
         """
         self._check_native(native)
@@ -397,7 +397,7 @@ class Runner(Value):
             name: of the tool.
             arguments: as the framework gives them.
             host: the framework's own context of the call.
-            call_id: None where the framework doesn't say.
+            call_id: id of the call; None if the framework doesn't know it.
         """
         if self.confirm is not None:
             return None
@@ -462,7 +462,7 @@ class LiveTools:
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
         ValueError: the executor has other tools.
     """
 

@@ -51,7 +51,7 @@ def to_server(
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
         ValueError: the name can't be part of the name of a tool, or the executor has other tools.
     """
     made = server(
@@ -72,7 +72,7 @@ def allowed_tools(tools: Tools, /, *, name: str = _NAME) -> list[str]:
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
         ValueError: the name can't be part of the name of a tool.
     """
     return [f"mcp__{_checked(name)}__{tool}" for tool in _without_confirm(registry_of(tools))]

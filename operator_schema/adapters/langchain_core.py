@@ -200,7 +200,7 @@ def output_type(cls: type[T], /) -> type[T]:
 
 
 class Toolkit(LiveTools, BaseToolkit):
-    """The tools of a registry; `get_tools` returns those that are switched on when it is called.
+    """The tools of a registry; `get_tools` returns the tools that are switched on when it is called.
 
     It takes the arguments of `to_tools`.
     """

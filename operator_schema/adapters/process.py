@@ -402,7 +402,7 @@ def _type_of(schema: object) -> Any:
 
 
 class _Success(Value):
-    """What a program answered.
+    """The answer of a program.
 
     Attributes:
         content: the text for the model.
@@ -483,7 +483,7 @@ def main(
 ) -> int:
     """Read a request from standard input and answer it on standard output: a complete `main` of a program.
 
-    What the tools print goes to standard error. Write `sys.exit(main([...]))`.
+    Output that the tools print goes to standard error. Write `sys.exit(main([...]))`.
 
     Args:
         tools: a registry, or tools.

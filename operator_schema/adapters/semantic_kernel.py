@@ -109,7 +109,7 @@ def kernel_plugin(
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
         ValueError: the executor has other tools, or a tool takes a recursive type.
     """
     made = to_tools(tools, plugin_name=name, **options)

@@ -170,7 +170,7 @@ class Journal:
         """Return a program.
 
         Raises:
-            StoreError: there is none.
+            StoreError: the program doesn't exist.
         """
         program_id = writable_text("the id of a program", program_id)
         with self._transaction(writes=False) as db:
@@ -195,7 +195,7 @@ class Journal:
         """Save that a program waits or has ended.
 
         Raises:
-            StoreError: it was taken back meanwhile.
+            StoreError: the program was taken back meanwhile.
         """
         text = None if ended is None else json.dumps(ended)
         with self._running(program, 1, state=state, since=None, ended=text) as db:
@@ -236,7 +236,7 @@ class Journal:
         """Write entries of calls, by their numbers, in one transaction.
 
         Raises:
-            StoreError: it was taken back meanwhile.
+            StoreError: the program was taken back meanwhile.
         """
         with self._running(program) as db:
             _forget(db, program.id, entries)
@@ -246,7 +246,7 @@ class Journal:
         """Forget calls that haven't run at all.
 
         Raises:
-            StoreError: it was taken back meanwhile.
+            StoreError: the program was taken back meanwhile.
         """
         with self._running(program) as db:
             _forget(db, program.id, numbers)

@@ -214,7 +214,7 @@ class CodeSession:
         """Return the state of a program so far; nothing is run.
 
         Raises:
-            StoreError: there is none.
+            StoreError: the program doesn't exist.
         """
         saved = self._journal.load(program_id)
         return shown(saved, self._journal.entries(saved.id))

@@ -121,7 +121,7 @@ class Codec(Generic[T]):
             graph: the meaning of the type.
             annotation: the annotation that `type` returns.
             name: name of the type in errors, unless the options have one.
-            options: the value of every option: `DEFAULTS`, with what `checked_options` returned.
+            options: the value of every option: `DEFAULTS` updated by the result of `checked_options`.
         """
         made = object.__new__(cls)
         made._hold(graph, annotation, name, options)
@@ -177,15 +177,15 @@ class Codec(Generic[T]):
 
         Args:
             inline: whether only recursive types are under `$defs`; for hosts that follow no references.
-            boolean_schemas: whether `true` and `false` may stand for a schema, as in `"items": false`.
-            empty_schemas: whether a schema may leave open what type a value has, as `{}` does.
+            boolean_schemas: whether `true` and `false` may be schemas, as in `"items": false`.
+            empty_schemas: whether a schema may leave out the type of a value, as `{}` does.
 
         Returns:
-            A fresh dict, the caller's own; `"type": "object"` at the root for a dataclass. It takes
-            the same values whatever the options.
+            A fresh dict, which the caller may change; it has `"type": "object"` at the root for a dataclass.
+            It takes the same values with all options.
 
         Raises:
-            SchemaError: with `inline` it would hold more than 10,000 schemas.
+            SchemaError: with `inline`, the document would hold more than 10,000 schemas.
             TypeError: an option doesn't exist, or is neither True nor False.
         """
         if options:
@@ -257,7 +257,7 @@ class Codec(Generic[T]):
         return self.decode(self._read(text)[0])
 
     def decode_report(self, value: object) -> DecodeReport[T]:
-        """Turn a JSON value into an instance, and report what was repaired and ignored.
+        """Turn a JSON value into an instance, and report repairs and ignored keys.
 
         Args:
             value: the model's arguments, as `decode` takes them.

@@ -31,7 +31,7 @@ MAX_DEFAULT_VALUES = 100_000
 
 
 class _CountedState(EncodeState):
-    """The state of an encode that may write only so many values.
+    """The state of an encode that may write only a limited number of values.
 
     Attributes:
         left: number of values that may still be written.
@@ -114,7 +114,7 @@ class DefaultChecks:
     def complaints(self, entry: Defaulted) -> Iterable[Finding]:
         """Yield the faults of a field's examples and default; store the examples as JSON values.
 
-        An example that is a JSON value and decodes stays as it is; any other one is encoded.
+        An example that is a JSON value and decodes stays unchanged; any other one is encoded.
         """
         found: list[Any] = []
         for value in entry.field.examples:

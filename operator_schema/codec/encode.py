@@ -229,7 +229,7 @@ class EncodeRun:
         self.problems = problems
 
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        """Return the JSON value of a value, or note what is wrong with it and return `INVALID`."""
+        """Return the JSON value of a value, or note its problems and return `INVALID`."""
         return self.ARMS[node.__class__](self, node, value, path, depth)
 
     def _strict(self, definitions: Mapping[Target, Node], problems: Problems) -> EncodeRun:

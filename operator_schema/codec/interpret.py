@@ -308,7 +308,7 @@ class DecodeRun:
         self.builds = not isinstance(problems, Trial)
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        """Return the decoded value, or note what is wrong with it and return `INVALID`."""
+        """Return the decoded value, or note its problems and return `INVALID`."""
         # Most parts of a value are scalars: they are spared a call.
         if type(node) is ScalarNode:
             return SCALARS[node.type](self.problems, node, value, path)

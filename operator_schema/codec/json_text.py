@@ -1,4 +1,4 @@
-"""Reads JSON text, and refuses what RFC 8259 and RFC 7493 refuse.
+"""Reads JSON text, and refuses text that RFC 8259 and RFC 7493 don't allow.
 
 The standard library's parser takes more than JSON: `NaN`, numbers that overflow to infinity, the last of
 several equal keys, lone surrogates. Here each of these is a problem with its place in the text.

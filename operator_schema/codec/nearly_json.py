@@ -45,7 +45,7 @@ def as_json_text(text: str) -> str | None:
     """Rewrite text that is nearly JSON.
 
     Args:
-        text: what isn't valid JSON.
+        text: a text that isn't valid JSON.
 
     Returns:
         Text that may be JSON now, its values unchanged; None if the text contains something else that isn't
@@ -61,7 +61,7 @@ def end_of_open(text: str) -> int | None:
     """Find where a text was cut off, even if other things in it need fixing.
 
     Args:
-        text: what isn't valid JSON.
+        text: a text that isn't valid JSON.
 
     Returns:
         The index after the last character of its JSON, if brackets or a string are still open there; None if

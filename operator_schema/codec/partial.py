@@ -101,11 +101,11 @@ class GrowingJson:
     def read(self, piece: str) -> Iterator[tuple[MemberPart, str]]:
         """Read the next piece of the text; yield each key and value of the root that ends in it.
 
-        What is given has been read: whoever stops in between goes on at `index`, with what is left
-        of the piece.
+        A yielded part has been read: a caller that stops in between can continue at `index`, with the rest of
+        the piece.
 
         Args:
-            piece: of the text.
+            piece: the next piece of the text.
 
         Yields:
             The kind of part that ended, with its JSON text.

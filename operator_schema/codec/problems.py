@@ -303,7 +303,7 @@ class Problems:
         return self._note(path, "colliding_hashes", what)
 
     def repeated_key(self, path: Path) -> Any:
-        """Note a key that is there more than once in one object of the text."""
+        """Note a key that occurs more than once in one object of the text."""
         return self._note(path, "repeated_key")
 
     def no_match(self, path: Path, node: UnionNode, value: object) -> Any:

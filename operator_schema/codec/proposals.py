@@ -343,7 +343,7 @@ _BOOLEANS: Final = {
 
 
 def meant_boolean(value: Any) -> Any:
-    """Return the boolean that a word, or 1 or 0, stands for; `NOTHING` for other values."""
+    """Return the boolean for a word such as `yes`, or for 1 or 0; `NOTHING` for other values."""
     if isinstance(value, (int, float)):
         return bool(value) if value in {0, 1} else NOTHING
     if len(value) > _LONGEST:

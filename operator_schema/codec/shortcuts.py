@@ -23,11 +23,11 @@ def json_schema(annotation: Any, /, **options: Unpack[StyleOptions]) -> dict[str
     Args:
         annotation: a dataclass, or any other supported annotation.
         inline: whether only recursive types are under `$defs`; for hosts that follow no references.
-        boolean_schemas: whether `true` and `false` may stand for a schema, as in `"items": false`.
-        empty_schemas: whether a schema may leave open what type a value has, as `{}` does.
+        boolean_schemas: whether `true` and `false` may be schemas, as in `"items": false`.
+        empty_schemas: whether a schema may leave out the type of a value, as `{}` does.
 
     Returns:
-        A fresh dict, the caller's own. It takes the same values whatever the options.
+        A fresh dict, which the caller may change. It takes the same values with all options.
 
     Raises:
         SchemaError: with every complaint about the type; also if the result of `inline` would have more than
@@ -48,7 +48,7 @@ def decode(annotation: Any, value: object, /, *, repair: bool = False) -> Any:
         annotation: a dataclass, or any other supported annotation. It is registered at its first
             use and kept.
         value: dict, list, str, int, float, bool and None. It is not changed.
-        repair: whether to correct what can be read in only one way, as `Codec` says.
+        repair: whether to correct values that can be read in only one way, as `Codec` does.
 
     Returns:
         An instance.
@@ -71,7 +71,7 @@ def decode_json(annotation: Any, text: str | bytes | bytearray, /, *, repair: bo
         annotation: a dataclass, or any other supported annotation. It is registered at its first
             use and kept.
         text: one JSON value (RFC 8259), as a string or as UTF-8.
-        repair: whether to correct what can be read in only one way, as `Codec` says.
+        repair: whether to correct values that can be read in only one way, as `Codec` does.
 
     Returns:
         An instance.

@@ -68,7 +68,7 @@ class Execution:
 
     @property
     def deferred_at(self) -> float | None:
-        """When a call began to wait for somebody, in seconds since 1970; None if it didn't."""
+        """The time when a call began to wait for somebody, in seconds since 1970; None if it didn't."""
         found: float | None = None if self._run is None else self._run.deferred_at
         return found
 
@@ -92,7 +92,7 @@ async def around(
         start: runs it.
 
     Returns:
-        What `start` returns.
+        The result of `start`.
 
     Raises:
         BaseException: an exception of `start`, never one of a hook.
@@ -147,7 +147,7 @@ class Confirmation:
     """Ask about calls before they run.
 
     A plain function is asked about one call at a time, in a thread: a terminal can show only one question,
-    and the event loop goes on meanwhile.
+    and the event loop continues while it waits.
 
     Args:
         confirm: the option of the executor.

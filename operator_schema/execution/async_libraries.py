@@ -126,7 +126,7 @@ class Backend(Protocol):
             context: its context variables; None for those of the caller.
 
         Returns:
-            What the coroutine returns.
+            The result of the coroutine.
         """
 
 

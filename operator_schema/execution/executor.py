@@ -92,7 +92,7 @@ class Executor:
         confirm: who is asked before a tool with `confirm=True` runs. None asks nobody: the call isn't run,
             and its result has the code `needs_approval`. A function, plain or async: it gets a `ToolCall` and
             returns True to run it, False or the text of a refusal, or a decision such as
-            `RunNormally(input=…)`; None says that nobody decided. Its time doesn't count for `timeout`.
+            `RunNormally(input=…)`; None means that nobody decided. Its time doesn't count for `timeout`.
             `"run"`: such tools run without asking.
         max_content: characters that the text of a result may have, unless its tool has a limit of its own;
             None for no limit. A longer result is cut, with a sentence that says so, and has no `json`;

@@ -419,7 +419,7 @@ class Outcomes:
             Its outcome, or an exception to raise; a cancellation if it cancelled itself.
 
         Raises:
-            TimeoutError: it took longer; its text says so if the function did not run.
+            TimeoutError: the function took longer, or did not run in time, which the text then says.
             RuntimeError: the system gives no more threads.
         """
         tool, seconds, began = run.tool, self.seconds_of(run.tool), monotonic()

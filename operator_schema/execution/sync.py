@@ -42,7 +42,7 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
             the tasks that it starts get one.
 
     Returns:
-        What it returns.
+        The result of the coroutine.
 
     Raises:
         RuntimeError: it would wait forever.
@@ -253,7 +253,7 @@ def _run_beside(start: Callable[[], Coroutine[Any, Any, T]], backend: Backend) -
         backend: of the event loop.
 
     Returns:
-        What it returns.
+        The result of the coroutine.
 
     Raises:
         RuntimeError: the system gives no more threads.

@@ -70,14 +70,14 @@ class Threads:
 
         Args:
             function: to run.
-            name: name of the tool, and of the thread meanwhile.
+            name: name of the tool, which becomes the name of the thread.
             seconds: the longest wait for a free thread, and then for the function; None for no limit.
 
         Returns:
-            What it returns, or the exception that it raises.
+            The result of the function, or its exception.
 
         Raises:
-            TimeoutError: it took longer; its text says so if no thread was free.
+            TimeoutError: the function took longer, or no thread was free, which the text then says.
             RuntimeError: the system gives no more threads, or the interpreter allows none.
         """
         slots = self._slots
@@ -101,7 +101,7 @@ class Threads:
             name: name of the tool.
 
         Returns:
-            What it returns, or the exception that it raises.
+            The result of the function, or its exception.
         """
         run = _ThreadRun(function, name, copy_context(), self._left.discard)
         thread.put(partial(_work_in_lent, run))

@@ -404,7 +404,7 @@ def _flag(reader: Reader, cls: type[Flag], _args: tuple[Any, ...], place: Place)
 
 
 def _plain(value: object) -> Any:
-    """Return a JSON scalar as its built-in type; `dataclasses.MISSING` for what JSON can't hold."""
+    """Return a JSON scalar as its built-in type; `dataclasses.MISSING` for a value that JSON can't hold."""
     if value is None or value is True or value is False or (type(value) is str and value.isascii()):
         return value
     if isinstance(value, str):

@@ -1,7 +1,7 @@
 """Local datetimes and times: annotations for values without a UTC offset.
 
 `datetime` and `time` themselves mean values with an offset, because without one nobody knows which point in
-time a model means. A tool that wants local time uses one of these annotations.
+time a model means. A tool that needs local time uses one of these annotations.
 """
 
 from __future__ import annotations

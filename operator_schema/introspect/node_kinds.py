@@ -260,7 +260,7 @@ class ShapedDecoder(Value):
     @property
     @abstractmethod
     def shape(self) -> ObjectNode | None:
-        """The fields, as far as they are known; None if it reads something else."""
+        """The known fields of its objects; None if it reads something else."""
 
     @abstractmethod
     def __call__(self, value: Any) -> Any:
@@ -345,7 +345,7 @@ def visit_places(
     definitions: Mapping[Target, Node] | None = None,
     known: Container[int] = frozenset(),
 ) -> Iterator[tuple[Node, bool]]:
-    """Go through every place of a graph, each node before what is inside it.
+    """Go through every place of a graph, each node before its inner nodes.
 
     Args:
         roots: the nodes to begin with.

@@ -427,7 +427,7 @@ Node: TypeAlias = (
 
 
 def is_null(node: Node) -> bool:
-    """Return whether a node takes null alone."""
+    """Return whether a node takes only null."""
     return type(node) is ScalarNode and node.type == "null"
 
 

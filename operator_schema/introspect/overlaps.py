@@ -76,7 +76,7 @@ class Objects:
         return self._refuses(first, second, is_lax=is_lax, is_written=False, is_certain=True)
 
     def share(self, one: int, other: int) -> bool:
-        """Return whether a value without unused keys may fit two members."""
+        """Return whether some value may fit both of two members without unused keys."""
         first, second, is_lax = self._pair(one, other)
         is_close = first.required <= second.fields.keys() and second.required <= first.fields.keys()
         return is_close and not self._refuses(first, second, is_lax=is_lax, is_written=False)

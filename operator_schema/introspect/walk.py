@@ -75,7 +75,7 @@ class Walk:
     The functions that read one kind of annotation or class take the walk as a `Reader`.
 
     Args:
-        leaves: leaves that count for this registration alone.
+        leaves: leaves for this registration only.
         closed: whether objects refuse unknown keys.
         namespace: names that annotations written as text may use in addition to those of their module.
         max_depth: how many levels of arrays and objects a type may nest, recursion not counted.

@@ -1,4 +1,4 @@
-"""Read a JSON Schema document that somebody else wrote into the node graph.
+"""Reads a foreign JSON Schema document into a node graph.
 
 The graph takes every value that the document takes. Keywords that the graph can't express are noted, so that
 `Judge` can check them: none is ignored silently. Documents are not trusted: whatever they contain, reading

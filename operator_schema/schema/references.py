@@ -358,7 +358,7 @@ def _reached_from(definitions: Mapping[Place, Schema], schema: Schema) -> set[Pl
 
 
 def with_references_resolved(schema: Schema, most: int) -> Schema:
-    """Return the schema of a leaf with each reference replaced by what it means.
+    """Return the schema of a leaf with each reference replaced by its target.
 
     Args:
         schema: of a leaf; not kept.

@@ -93,10 +93,10 @@ def with_own_root(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_target(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with what its root refers to in place of the reference.
+    """Return a schema whose root is replaced by the target of its reference.
 
     Raises:
-        CannotSay: that isn't in the document, or isn't an object.
+        CannotSay: the target isn't in the document, or isn't an object.
     """
     if "$ref" not in schema:
         return schema

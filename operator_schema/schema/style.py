@@ -170,11 +170,11 @@ def render_in_style(
     Args:
         graph: of a registered type.
         encode_value: as `render` takes it.
-        style: what the schema may hold.
-        name: of the type, for the error.
+        style: the forms that the schema may use.
+        name: name of the type, for the error.
 
     Raises:
-        SchemaError: without `$defs` it would hold more than `MAX_WITHOUT_REFERENCES` schemas or
+        SchemaError: without `$defs`, the document would hold more than `MAX_WITHOUT_REFERENCES` schemas or
             `MAX_VALUES` values.
     """
     make = partial(_StyledRenderer, style)

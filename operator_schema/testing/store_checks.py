@@ -240,7 +240,7 @@ def _die(make: MakeStore, place: str, round_id: str) -> None:
 
 
 def _one_runs(make: MakeStore) -> None:
-    """Of several processes that run the same round at once, one runs it."""
+    """If several processes run the same round at once, only one of them runs it."""
     waiting = _asked(make())
     barrier, found = _SPAWN.Barrier(_PROCESSES), _SPAWN.Queue()
     others = [_other(_click, make, waiting.id, barrier, found) for _ in range(_PROCESSES)]
@@ -254,7 +254,7 @@ def _one_runs(make: MakeStore) -> None:
 
 
 def _a_new_round_is_taken_once(make: MakeStore) -> None:
-    """A round that the store doesn't have is taken by whoever comes first."""
+    """A round that the store doesn't have yet is taken by the first process that runs it."""
     store, work = make(), _sent(("look", "A7"))
     store.claim(work)
     _refuses(lambda: make().claim(work), "running")
@@ -283,7 +283,7 @@ def _old_decisions_change_nothing(make: MakeStore) -> None:
 
 
 def _failed_hooks_leave_it(make: MakeStore) -> None:
-    """A hook that fails leaves the round as it was."""
+    """A hook that fails leaves the round unchanged."""
 
     @hook(look)
     def fails(_: Any) -> None:
@@ -300,7 +300,7 @@ def _failed_hooks_leave_it(make: MakeStore) -> None:
 
 
 def _results_are_kept(make: MakeStore) -> None:
-    """What ended before an exception or a cancellation is kept."""
+    """Calls that ended before an exception or a cancellation keep their results."""
     store = make()
     work = _approved(_executor(store).run_sync(_sent(("look", "A7"), ("refund", "stop"))))
     with suppress(InterruptedRoundError):
@@ -396,7 +396,7 @@ _ITEMS: Any = (
 
 
 def _items(make: MakeStore) -> None:
-    """A transcript gives back what it was given, in its order, under any name."""
+    """A transcript returns the items that it got, in their order, under any name."""
     for name in ("odd", "Ünï \U0001f600", "' ; -- %s ? {}", "x" * 1000):
         store = make()
         for item in _ITEMS:
@@ -432,7 +432,7 @@ def _in_order(make: MakeStore) -> None:
 
 
 def _names_itself(make: MakeStore) -> None:
-    """What isn't there is refused with its code, and a toolset that doesn't fit is named."""
+    """An absent round is refused with its own code, and a toolset that doesn't fit is named."""
     store = make()
     for use in (store.load, store.take_back):
         for name in ("round_0", "", "\ud800", "\0", "' OR 1=1 --"):

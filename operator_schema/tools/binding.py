@@ -201,8 +201,8 @@ def why_not_asked(function: Any, given: str, instead: str = "return the answer")
 
     Args:
         function: anything that can be called.
-        given: what the argument is.
-        instead: what to do in place of `yield`.
+        given: what the argument is, for the message.
+        instead: what to do in place of `yield`, for the message.
 
     Returns:
         The rest of a sentence that begins with the function.

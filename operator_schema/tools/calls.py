@@ -73,8 +73,8 @@ class RawCall(Value):
     never equal.
 
     Attributes:
-        id: the provider's id for the call and its result; calls of one turn may share it. Any string is
-            kept as it is, even an empty one.
+        id: the provider's id for the call and its result; calls of one turn may share it. Any string is kept
+            unchanged, even an empty one.
         name: name of the tool as the model wrote it; the corrected name if it was repaired.
         arguments: a dict of JSON values, or JSON text; it isn't copied. Some providers send None or empty
             text for a call without arguments.
@@ -476,7 +476,7 @@ class DecodedCall(Value):
         answers: name of an injected parameter to its value; wins over the context.
         approved: whether a person has approved it, or needn't be asked.
         tool: the `Tool` that a person has approved; None for the tool of that name when the call runs.
-        details: what decoding noted about the arguments: repairs, and keys that it ignored.
+        details: the notes from decoding the arguments: repairs and ignored keys.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
         changed: the record of changes, if hooks or people changed the model's input; else None.
     """
@@ -519,7 +519,8 @@ if TYPE_CHECKING:
                     exception of `pass_through` that it raised, in the order of the calls.
                 hooks: decide about the calls; None for no hooks.
                 asking: asks about calls of tools with `confirm=True`; None to defer them.
-                wording: writes what the model reads if its arguments could not be decoded; None to leave it.
+                wording: writes the text for the model if its arguments could not be decoded; None for the
+                    usual text.
                 limited: shortens the results that a hook or a person gave; None to leave them.
             """
             ...

@@ -344,7 +344,7 @@ class Resource(Value):
 
 
 Part: TypeAlias = Text | Image | Audio | File | Resource
-"""What a function may return for the model besides JSON values."""
+"""The types of content that a function may return for the model besides JSON values."""
 
 PARTS: frozenset[type] = frozenset({Text, Image, Audio, File, Resource})
 

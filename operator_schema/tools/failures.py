@@ -246,7 +246,7 @@ class Failures:
 
     Args:
         show: how much of an exception the model sees.
-        report: writes what the model reads when its arguments do not fit.
+        report: writes the text for the model when its arguments do not fit.
         pass_through: the exceptions that your program handles itself, beside `NoAnswerError`.
     """
 

@@ -320,7 +320,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
 
 
 def output_tool(codec: Codec[Any], name: str, description: str) -> Tool[..., Any]:
-    """Make a tool whose arguments are an answer of the model; nobody runs it.
+    """Make a tool whose arguments are an answer of the model; it is never run.
 
     Args:
         codec: codec of the answer, which is an object.

@@ -372,7 +372,7 @@ class RawArguments(Value):
     them. Each argument that it reads is decoded as usual, so a tool can become typed one argument at a time.
 
     Attributes:
-        arguments: key to JSON value, a copy of what the model sent.
+        arguments: key to JSON value, a copy of the model's arguments.
         tool: name of the tool, for messages.
         hint: added to the problems in errors, such as how to get the documentation of the tool.
         repair: whether a value that doesn't fit is corrected if only one meaning is possible.

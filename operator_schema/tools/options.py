@@ -103,7 +103,7 @@ def check_option_names(owner: str | None, options: Mapping[str, Any], function: 
     Args:
         owner: name of the tool; None if it isn't known yet.
         options: by name.
-        function: what took them.
+        function: the function that took them.
 
     Raises:
         TypeError: with a remedy: what to write instead, the nearest option, or all options.

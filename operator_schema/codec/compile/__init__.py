@@ -1,1 +1,1 @@
-"""The compiled tier: generated Python code without loops over the graph, for one type each."""
+"""The compiled tier: Python code generated for one type each, which doesn't walk the graph."""

@@ -331,7 +331,7 @@ class Writer(ABC):
         return self.value(root, self.subject, 0)
 
     def value(self, node: Node, value: str, depth: int, known: str = "") -> str:
-        """Write what becomes of a value.
+        """Write the code that converts a value.
 
         Args:
             node: the node to convert it by.
@@ -357,7 +357,7 @@ class Writer(ABC):
         return self.interpreted(node, value, depth) if arm is None else arm(self, node, value, depth, known)
 
     def interpreted(self, node: Node, value: str, depth: int) -> str:
-        """Write code that lets the interpreter handle one part."""
+        """Write code that passes one part to the interpreter."""
         made = self.source.name("part")
         interpret = self.source.bind(self.interpreter_of(node), "interpret")
         self.at.line(f"{made} = {interpret}({', '.join([value, *self.depth(depth)])})")
