@@ -116,7 +116,7 @@ else:
     T = Any
 
     class Generic:
-        """Allows to write a class with one type parameter, as `Codec[int]`, for type checkers.
+        """Allows writing a class with one type parameter, such as `Codec[int]`, for type checkers.
 
         The class of this name in `typing` would take 3 % of the time to a first decode, mostly to make the
         classes that use it.
@@ -132,7 +132,7 @@ else:
 
 
 class Value(metaclass=ValueType):
-    """Compare, print, copy and pickle by content, and refuse to change."""
+    """An immutable value, which is compared, printed, copied and pickled by its content."""
 
     # Not inherited: each base adds a tenth to the time of making a class.
     __setattr__ = refuse_change

@@ -19,7 +19,7 @@ _SCALARS = (str, int, float, bool, type(None))
 
 
 class Original:
-    """A document that hands out copies of itself; nobody else holds the original.
+    """A document that makes copies of itself; the original belongs to nobody else.
 
     After some copies it is turned into a function that builds the document, in a fifth of the time. Threads
     may share it: each sees the document or the function. If two threads make the function, one of the two is

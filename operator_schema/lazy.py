@@ -239,7 +239,7 @@ def _is_looking_for_homes() -> bool:
 
 
 class AnsweringPath(list[str]):
-    """The folders of a package; if none of them has an imported module, they suggest another one.
+    """The folders of a package, which suggest another name if an import finds no module in them.
 
     `import package.name` uses nothing else of the package before it fails, so this is the only place for it.
 

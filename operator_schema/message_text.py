@@ -375,7 +375,7 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
 
 
 def is_one_slip_away(name: str, other: str, likeness: float = 0.6) -> bool:
-    """Return whether one letter is missing, extra or wrong, or two are swapped, and the rest is the same.
+    """Return whether names differ by one letter (missing, extra, wrong, or two swapped) of sufficiently many.
 
     difflib matches the longest common part first, so it finds little in common between `Edned` and `Ended`.
     """

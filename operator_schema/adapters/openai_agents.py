@@ -141,7 +141,8 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
 # --- the question, kept with the run -------------------------------------------------------------------
 
 _KEPT = "operator_schema"
-"""The name of an invented call whose refusal contains the question, because a `RunState` stores this text."""
+"""The name of an invented call; its rejection message holds the question, because a `RunState` saves this
+text."""
 
 
 def _keep(ctx: Any, call_id: str, question: dict[str, Any]) -> None:

@@ -205,7 +205,7 @@ class Spans:
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
         found = {kind: tuple(notes.get(kind, ())) for kind in _EVENTS}
-        told = self._told(call, outcome, found, changed)
+        told = self._data_of(call, outcome, found, changed)
         for key, attribute in _NAMES.items():
             if key in told and told[key] != getattr(call, key):
                 span.set_attribute(attribute, _text(told[key]))
@@ -231,7 +231,7 @@ class Spans:
             if self._keys.add(tool) and (self._record_arguments or self._record_results):
                 self._keys.hidden.warn_of_misspelt([tool])
 
-    def _told(
+    def _data_of(
         self,
         call: RawCall,
         outcome: Any,
@@ -307,7 +307,7 @@ class Spans:
             if (new.id, new.name) in ran:
                 ran.remove((new.id, new.name))
             elif new.state == "deferred" or old.state == "rejected":
-                told = self._told(new.raw, new.result, {}, new.changed)
+                told = self._data_of(new.raw, new.result, {}, new.changed)
                 names = {"gen_ai.tool.name": _text(told["name"]), "gen_ai.tool.call.id": _text(told["id"])}
                 span.add_event(f"operator_schema.{new.state}", names)
             elif new.result is not None and (old.state == "pending" or is_first):

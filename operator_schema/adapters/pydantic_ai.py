@@ -60,8 +60,8 @@ class _FittingArguments(dict[str, Any]):
     """Arguments that fit, as hooks of pydantic-ai see them.
 
     Attributes:
-        wrote: the arguments before decoding.
-        before: a copy of these arguments from before hooks could change them.
+        wrote: the arguments as the model wrote them.
+        before: a copy of the fitting arguments, made before hooks could change them.
     """
 
     def __init__(self, arguments: Any, wrote: Any) -> None:
@@ -206,7 +206,7 @@ def _ask(ctx: Any, question: dict[str, Any]) -> bool:
 
 
 def _kept(ctx: Any, _key: str) -> Any:
-    """Return the question to a person: the program returns it with the answer, or the history has it."""
+    """Return the stored question to a person, from the answer of the program or from the history."""
     message, _ = _written(ctx)
     told = {} if message is None else (message.metadata or {}).get(_KEPT, {})
     given = ctx.tool_call_metadata
@@ -214,7 +214,7 @@ def _kept(ctx: Any, _key: str) -> Any:
 
 
 def _with_own(ctx: Any, tool_args: Any) -> Any:
-    """Return the context of a call; if a person wrote new arguments, mark these as approved for this tool."""
+    """Return the context of a call; if a person changed its arguments, only the tool must stay the same."""
     if not ctx.tool_call_approved or not isinstance(tool_args, _FittingArguments):
         return ctx
     _, part = _written(ctx)

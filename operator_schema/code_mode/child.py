@@ -329,15 +329,15 @@ def _end_of(code: str, names: dict[str, Any]) -> bytes:
     try:
         return _line({"ended": as_json(_value_of(code, names))})
     except MemoryError as error:
-        return _line({"failed": _told(error, names) if error.args else "memory"})
+        return _line({"failed": _traceback_of(error, names) if error.args else "memory"})
     except SystemExit as error:
         failed = end_asked(error.code)
         return _line({"ended": None} if failed is None else {"failed": failed})
     except BaseException as error:  # noqa: BLE001  # whatever the program raises is told
-        return _line({"failed": _told(error, names)})
+        return _line({"failed": _traceback_of(error, names)})
 
 
-def _told(error: BaseException, names: dict[str, Any]) -> str:
+def _traceback_of(error: BaseException, names: dict[str, Any]) -> str:
     """Return the traceback of an error, with only the program's own frames."""
     report = traceback.TracebackException.from_exception(error, compact=True)
     frames = [frame for frame in report.stack if frame.filename == _FILE]

@@ -48,7 +48,7 @@ def one_line(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text, without characters that could end a comment or a docstring."""
+    """Return the lines of a text, with unprintable characters escaped and no repeated blank lines."""
     lines = [escape(line.replace("\t", "    ").rstrip()) for line in text.strip().splitlines()]
     return [line for i, line in enumerate(lines) if line or lines[i - 1]]
 

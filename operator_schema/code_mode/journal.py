@@ -156,7 +156,7 @@ class Journal:
     # --- for sessions: a program that was taken back meanwhile isn't theirs any more ---------------
 
     def add(self, program_id: str, code: str) -> SavedProgram:
-        """Add a program as one that runs now."""
+        """Add a new program, which this process runs."""
         with self._transaction() as db:
             now = time()
             new = {"since": now, "code": code, "made": now, "state": "running", "approved": 0, "ended": None}

@@ -204,7 +204,7 @@ class _MontyProgram:
             raised = error.exception()
             if isinstance(raised, SystemExit):
                 return Ended(None, _clean(end_asked(raised.code or None)))  # Monty has "" for no code
-            return Ended(None, _told(error, self._limits))
+            return Ended(None, _error_text(error, self._limits))
 
     def ahead(self) -> Request | None:
         monty = self._monty
@@ -268,7 +268,7 @@ _INTERNAL = "RuntimeError: Internal error in monty: "
 """The beginning of Monty's message that it lacks a part of Python, such as exceptions with a number."""
 
 
-def _told(error: Any, limits: Limits) -> str:
+def _error_text(error: Any, limits: Limits) -> str:
     text = error.display() if hasattr(error, "display") else str(error)
     text = text.replace(_INTERNAL, "the interpreter can't do this: ")
     found = _LIMIT_REACHED.search(text)

@@ -48,7 +48,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 class Codec(Generic[T]):
-    """Register a type: walk it once, check everything, keep the result.
+    """A registered type, walked and checked once, which describes, decodes and encodes its values.
 
     A codec is immutable, may be used from any number of threads, and pickles as its type and
     options.

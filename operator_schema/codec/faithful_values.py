@@ -179,7 +179,7 @@ def _is_map(node: MapNode, definitions: Definitions, value: Any, written: Any) -
 
 
 def _has_same_keys(value: Any, written: Any) -> bool:
-    """Return whether both are JSON objects that have the same keys in the same order."""
+    """Return whether two values are JSON objects with the same keys in the same order."""
     return (
         type(value) is _OBJECT
         and type(written) is _OBJECT

@@ -275,7 +275,7 @@ class DecodeState:
         return self._trials
 
     def plan(self, node: UnionNode) -> UnionPlan:
-        """Return how to choose the member of a union."""
+        """Return the plan for choosing the member of a union."""
         plan = self.plans.get(id(node))
         if plan is None:
             from ..introspect.node_kinds import make_plan
@@ -343,7 +343,7 @@ class DecodeRun:
         return constraint_checks().check_length(limits, self.problems, value, path, unit) is not INVALID
 
     def decode_reference(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
-        """Decode as the definition that a reference names."""
+        """Decode a value by the definition that a reference names."""
         return self.decode(self.shared.definitions[node.target], value, path, depth)
 
     def decode_anything(self, _node: AnyNode, value: Any, _path: Path, _depth: int) -> Any:
@@ -556,7 +556,7 @@ class DecodeRun:
     # --- unions ----------------------------------------------------------------------------------
 
     def decode_union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
-        """Decode as one of several nodes."""
+        """Decode a value by one of several nodes."""
         candidates = self.shared.candidates(node, type_of(value) or "")
         if not candidates:
             return self.problems.wrong_type(path, node, value)

@@ -403,7 +403,7 @@ class ArgumentStream(Generic[T]):
 
     @property
     def partial(self) -> Partial:
-        """The state so far."""
+        """The arguments received so far, decoded as far as possible."""
         return self._partial
 
     def feed(self, chunk: str | bytes | bytearray) -> Partial:

@@ -124,7 +124,7 @@ class LazyCorrection(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A question about a problem: what may its value mean? For a missing key, the value is the object.
+    """The value of a problem, whose probable meaning is looked for later; for a missing key, the object.
 
     Attributes:
         at: index of the problem in `Problems.found`.

@@ -169,7 +169,7 @@ class Repairer:
         return self.fitting.fits(node, value, depth)
 
     def read(self, node: Node, value: Any, depth: int) -> Reading:
-        """Read a value as a node."""
+        """Return the reading of a value for a node."""
         match node:
             case ObjectNode():
                 return self._as(dict, self._object, node, value, depth)

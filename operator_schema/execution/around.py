@@ -144,7 +144,7 @@ def _leave(hook: Hook, manager: Any, raised: BaseException | None) -> None:
 
 
 class Confirmation:
-    """Ask about calls before they run.
+    """Asks about calls before they run.
 
     A plain function is asked about one call at a time, in a thread: a terminal can show only one question,
     and the event loop continues while it waits.

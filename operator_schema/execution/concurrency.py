@@ -160,7 +160,7 @@ class Slots:
             del self._held[owner]
 
     def _ends(self, turn: _Turn, owner: Hashable) -> bool:
-        """Stop waiting; return whether it got a slot."""
+        """Stop waiting; return whether the task got a slot."""
         with self._lock:
             if not turn.has_come:
                 self._remove(turn, owner)

@@ -49,7 +49,7 @@ P = TypeVar("P")
 
 
 class Executor:
-    """Run the calls that a model sends, and give a result for each.
+    """Runs the calls that a model sends, and returns a result for each.
 
     The result of a failed call explains the failure: to the model in `content`, to your program in `code` and
     `details`. Failures are logged by `logging.getLogger("operator_schema")`. Only `KeyboardInterrupt`,
@@ -280,7 +280,7 @@ class Executor:
 
     @property
     def registry(self) -> Registry:
-        """The tools."""
+        """The registry of the tools."""
         return self._registry
 
     @property

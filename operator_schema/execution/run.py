@@ -843,4 +843,4 @@ async def _wait_longer(job: Job, clock: _Clock, end: float) -> None:
 
 
 def _ignore(_: object) -> None:
-    """Do nothing with a cancelling function that nobody could call."""
+    """Ignore the function that cancels the coroutine, because nobody could call it."""

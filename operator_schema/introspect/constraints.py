@@ -405,14 +405,14 @@ def _fault_of(
     inner: Any, metadata: list[Any], leaf: SchemaLeaf[Any] | None
 ) -> tuple[TypeCode, str, str] | None:
     """Return code, text and remedy of the first fault in the metadata of an annotation, or None."""
-    lost = next((fault for each in metadata if (fault := _lost(inner, each)) is not None), None)
+    lost = next((fault for each in metadata if (fault := _without_effect(inner, each)) is not None), None)
     if lost is not None:
         return "bad_metadata", *lost
     fault = _describe_copied_leaf(metadata) if leaf is None else _describe_unfit_leaf(inner, leaf)
     return None if fault is None else ("bad_leaf", *fault)
 
 
-def _lost(inner: Any, given: Any) -> tuple[str, str] | None:
+def _without_effect(inner: Any, given: Any) -> tuple[str, str] | None:
     """Return message and remedy for metadata that would have no effect here, or None.
 
     Other libraries may read metadata too, so this finds only what can't be meant for them.

@@ -427,7 +427,7 @@ class Translation:
 
 
 def translate(metadata: Iterable[object]) -> Translation:
-    """Turn the metadata of these libraries into the vocabulary of this package.
+    """Turn metadata of pydantic, attrs and msgspec into the vocabulary of this package.
 
     Args:
         metadata: of one `Annotated`, in order.
@@ -480,10 +480,10 @@ def _is_given(attribute: str, value: object) -> bool:
 def _check_harmless(attribute: str, value: object, item: object, _to: Translation) -> None:
     harmless = _HARMLESS.get(attribute, ())
     if harmless is not _ANYTHING and value not in harmless:
-        raise _lost(attribute, value, item)
+        raise _unsupported(attribute, value, item)
 
 
-def _lost(attribute: str, value: object, item: object) -> UnfitError:
+def _unsupported(attribute: str, value: object, item: object) -> UnfitError:
     shown = one_line(show_value(value), 60)
     message = f"{attribute}={shown} of {_name_of(item)} has no meaning here"
     return UnfitError(message, _REMEDIES.get(attribute, _IN_CLASS))
@@ -507,7 +507,7 @@ def _take_decimals(attribute: str, value: Any, item: Any, to: Translation) -> No
     most = _MOST_PLACES if digits is None else digits
     is_within = type(places) is int and type(most) is int and 0 <= places <= most <= _MOST_PLACES
     if not is_within or places == digits:  # without a digit before the point, pydantic refuses even 0
-        raise _lost(attribute, value, item)
+        raise _unsupported(attribute, value, item)
     limits: dict[str, Any] = {"multiple_of": float(f"1e-{places}")}
     if digits is not None:
         limits |= {"gt": -(10 ** (digits - places)), "lt": 10 ** (digits - places)}
@@ -520,7 +520,7 @@ _MOST_PLACES: Final = 15
 
 def _take_alias(attribute: str, value: object, item: Any, to: Translation) -> None:
     if any(other != value for other in (item.alias, item.validation_alias, item.serialization_alias)):
-        raise _lost(attribute, value, item)
+        raise _unsupported(attribute, value, item)
     to.of_field["alias"] = value
 
 
@@ -529,12 +529,12 @@ def _take_examples(_attribute: str, value: object, _item: object, to: Translatio
 
 
 def _take_default(attribute: str, value: object, item: object, to: Translation) -> None:
-    to.default = _lost(attribute, value, item)
+    to.default = _unsupported(attribute, value, item)
 
 
 def _take_discriminator(attribute: str, value: object, item: object, to: Translation) -> None:
     if not isinstance(value, str):  # a function has no JSON Schema
-        raise _lost(attribute, value, item)
+        raise _unsupported(attribute, value, item)
     to.discriminator = value
 
 

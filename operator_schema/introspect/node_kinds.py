@@ -287,7 +287,7 @@ def may_be(node: Node, value: object) -> bool:
 
 
 def is_exactly(node: Node, cls: type) -> bool:
-    """Return whether a node's values usually have a class."""
+    """Return whether a class is one of the usual classes of a node's values."""
     return cls in TRAITS[node.__class__].classes(node)
 
 

@@ -141,7 +141,7 @@ def _make_field(
     absent_is_none = False
     if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)
-    alias, description, examples = _said_of(source, node, given, documented, report)
+    alias, description, examples = _alias_and_texts(source, node, given, documented, report)
     # What `Field.__new__` does. Calling that with nine arguments takes 3 % of registering a dataclass.
     field = field_draft()
     field.name = name
@@ -177,7 +177,7 @@ def _hides_null(node: Node) -> bool:
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
 
 
-def _said_of(
+def _alias_and_texts(
     source: Declared,
     node: Node,
     given: Mapping[str, str],

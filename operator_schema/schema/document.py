@@ -190,7 +190,7 @@ _TYPES: Final = f"The types are {', '.join(JSON_TYPES)}"
 
 
 class DocumentCodec(ResultCodec[Any]):
-    """Check values against a JSON Schema document that you didn't write.
+    """A codec that checks values against a JSON Schema document that you didn't write.
 
     Decoding returns a copy of a value that fits, with its repairs, and with keys that the document doesn't
     name. `Judge` checks the keywords that the graph of the document doesn't express.

@@ -39,7 +39,7 @@ class Uncomposed(NamedTuple):
     keywords: tuple[str, ...]
 
     def described(self, description: str, most: int | None = None) -> str:
-        """Return the description of a tool with the words, if there is room for them."""
+        """Return a tool's description followed by `words`, if there is room for them."""
         sentence = f"{self.words[:1].upper()}{self.words[1:]}." if self.words else ""
         if most is not None:
             room = most - len(description) - 2

@@ -275,7 +275,7 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
     """
     calls, wanted = _calls_of(source), [_expected(one) for one in _listed(expected)]
     pairs = _in_order(wanted, calls) if in_order else _in_any_order(wanted, calls)
-    found = [line for pair in pairs for line in _told(*pair, wanted, calls)]
+    found = [line for pair in pairs for line in _difference_lines(*pair, wanted, calls)]
     if not found:
         return
     if in_order and len(wanted) * len(calls) <= _MOST_PAIRS and not _in_any_order(wanted, calls):
@@ -467,7 +467,7 @@ def _nearest_rest(costs: Sequence[Sequence[float]], rows: set[int], columns: set
 # --- what differs --------------------------------------------------------------------------------
 
 
-def _told(
+def _difference_lines(
     row: int | None, column: int | None, wanted: Sequence[_Expected], calls: Sequence[_Call]
 ) -> list[str]:
     """Describe the differences of a pair of calls, or a call without a partner; empty if they fit."""

@@ -414,7 +414,7 @@ def _is_line(line: Any) -> bool:
 
 
 class _Tape:
-    """The recorded calls in their order, with the information which were played back.
+    """The recorded calls in their order; it knows which were played back.
 
     Args:
         executor: its tools decode the arguments.

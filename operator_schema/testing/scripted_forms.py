@@ -332,7 +332,7 @@ _STREAM_ARGUMENTS: Final = (
 
 
 class _GenerateContent(ResponseForm):
-    """generateContent.
+    """The form of `generateContent`.
 
     Args:
         has_partial_calls: whether the arguments of a call arrive in parts, as Vertex AI streams them.

@@ -29,11 +29,11 @@ _DICTS = frozenset({dict, Mapping, MutableMapping, RawArguments, Any, object, MI
 
 
 class RawDocumentCodec(DocumentCodec):
-    """Check values against a document, and return them as raw arguments."""
+    """A codec that checks values against a document, and returns them as raw arguments."""
 
     @property
     def decoded_type(self) -> Any:
-        """Raw arguments."""
+        """The class `RawArguments`."""
         return RawArguments
 
     def _made(self, value: Any) -> Any:

@@ -197,7 +197,7 @@ _ORDER: Any = vars(type)["__mro__"]
 
 
 class NoAnswerError(AssertionError):
-    """A double has no answer left: an executor raises this for the test, instead of telling the model."""
+    """A double has no answer left; an executor raises this in the test instead of telling the model."""
 
 
 class Passed:
@@ -359,7 +359,7 @@ class Failures:
             _log(level, call, f"{message}; {'; '.join(shown)}")
 
     def timed_out(self, call: RawCall, seconds: float, error: TimeoutError) -> ToolResult:
-        """Return the result for a call that was stopped by its timeout; its effects are unknown."""
+        """Return the result for a call that exceeded its timeout; its effects are unknown."""
         why = str(error)
         after = "it was not run" if why else "whether it did its work is not known"
         _log(WARNING, call, f"no result within {seconds:g} s{f': {why}' if why else ''}")
@@ -442,7 +442,7 @@ class Failures:
 
 
 def places_in(findings: Iterable[Finding]) -> list[str]:
-    """Return the path and the code of findings, for a log: the values may hold secrets."""
+    """Return the path and the code of findings for a log, without their values, which may be secret."""
     return [f"{show_path(finding.path)} {finding.code}".lstrip() for finding in findings]
 
 

@@ -473,7 +473,7 @@ class StructuredOutput(Value):
 
 
 def structured_output_of(codec: ResultCodec[Any] | None) -> StructuredOutput | None:
-    """Return the converter of results into objects; None for text, and for a type without information.
+    """Return the converter of results into objects; None if an object would tell no more than the text.
 
     Args:
         codec: the codec of the type; None if it has no schema.

@@ -369,7 +369,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return report
 
     def check_to_run(self, report: DecodeReport[Any], arguments: object) -> None:
-        """Check the report about arguments, as `decode_to_run` does.
+        """Refuse arguments that `decode_to_run` would refuse, judging by their report.
 
         Raises:
             DecodeError: as for `decode_to_run`.

@@ -320,7 +320,7 @@ class _Encoder(Writer):
         return made
 
     def _keys_of_others(self, members: list[Node], member: Node) -> list[frozenset[str]]:
-        """Return, for each other member of a union that may take a member's JSON, its keys."""
+        """Return the keys of each other member of a union that could also read this member's JSON."""
         if not self._is_decoded or shape_of(member) is None or tag_of(members) is not None:
             return []
         objects, own = Objects(members, self.definitions), members.index(member)

@@ -464,7 +464,7 @@ class Writer(ABC):
         return value
 
     def text(self, value: str, known: str) -> None:
-        """Write the check of a string without limits."""
+        """Write the check that a value is a string without lone surrogates."""
         has = self.source.bind(has_surrogate, "has_surrogate")
         foreign = f"not {value}.isascii() and {has}({value})"
         self.give_up_if(foreign if known == "str" else f"{value}.__class__ is not str or {foreign}")
