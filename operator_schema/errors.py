@@ -166,7 +166,7 @@ class DecodeError(_FindingsError):
     """Arguments do not fit their type; its text goes back to the model.
 
     Args:
-        name: of the type, or of the tool.
+        name: the name of the type, or of the tool.
         findings: everything that is wrong.
         expects: one line that describes the type, or a function that makes this line on demand.
         omitted: number of problems past those in `findings`.
@@ -307,7 +307,7 @@ class EncodeError(_FindingsError):
     """A value does not fit the type that it should be encoded as.
 
     Args:
-        name: of the type.
+        name: the name of the type.
         findings: everything that is wrong.
         omitted: number of problems past those in `findings`.
 

@@ -231,7 +231,7 @@ def _is_left_out(module: str) -> bool:
 
 
 def _is_looking_for_homes() -> bool:
-    """Return whether a suggestion is being looked for already: its own imports may fail in a copy."""
+    """Return whether a search for suggestions is running already; its own imports may fail."""
     frame = sys._getframe(2)  # no state is needed to know it, in none of the threads
     while frame.f_back is not None and frame.f_code is not _homes.__code__:
         frame = frame.f_back

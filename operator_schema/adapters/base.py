@@ -327,7 +327,7 @@ class Runner(Value):
 
         Args:
             name: name of the tool.
-            arguments: as the framework gives them.
+            arguments: the arguments as the framework gives them.
             host: the framework's own context of the call; None if there is none.
             call_id: id of the call; None if the framework doesn't know it.
             more: further objects of the framework for the call, by type; None for an absent one. Values of
@@ -394,8 +394,8 @@ class Runner(Value):
         Hooks are asked first, so that nobody is asked in vain.
 
         Args:
-            name: of the tool.
-            arguments: as the framework gives them.
+            name: the name of the tool.
+            arguments: the arguments as the framework gives them.
             host: the framework's own context of the call.
             call_id: id of the call; None if the framework doesn't know it.
         """
@@ -422,7 +422,7 @@ class Runner(Value):
         return agreed_by_tool if is_held_back else None
 
     def _is_replaced(self, name: str) -> bool:
-        """Return whether the registry has another tool now than the one that a person may have read about."""
+        """Return whether the registry has replaced the tool that a person may have been asked about."""
         made_of, registry = self.made_of, self.executor.registry
         return made_of is not None and name in registry and registry[name] != made_of
 
@@ -546,7 +546,7 @@ def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]
     """Check that a framework can call a tool by the names of its parameters.
 
     Args:
-        tool: as the model sees it.
+        tool: the tool as the model sees it.
         framework: its name, for the message.
         taken: names that its own way of calling tools needs.
 

@@ -51,7 +51,7 @@ def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleO
     """Return the definition of a tool without `$defs`, for a framework that drops these.
 
     Args:
-        tool: as the model sees it.
+        tool: the tool as the model sees it.
         framework: its name, for the message.
         style: as `Tool.definition` takes it.
 

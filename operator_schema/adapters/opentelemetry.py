@@ -241,7 +241,7 @@ class Spans:
         """Return the data to record about a call, without secrets.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             outcome: its outcome.
             found: the findings about it, by their kind.
             changed: the changed arguments, if they differ from the model's.

@@ -84,7 +84,7 @@ def ask(program: StartedProgram, tool: str, request: Mapping[str, Any]) -> dict[
     """Run a program with one request, and return its answer.
 
     Args:
-        program: to run.
+        program: the program to run.
         tool: name for messages.
         request: JSON values.
 

@@ -74,7 +74,7 @@ class JournalEntry(Value):
 
     Attributes:
         name: name of the tool.
-        arguments: as the program gave them, as JSON text.
+        arguments: the arguments as the program gave them, as JSON text.
         state: `begun`; `waiting` for a person; `approved` or `answered` by one; allowed to run `again` after
             it was interrupted; or `done`.
         outcome: its outcome, or a person's answer; while it waits, the `reason`; after it began, whether
@@ -329,7 +329,7 @@ class WaitingCall(Value):
     Attributes:
         number: 0 for the first call of the program.
         name: name of the tool.
-        arguments: as the program gave them, as JSON values.
+        arguments: the arguments as the program gave them, as JSON values.
         reason: the reason why it waits.
         is_interrupted: whether its process died while it ran, so that its work may be done already.
     """
@@ -438,7 +438,7 @@ def by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecisi
 
 
 def decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
-    """Return a call after a person's decision; its outcome also tells whether it may have run before."""
+    """Return the entry of a call after a decision; it also records whether the call may have run before."""
     ran = {"interrupted": True} if may_have_run(entry) else {}
     match decision:
         case Reject(reason=reason):

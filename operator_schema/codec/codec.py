@@ -333,7 +333,7 @@ class Codec(Generic[T]):
         """Turn an instance into JSON values.
 
         Args:
-            instance: of the type.
+            instance: an instance of the type.
 
         Returns:
             JSON values that share nothing with the instance, and that `decode` turns back into an equal one.
@@ -351,7 +351,7 @@ class Codec(Generic[T]):
         """Turn an instance into JSON text.
 
         Args:
-            instance: of the type.
+            instance: an instance of the type.
 
         Returns:
             Compact JSON (RFC 8259) that every encoding can write: without lone surrogates; other characters

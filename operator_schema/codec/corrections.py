@@ -74,8 +74,8 @@ def corrected(
     """Return the arguments that were probably meant.
 
     Args:
-        graph: of the type.
-        problems: of the value.
+        graph: the graph of the type.
+        problems: the problems of the value.
         value: JSON values that don't fit, or text that isn't JSON; they are not changed.
         max_depth: levels of arrays and objects that are followed.
         decode_report: decodes the result, to check it.

@@ -100,7 +100,7 @@ class DefaultChecks:
     """The checks of the defaults and examples of one type, with one bound on all of them.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
         graph_of: as `encode_node` takes it.
         is_decoded: as `encode_node` takes it.

@@ -79,7 +79,7 @@ def encode_node(
 
     Args:
         node: the node to encode it by.
-        definitions: of the graph that the node belongs to.
+        definitions: the definitions of the graph that the node belongs to.
         value: an instance.
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
@@ -121,7 +121,7 @@ def encode_part(
 
     Args:
         node: the node to encode it by.
-        definitions: of the graph that the node belongs to.
+        definitions: the definitions of the graph that the node belongs to.
         value: the part.
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
@@ -465,7 +465,7 @@ class EncodeRun:
 
 
 def _is_no_choice(field: Field, encoded: dict[str, Any]) -> bool:
-    """Return whether an object surely has a value that a field doesn't take; most members differ in one."""
+    """Return whether a field surely refuses its value in an object, as the tag of another member does."""
     node, value = field.node, encoded.get(field.key)
     if not isinstance(node, (LiteralNode, EnumNode)) or not isinstance(value, (str, int)):
         return False

@@ -246,7 +246,7 @@ def example_of(graph: Graph) -> Any:
     """Make the smallest value of a type.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
 
     Returns:
         JSON values that satisfy every constraint except, perhaps, a pattern; `NO_EXAMPLE` if a type has no
@@ -262,7 +262,7 @@ def checked_example(graph: Graph, max_depth: int) -> tuple[Any, ...]:
     """Make the smallest value of a type that decodes, because the type's own code may refuse a value.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
 
     Returns:

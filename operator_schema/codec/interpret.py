@@ -213,7 +213,7 @@ def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> t
     """Decode the value of one field of the root, without the rest of the root.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         field: a field of its root.
         value: as `interpret` takes it.
         max_depth: levels of arrays and objects that are followed, the root being the first.
@@ -247,7 +247,7 @@ class DecodeState:
     """The state of a decode and of its trials.
 
     Attributes:
-        definitions: of the graph.
+        definitions: the definitions of the graph.
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions met so far, by identity of the node.
         raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.

@@ -55,7 +55,7 @@ def encode_refused(
     """Encode a value that the strict encode has refused.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         value: anything.
         refused: the exception of the strict encode.
         name: name of the type in errors.

@@ -346,7 +346,7 @@ class ArgumentStream(Generic[T]):
     time.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
         decode_json: decodes the whole text.
         read: returns the value of the whole text before decoding; None if its members can't differ from those

@@ -127,7 +127,8 @@ def expected(
         levels: how many levels of objects list their keys: `object {latitude: number, altitude?: number}`,
             where a key with `?` is optional.
         room: the most characters.
-        definitions: of the graph; without them, recursive types are described by their kind or name.
+        definitions: the definitions of the graph; without them, recursive types are described by kind or
+            name.
     """
     return _Describer(definitions or {}).describe(node, levels, room)
 
@@ -329,8 +330,8 @@ def expected_fields(name: str, graph: Graph) -> str:
     rest is counted.
 
     Args:
-        name: of the type, or of the tool.
-        graph: of the type.
+        name: the name of the type, or of the tool.
+        graph: the graph of the type.
 
     Returns:
         Such as `write_file expects: path (string, required), mode ("write" | "append")`.

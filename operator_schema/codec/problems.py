@@ -130,7 +130,7 @@ class Asked(NamedTuple):
         at: index of the problem in `Problems.found`.
         node: the node that the value doesn't fit.
         value: the received value.
-        definitions: of the node's graph.
+        definitions: the definitions of the node's graph.
     """
 
     at: int

@@ -57,7 +57,7 @@ def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tupl
     """Correct a value that doesn't fit a type, if exactly one reading fits.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         value: JSON values; they are not changed.
         max_depth: levels of arrays and objects that are followed.
 
@@ -76,7 +76,7 @@ def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, ma
     """Return the value to decode for one field of the root; `NOTHING` for its default.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         node: its root.
         field: a field of the root.
         value: as `repair_value` takes it.
@@ -543,7 +543,7 @@ class Fitting:
     """Decides whether values fit, without building anything.
 
     Args:
-        definitions: of the graph.
+        definitions: the definitions of the graph.
         max_depth: levels of arrays and objects that are followed.
     """
 

@@ -45,7 +45,7 @@ class Tiers:
     kept.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
         graph_of: returns the graph of a class found where the annotation is `Any`, or None.
         exact: whether the interpreter handles values with unused keys.

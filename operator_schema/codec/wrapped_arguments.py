@@ -31,7 +31,7 @@ def wrapped_arguments(
     Args:
         node: the node of the arguments.
         value: the received arguments.
-        definitions: of the node's graph.
+        definitions: the definitions of the node's graph.
 
     Returns:
         The keys around them, and the arguments; None if they aren't wrapped: the key is a field's or may be

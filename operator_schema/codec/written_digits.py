@@ -35,7 +35,7 @@ def with_digits_of_decimals(graph: Graph, value: Any) -> Any:
     """Return a value from the reader, in which only numbers that may be a `Decimal` keep their digits.
 
     Args:
-        graph: of the type of the value.
+        graph: the graph of the type of the value.
         value: the caller's value; it is changed.
     """
     return _settled(graph, [graph.root], value)

@@ -425,7 +425,7 @@ class Executor:
         is the original name.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             context: as for `run`.
 
         Raises:
@@ -444,7 +444,7 @@ class Executor:
         completes or rejects, or whose arguments don't fit. Hooks are asked again when the call runs.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             context: as for `run`.
 
         Returns:
@@ -515,7 +515,7 @@ class Executor:
         run are cancelled: at once with `async with executor.stream(calls) as results:`, soon without it.
 
         Args:
-            calls: as the model sent them; several may share an id.
+            calls: the calls as the model sent them; several may share an id.
             context: as for `run`, for all calls.
             on_progress: as for `run`, for all calls.
             confirm: as for `run`, for all calls.
@@ -616,7 +616,7 @@ class Executor:
         the calls in order, before any of them runs, and may refuse one by raising an exception.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             run: runs it, and returns its result or an exception to raise.
             count: takes a result from elsewhere, and returns the final one; None if the hooks of a round want
                 another one.

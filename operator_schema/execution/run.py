@@ -135,7 +135,7 @@ class Outcomes:
         """Return the result of a call, or an exception that the caller has to raise, not the task.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             context: type, or name of a parameter, to value.
             on_progress: gets the progress of the function, or None.
             decoded: the same call with its input, after all decisions; None to ask first.
@@ -179,7 +179,7 @@ class Outcomes:
             if place is not None:
                 try:
                     slots.give_back(place)
-                finally:  # a second Ctrl-C may have interrupted the release; a slot is never given back twice
+                finally:  # a second Ctrl-C may have interrupted that; doing it twice has no effect
                     slots.give_back(place)
             # Not `reset`: a coroutine may be ended in another context, where another call has its place.
             if place is not outer and PLACE.get() is place:
@@ -374,7 +374,7 @@ class Outcomes:
         A call with long arguments is never repaired, because they are decoded in a thread.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             context: the context, for switches that take one.
         """
         if call.name in self._registry._named or takes_long(call.arguments):  # noqa: SLF001  # for speed: every call asks it
@@ -546,7 +546,7 @@ class Run:
 
     Args:
         outcomes: the `Outcomes` of the executor.
-        call: as the model sent it.
+        call: the call as the model sent it.
         context: type, or name of a parameter, to value.
         decoded: the same call with its input, if that is known already.
 
@@ -556,7 +556,7 @@ class Run:
         decoded: as given.
         details: the notes from decoding the arguments: repairs and ignored keys.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
-        tool: as the model sees it, once it is found.
+        tool: the tool as the model sees it, once it is found.
     """
 
     __slots__ = ("_outcomes", "call", "context", "decoded", "deferred_at", "details", "tool")
@@ -782,7 +782,7 @@ class Tasks:
 
         Args:
             start: makes the coroutine.
-            name: of the task.
+            name: the name of the task.
             seconds: how long it may take, without the time in which `person_answers`; None for no limit.
 
         Returns:

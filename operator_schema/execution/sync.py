@@ -250,7 +250,7 @@ def _run_beside(start: Callable[[], Coroutine[Any, Any, T]], backend: Backend) -
 
     Args:
         start: makes the coroutine.
-        backend: of the event loop.
+        backend: the backend of the event loop.
 
     Returns:
         The result of the coroutine.

@@ -69,7 +69,7 @@ class Threads:
         """Run a function, with the context variables of the caller.
 
         Args:
-            function: to run.
+            function: the function to run.
             name: name of the tool, which becomes the name of the thread.
             seconds: the longest wait for a free thread, and then for the function; None for no limit.
 

@@ -173,7 +173,7 @@ def check_union(
         members: as `flat_members` gives them.
         path: path to the union.
         owner: name of the class that the union is in.
-        definitions: of the graph.
+        definitions: the definitions of the graph.
         most: how many members and pairs may be compared.
 
     Returns:
@@ -356,7 +356,7 @@ class SetChecker:
     """Checks the sets of one graph, and looks into each node once.
 
     Args:
-        definitions: of the graph.
+        definitions: the definitions of the graph.
         members_of: returns the members of a union, as `flat_members` does.
     """
 
@@ -459,7 +459,7 @@ def null_fields(fields: Iterable[Field], definitions: Mapping[Target, Node]) -> 
 
     Args:
         fields: required fields whose types may refer to aliases.
-        definitions: of the graph.
+        definitions: the definitions of the graph.
 
     Returns:
         A map from the identity of a field to its replacement.

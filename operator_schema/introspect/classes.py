@@ -42,7 +42,7 @@ class Declared:
     """One field as its class declares it.
 
     Attributes:
-        name: of the attribute.
+        name: the name of the attribute.
         hint: the evaluated annotation, or an `Unresolved`.
         scope: the meaning of the names inside the annotation.
         default: the default, or `dataclasses.MISSING`.
@@ -50,7 +50,7 @@ class Declared:
         required: for a TypedDict, whether the key must be there; None for other classes, where the default
             decides.
         init_only: whether the instance doesn't store the field.
-        metadata: of a dataclass field, or None.
+        metadata: the metadata of a dataclass field, or None.
     """
 
     __slots__ = ("default", "has_factory", "hint", "init_only", "metadata", "name", "required", "scope")
@@ -130,7 +130,7 @@ def declared_fields(
     Args:
         cls: a class of that form.
         form: the form that `form_of` returns.
-        bindings: of its own type parameters.
+        bindings: the bindings of its own type parameters.
         self_type: the meaning of `Self` in it.
         namespace: names that the user adds.
         outer: the scope in which the types of the bindings are written.
@@ -541,8 +541,8 @@ def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type
 
     Args:
         cls: any class.
-        bindings: of its own parameters.
-        scope: of the class, for arguments that are text.
+        bindings: the bindings of its own parameters.
+        scope: the scope of the class, for arguments that are text.
 
     Returns:
         A map from the class and each of its generic bases to the bindings that count in it.

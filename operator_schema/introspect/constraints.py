@@ -145,7 +145,7 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
     """Gather the constraints among the metadata of an annotation.
 
     Args:
-        metadata: of `Annotated`; other metadata than constraints is skipped.
+        metadata: the metadata of `Annotated`; other metadata than constraints is skipped.
 
     Returns:
         All constraints together, the tighter of two that limit the same; None without any.
@@ -521,7 +521,7 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
 
     Args:
         leaf: a leaf of decimals; its own limits are replaced.
-        limits: on numbers; they allow at least one number.
+        limits: the limits on numbers; they allow at least one number.
         exact_step: whether validators agree about `multiple_of`, so that the schema may have it.
 
     Raises:
@@ -555,7 +555,7 @@ class Limited(Value):
 
     Attributes:
         leaf: the other leaf.
-        limits: on the decoded values.
+        limits: the limits on the decoded values.
         exact_step: whether a number also has to be a multiple in its form as a float.
     """
 

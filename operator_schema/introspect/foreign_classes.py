@@ -35,7 +35,7 @@ class WrittenField:
     """One field as a class of another library declares it.
 
     Attributes:
-        name: of the attribute.
+        name: the name of the attribute.
         annotation: as the library stores it; `dataclasses.MISSING` if it is in the class's annotations.
         default: the default, or `dataclasses.MISSING`.
         has_factory: whether a factory makes the default.
@@ -430,7 +430,7 @@ def translate(metadata: Iterable[object]) -> Translation:
     """Turn metadata of pydantic, attrs and msgspec into the vocabulary of this package.
 
     Args:
-        metadata: of one `Annotated`, in order.
+        metadata: the metadata of one `Annotated`, in order.
 
     Raises:
         UnfitError: something in it would be lost.

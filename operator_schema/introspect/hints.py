@@ -490,7 +490,7 @@ def bindings_key(bindings: Mapping[Any, Any], budget: Iterator[int]) -> tuple[An
     """Return a key that only equal bindings share.
 
     Args:
-        bindings: of a class or alias.
+        bindings: the bindings of a class or alias.
         budget: one item for each part that may still be compared; each compared part takes one.
 
     Raises:

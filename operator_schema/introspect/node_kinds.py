@@ -303,7 +303,7 @@ def flat_members(
 
     Args:
         node: the union; any other node is its own only member.
-        definitions: of its graph.
+        definitions: the definitions of its graph.
         known: identity of a union to its members, for unions that were flattened before.
     """
     known = known or {}
@@ -349,7 +349,7 @@ def visit_places(
 
     Args:
         roots: the nodes to begin with.
-        definitions: to follow references; without them they are nodes like others.
+        definitions: the definitions, to follow references; without them, references are nodes like others.
         known: identities of nodes that were visited before.
 
     Yields:
@@ -481,7 +481,7 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
 
     Args:
         node: a union whose members can be distinguished.
-        definitions: of its graph.
+        definitions: the definitions of its graph.
     """
     members = flat_members(node, definitions)
     known: dict[str, list[Node]] = {name: [] for name in JSON_TYPES}
@@ -520,7 +520,7 @@ def tags_of(members: Sequence[Node], *, of_all: bool = True) -> list[Tag]:
     """Return the discriminators of the objects among members: keys at which no two take the same value.
 
     Args:
-        members: of a union; only objects count.
+        members: the members of a union; only objects count.
         of_all: whether every object must have a fixed set of values at the key; otherwise two are enough.
     """
     shapes = [(member, shape) for member in members if (shape := shape_of(member)) is not None]
@@ -593,7 +593,7 @@ def meant_object(
     Args:
         members: the members that are objects.
         value: the object.
-        definitions: of the graph.
+        definitions: the definitions of the graph.
 
     Returns:
         The nearest member; None if the keys and values don't decide.

@@ -195,7 +195,7 @@ class ArrayNode(Value):
         items: node of each item.
         container: the class to build: list, tuple, set, frozenset or deque. Sets refuse duplicates.
         accepts: the class of values that can be encoded: the container, or an abstract base of it.
-        constraints: on the number of items.
+        constraints: the constraints on the number of items.
     """
 
     items: Node
@@ -238,7 +238,7 @@ class MapNode(Value):
         values: node of each value.
         container: the class to build: dict or OrderedDict.
         accepts: the class of values that can be encoded: the container, or an abstract base of it.
-        constraints: on the number of entries.
+        constraints: the constraints on the number of entries.
     """
 
     keys: Node

@@ -57,7 +57,7 @@ def make_object(
         reader: reads the annotations of the fields.
         cls: a class of that form.
         form: the form that `form_of` returns.
-        bindings: of its type parameters.
+        bindings: the bindings of its type parameters.
         place: the place that uses it; its owner is the name of the class in messages.
     """
     report = partial(_report, reader, place)
@@ -110,7 +110,7 @@ def _report(
     remedy: str,
     near: str | None = None,
 ) -> None:
-    """Complain about a field, or another attribute, of the class at a place."""
+    """Complain about a field or another attribute of a class."""
     reader.complain(Place((*place.path, step), place.owner, place.scope), code, message, remedy, near)
 
 
@@ -287,7 +287,7 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
     Args:
         cls: a class of that form.
         form: the form that `form_of` returns.
-        names: of its fields, in order.
+        names: the names of its fields, in order.
         report: called with step, code, message, remedy and suggestion of each complaint.
     """
     if "pydantic" in sys.modules:
@@ -598,9 +598,9 @@ def text_or_report(metadata: Mapping[Any, Any], key: str, name: str, report: Rep
     """Return the text under a key of a field's metadata, or None.
 
     Args:
-        metadata: of a dataclass field.
+        metadata: the metadata of a dataclass field.
         key: `description` or `alias`.
-        name: of the field, for the complaint when the entry is not a string.
+        name: the name of the field, for the complaint when the entry is not a string.
         report: called with step, code, message, remedy and suggestion of the complaint.
     """
     text = metadata.get(key)

@@ -30,8 +30,8 @@ class Objects:
     """The objects of a union, with comparisons of the values that they take.
 
     Args:
-        members: of the union; only objects count.
-        definitions: of the graph.
+        members: the members of the union; only objects count.
+        definitions: the definitions of the graph.
 
     Attributes:
         shapes: number of a member to its fields.
@@ -206,7 +206,7 @@ def overlapping_names(node: Node, definitions: Mapping[Target, Node]) -> list[tu
 
     Args:
         node: any; only a union has members.
-        definitions: of the graph.
+        definitions: the definitions of the graph.
 
     Returns:
         A few pairs; none for the alternatives of a JSON Schema document, which may overlap on purpose.

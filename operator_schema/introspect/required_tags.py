@@ -33,7 +33,7 @@ def with_required_tags(graph: Graph, defaulted: Iterable[Defaulted], *, of_resul
     """Return a graph in which the members of each union require their tag.
 
     Args:
-        graph: of the whole type.
+        graph: the graph of the whole type.
         defaulted: the fields whose defaults are checked later; they get their new nodes.
         of_results: whether values are only written, so that only tags that are always written are required.
     """

@@ -87,7 +87,7 @@ class Walk:
         closed: as given.
         namespace: as given.
         attribute_docs: as given.
-        descriptions: of the fields of the registered type itself, or None.
+        descriptions: the descriptions of the fields of the registered type itself, or None.
         complaints: everything wrong so far.
         defaulted: the fields whose defaults and examples are still to be checked.
         unsettled: the fields whose types may take null through an alias that is still being read.

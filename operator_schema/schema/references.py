@@ -203,7 +203,7 @@ def describe_reference_fault(schema: Mapping[str, Any]) -> tuple[str, str] | Non
     """Return message and remedy for a reference that can't be followed; None where there is none.
 
     Args:
-        schema: of a leaf.
+        schema: the schema of a leaf.
     """
     found = _references(schema)
     for reference in found:
@@ -361,7 +361,7 @@ def with_references_resolved(schema: Schema, most: int) -> Schema:
     """Return the schema of a leaf with each reference replaced by its target.
 
     Args:
-        schema: of a leaf; not kept.
+        schema: the schema of a leaf; not kept.
         most: how many references are followed. Beyond that, and in recursive definitions, only the `type` is
             written.
     """
@@ -396,7 +396,7 @@ def with_references_inlined(schema: Schema, may_write: Callable[[], bool]) -> Sc
     """Return the schema of a leaf with each reference replaced by its target; recursive ones stay.
 
     Args:
-        schema: of a leaf.
+        schema: the schema of a leaf.
         may_write: called before each schema; if it returns False, the schema stays empty.
     """
     definitions = _definitions_of(schema)

@@ -53,7 +53,7 @@ def render(
     """Render a graph as a JSON Schema document.
 
     Args:
-        graph: of a registered type.
+        graph: the graph of a registered type.
         encode_value: turns a Python value of a node into its JSON value, for defaults.
         make: makes the renderer of a dialect; takes the arguments of `Renderer`.
         inline: whether to write out a type each time it is used. If the document would then hold more than
@@ -87,7 +87,7 @@ def write(
     """Write a document, and return it with the renderer that did so.
 
     Args:
-        graph: of a registered type.
+        graph: the graph of a registered type.
         definitions: the types under `$defs`.
         shared: those of them that aren't recursive.
         encode_value: as `render` takes it.
@@ -125,7 +125,7 @@ class Renderer:
         most: schemas that the document may hold.
 
     Attributes:
-        names: of the definitions.
+        names: the names of the definitions.
         left: how many more schemas the document may hold; below zero if there were too many and it lacks
             some.
         values_left: the same for values of defaults, examples, literals and enums: below zero, so is `left`.

@@ -168,7 +168,7 @@ def render_in_style(
     """Render a graph as `render` does, in a style.
 
     Args:
-        graph: of a registered type.
+        graph: the graph of a registered type.
         encode_value: as `render` takes it.
         style: the forms that the schema may use.
         name: name of the type, for the error.
@@ -199,7 +199,7 @@ def render_in_style(
 
 
 class _StyledRenderer(Renderer):
-    """Renders in a style: a method here replaces each one that would write `true`, `false` or `{}`.
+    """Renders nodes in a style, without the schemas `true`, `false` and `{}` that the base class writes.
 
     Args:
         style: the forms that the schema may use.

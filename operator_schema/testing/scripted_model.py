@@ -225,7 +225,7 @@ def _streamed(form: ResponseForm, response: dict[str, Any]) -> Iterator[dict[str
 
 
 def _given(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield events, from an object that has `close` like a stream of an SDK."""
+    """Yield events; the generator has `close`, like a stream of an SDK."""
     yield from events
 
 

@@ -471,7 +471,7 @@ class DecodedCall(Value):
     """One call to run, with its input.
 
     Attributes:
-        call: as the model sent it.
+        call: the call as the model sent it.
         given: the input, maybe edited.
         answers: name of an injected parameter to its value; wins over the context.
         approved: whether a person has approved it, or needn't be asked.

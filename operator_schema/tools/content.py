@@ -126,7 +126,7 @@ class _Recorded(_Data):
         """Read a whole file now, and make a part from it.
 
         Args:
-            path: of the file.
+            path: the path of the file.
             media_type: None to find it from the name and the first bytes, which have to agree.
 
         Raises:
@@ -241,7 +241,7 @@ class File(_Data, Value):
         """Read a whole file now.
 
         Args:
-            path: of the file.
+            path: the path of the file.
             media_type: None to find it from the name and the first bytes, which have to agree;
                 `application/octet-stream` if they don't say.
             name: a name that the model may see; None for the last part of the path.

@@ -64,7 +64,7 @@ def complain_parameters(parameters: Parameters, owner: str) -> list[Finding]:
     """Return the reasons why a function can't take all arguments at once.
 
     Args:
-        parameters: of the function.
+        parameters: the parameters of the function.
         owner: name of the tool.
     """
     names = [quote(each.name) for each in parameters.visible]

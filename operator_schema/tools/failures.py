@@ -296,7 +296,7 @@ class Failures:
         """Return the result for a call that nobody has approved.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             reason: the reason of a hook, for your program.
         """
         _log(INFO, call, "a person has to agree to it, and nobody has")
@@ -378,7 +378,7 @@ class Failures:
         """Return a result unchanged, or only its beginning without data if it is too long.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             result: the result of the call.
             most: the most characters that the model reads.
         """

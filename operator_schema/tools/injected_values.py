@@ -117,7 +117,7 @@ def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
     Args:
         tool: name of the tool, for messages.
         plan: how its function is called; None for a tool without a function.
-        name: of the parameter.
+        name: the name of the parameter.
 
     Raises:
         ToolError: it isn't one of the injected parameters.

@@ -405,7 +405,7 @@ class RawArguments(Value):
         """Return the argument with this key as an instance of a type.
 
         Args:
-            key: of the argument.
+            key: the key of the argument.
             annotation: a type, or any other supported annotation.
 
         Raises:
@@ -431,7 +431,7 @@ class RawArguments(Value):
         """Return the argument with this key as an instance of a type, the default if there is none.
 
         Args:
-            key: of the argument. Null counts as absent.
+            key: the key of the argument. Null counts as absent.
             annotation: a type, or any other supported annotation.
             default: the value of an absent argument.
 
@@ -511,7 +511,7 @@ def schema_of_raw(hint: Any, leaves: Iterable[SchemaLeaf[Any]]) -> Mapping[str, 
 
     Args:
         hint: the annotation of the only parameter.
-        leaves: of the tool.
+        leaves: the leaves of the tool.
     """
     is_raw = hint is RawArguments or getattr(hint, "__origin__", None) is RawArguments
     for leaf in (*getattr(hint, "__metadata__", ()), *leaves) if is_raw else ():

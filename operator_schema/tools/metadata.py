@@ -352,7 +352,7 @@ def read_documentation(
     """Return the documentation of a tool, from its options or its docstring.
 
     Args:
-        name: of the tool.
+        name: the name of the tool.
         description: the given description; even an empty one wins over the docstring.
         summary: the given summary; if there is one, the description contains only the details.
         doc: the prose of the docstring.

@@ -24,7 +24,7 @@ def names_around(callee: Callee, frame: FrameType | None) -> dict[str, Any]:
 
     Args:
         callee: the function.
-        frame: in which it is decorated.
+        frame: the frame in which it is decorated.
     """
     source = callee.source
     return _enclosing_names(source, frame) or _names_beside(_class_names(callee.function, source), source)
@@ -38,7 +38,7 @@ def _enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
 
     Args:
         function: the function to decorate.
-        frame: in which it is decorated.
+        frame: the frame in which it is decorated.
 
     Returns:
         Name to value; empty for a function that was written elsewhere.

@@ -443,7 +443,7 @@ class StructuredOutput(Value):
     """The declared result of a tool as a JSON object, as the Model Context Protocol and others require it.
 
     Attributes:
-        codec: of the declared type.
+        codec: the codec of the declared type.
         is_wrapped: whether the result is wrapped under the key `result`, because it may be something other
             than an object.
     """

@@ -138,7 +138,7 @@ def read_parameters(
     Args:
         callee: the function.
         signature: its evaluated annotations.
-        options: of the tool: `skip`, `flatten` and `leaves`.
+        options: the options of the tool: `skip`, `flatten` and `leaves`.
         owner: name of the tool, for complaints.
     """
     skip: Collection[str] = options.get("skip", ())

@@ -212,7 +212,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Return the annotation of a parameter that your program injects, without `skip`.
 
         Args:
-            name: of the parameter.
+            name: the name of the parameter.
 
         Returns:
             For example `bool | None`; `Any` if there is no annotation, or a name in it isn't known.
@@ -481,7 +481,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Call the function with an input.
 
         Args:
-            given: of `input_type`.
+            given: an instance of `input_type`.
             context: type, or name of a parameter, to value, for the injected parameters.
             injected: parameter name to value; wins over the context.
 
@@ -518,7 +518,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         A function that isn't async runs in this thread.
 
         Args:
-            given: of `input_type`.
+            given: an instance of `input_type`.
             context: type, or name of a parameter, to value, for the injected parameters.
             injected: parameter name to value; wins over the context.
 
@@ -568,7 +568,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Write a result as text for the model.
 
         Args:
-            result: of `output_type`, where one is declared.
+            result: a value of `output_type`, where one is declared.
 
         Returns:
             A string unchanged, anything else as compact JSON.
@@ -582,7 +582,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Write a result in all forms: text for the model, JSON value and parts.
 
         Args:
-            result: of `output_type`, where one is declared.
+            result: a value of `output_type`, where one is declared.
             is_lenient: whether to write a result that doesn't fit its type as well as possible.
 
         Raises:

@@ -50,7 +50,7 @@ def compile_encoder(
     """Compile the encoder of a graph.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
         fallback: encodes the values that the compiled function gives up on.
         graph_of: returns the graph of a class found where the annotation is `Any`, or None.

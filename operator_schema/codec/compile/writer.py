@@ -261,7 +261,7 @@ class Writer(ABC):
     expression for the result. The value is `depth` levels below the value of the function.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
         fallback: the method that the main function calls with its own arguments when it gives up; None makes
             it return `GiveUp`, as the other functions do.
