@@ -159,7 +159,7 @@ class Value(metaclass=ValueType):
         """Return a copy in which the named attributes have other values.
 
         Raises:
-            TypeError: it has no attribute of one of the names.
+            TypeError: the value has no attribute of one of the names.
         """
         unknown = changes.keys() - self.__slots__
         if unknown:

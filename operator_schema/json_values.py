@@ -129,9 +129,9 @@ def read_distinct(text: str | bytes | bytearray) -> Any:
 
     Raises:
         RepeatedKeyError: a key occurs more than once.
-        ValueError: it isn't JSON text.
-        TypeError: it isn't a text.
-        RecursionError: it nests too deeply.
+        ValueError: the text isn't JSON.
+        TypeError: the argument isn't a text.
+        RecursionError: the text nests too deeply.
     """
     return _distinct_reader()(text)
 

@@ -261,7 +261,7 @@ def checked_text(what: str, value: object) -> str:
         value: the given value.
 
     Raises:
-        TypeError: it isn't a string.
+        TypeError: the value isn't a string.
     """
     if not isinstance(value, str):
         message = f"{what} must be a string, not {received(value)}"
@@ -277,7 +277,7 @@ def writable_text(what: str, value: object) -> str:
         value: the given value.
 
     Raises:
-        TypeError: it isn't a string.
+        TypeError: the value isn't a string.
     """
     return without_surrogates(checked_text(what, value))
 
@@ -290,7 +290,7 @@ def checked_path(what: str, value: Any) -> str:
         value: the given value.
 
     Raises:
-        TypeError: it is something else, or a path of bytes.
+        TypeError: the value isn't a path, or is a path of bytes.
     """
     with suppress(TypeError):
         path = cast("object", fspath(value))

@@ -579,8 +579,8 @@ def _check_executor(executor: Executor, registry: Registry) -> None:
     """Check the given executor for the tools of a registry.
 
     Raises:
-        TypeError: it isn't one.
-        ValueError: it has other tools.
+        TypeError: the object isn't an executor.
+        ValueError: the executor has other tools.
     """
     _check_is_executor(executor)
     if executor.registry is not registry and list(executor.registry) != list(registry):
@@ -612,7 +612,7 @@ def _check_context(context: Any) -> None:
     """Check the given context.
 
     Raises:
-        TypeError: it is neither a mapping nor a function.
+        TypeError: the context is neither a mapping nor a function.
     """
     if context is not None and not isinstance(context, Mapping) and not callable(context):
         message = f"context must be a mapping, or a function that returns one, not {received(context)}"
@@ -629,8 +629,8 @@ def _check_has(executor: Executor, tool: Tool[..., Any]) -> None:
     """Check the given executor for one tool; it may have more tools.
 
     Raises:
-        TypeError: it isn't one.
-        ValueError: it has another tool of this name, or none.
+        TypeError: the object isn't an executor.
+        ValueError: the executor has another tool of this name, or none.
     """
     _check_is_executor(executor)
     if tool.name not in executor.registry or executor.registry[tool.name] != tool:

@@ -114,7 +114,7 @@ def listen(host: str, port: int, most: int) -> socket.socket:
         most: how many connections may wait.
 
     Raises:
-        OSError: it can't listen there.
+        OSError: the socket can't listen there.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Not by `create_server`: asyncio sends small answers at once only where the protocol is named.

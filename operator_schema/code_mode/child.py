@@ -34,7 +34,8 @@ def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
 
     Raises:
         TypeError: some part of it isn't a JSON value.
-        ValueError: it nests too deeply, or has a number that isn't JSON, or a text with a lone surrogate.
+        ValueError: the value nests too deeply, or has a number that isn't JSON, or a text with a lone
+            surrogate.
     """
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         message = "a whole number has 4,200 digits or more"

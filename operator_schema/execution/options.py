@@ -45,7 +45,7 @@ def checked_work(work: Any) -> list[RawCall]:
     """Return several calls for an executor as a list.
 
     Raises:
-        TypeError: they aren't calls.
+        TypeError: the objects aren't calls.
     """
     kind: Any = cast("Any", type(work))
     has_calls = hasattr(kind, "calls")
@@ -66,7 +66,7 @@ def _check_context(context: Any) -> None:
     """Check the context, or the function that makes it.
 
     Raises:
-        TypeError: it is neither a mapping nor a plain function of one argument.
+        TypeError: the context is neither a mapping nor a plain function of one argument.
     """
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
@@ -85,7 +85,7 @@ def context_of_calls(given: Any, own: Any) -> Mapping[Any, Any] | None:
         own: the executor's context, a function that makes one, or None.
 
     Raises:
-        TypeError: it isn't a mapping.
+        TypeError: the context isn't a mapping.
     """
     context = own if given is None else given
     if given is None and own is not None and not isinstance(own, Mapping):
@@ -100,7 +100,7 @@ def check_on_progress(on_progress: object) -> None:
     """Check the function that gets the progress of tools.
 
     Raises:
-        TypeError: it can't be called, is async, or doesn't take two arguments.
+        TypeError: the function can't be called, is async, or doesn't take two arguments.
     """
     _check_plain("on_progress", "an update", on_progress)
 
@@ -109,7 +109,7 @@ def check_on_result(on_result: object) -> None:
     """Check the function that gets results as they arrive.
 
     Raises:
-        TypeError: it can't be called, is async, or doesn't take two arguments.
+        TypeError: the function can't be called, is async, or doesn't take two arguments.
     """
     _check_plain("on_result", "its result", on_result)
 
@@ -163,7 +163,7 @@ def check_confirm(confirm: object) -> None:
 
     Raises:
         TypeError: the function doesn't take the call alone.
-        ValueError: it is neither None, `"run"` nor a function.
+        ValueError: the option is neither None, `"run"` nor a function.
     """
     if confirm is None or confirm == "run":
         return
@@ -185,7 +185,7 @@ def _check_store(store: object) -> None:
     """Check the option `store`.
 
     Raises:
-        TypeError: it isn't a store, which runs rounds.
+        TypeError: the object isn't a store, which runs rounds.
     """
     if store is None or (callable(getattr(store, "run", None)) and not isinstance(store, type)):
         return
@@ -202,7 +202,7 @@ def _exception_classes(given: object) -> ClassSet:
     """Check the option `pass_through`.
 
     Raises:
-        ValueError: it has something other than classes of exceptions, or a class that Python itself needs.
+        ValueError: something isn't a class of exceptions, or is a class that Python itself needs.
     """
     classes = _classes("pass_through", "exception classes", given)
     for cls in classes:
@@ -225,7 +225,7 @@ def _result_classes(given: object) -> ClassSet:
     """Check the option `native_results`.
 
     Raises:
-        ValueError: it has something other than classes, or a class of plain values.
+        ValueError: something isn't a class, or is a class of plain values.
     """
     classes = _classes("native_results", "classes", given)
     for cls in classes:

@@ -789,7 +789,7 @@ class Tasks:
             The coroutine's result, or its exception; a cancellation if it cancelled itself.
 
         Raises:
-            TimeoutError: it took longer, and was cancelled.
+            TimeoutError: the coroutine took longer, and was cancelled.
         """
         backend = current_backend()
         if not backend.has_tasks:

@@ -45,7 +45,7 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
         The result of the coroutine.
 
     Raises:
-        RuntimeError: it would wait forever.
+        RuntimeError: the call would wait forever.
     """
     backends, waiting = running_backends(), waiting_backends()
     place = slots.place_of_thread()

@@ -190,7 +190,7 @@ def _checked_schema(
     """Check the arguments of a leaf; return a copy of its schema.
 
     Raises:
-        SchemaError: one of them is wrong.
+        SchemaError: an argument is wrong.
     """
     _raise(
         cls, _describe_fault(cls, json_schema, decode, encode, rank) or _describe_schema_fault(json_schema)

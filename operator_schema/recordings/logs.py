@@ -184,7 +184,7 @@ def parts_of_stream(stream: Any, log: str) -> Iterator[Part]:
         log: its name; a plain file, unlike standard input, is read from the disk again.
 
     Raises:
-        LogError: it is compressed with zstd, and no library for that is installed.
+        LogError: the stream is compressed with zstd, and no library for that is installed.
     """
     begin = stream.peek(len(_ZSTD))[: len(_ZSTD)]
     if begin.startswith(_GZIP):

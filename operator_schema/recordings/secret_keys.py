@@ -158,7 +158,7 @@ def hidden_keys(redact: Any, wanted: str) -> Hidden:
         wanted: the expected type, for the message.
 
     Raises:
-        TypeError: it isn't a collection of names.
+        TypeError: `redact` isn't a collection of names.
     """
     kind = cast("Any", type(redact))
     is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))

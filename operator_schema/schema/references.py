@@ -527,7 +527,7 @@ class References:
         """Return the target of a schema's reference.
 
         Raises:
-            LookupError: it refers to another document, or to nothing.
+            LookupError: the reference leads to another document, or nowhere.
         """
         said = schema["$ref"]
         if not isinstance(said, str) or len(said) > MAX_REFERENCE:

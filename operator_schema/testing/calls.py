@@ -331,7 +331,7 @@ def _calls_of(source: Any) -> list[_Call]:
     """Return the calls of a source, as `assert_calls` takes it.
 
     Raises:
-        TypeError: it has none.
+        TypeError: the source has none.
     """
     if isinstance(source, execution.Executor) and not hasattr(source, "calls"):
         return _of_doubles([tool for tool in source.registry if isinstance(tool, ToolDouble)], source)

@@ -113,7 +113,7 @@ def playback(
     Raises:
         OSError: the file can't be read.
         TypeError: the path isn't one.
-        ValueError: it isn't a cassette, or is too large.
+        ValueError: the file isn't a cassette, or is too large.
     """
     executor = tools if isinstance(tools, Executor) else Executor(tools)
     lines = _lines_of(Path(checked_path("the path of a cassette", path)))
@@ -312,7 +312,7 @@ def _keys_of(redact: Any, executor: Any) -> KeysOfTools:
     """Return the keys with secrets, and log names that may be misspelt.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: `redact` has the wrong type.
     """
     keys = KeysOfTools(hidden_keys(redact, "a function or a list of names of arguments"))
     if isinstance(executor, Executor):
@@ -377,7 +377,7 @@ def _lines_of(path: Path) -> list[dict[str, Any]]:
     Raises:
         OSError: the file can't be read.
         TypeError: the path isn't one.
-        ValueError: it isn't a cassette, or is too large.
+        ValueError: the file isn't a cassette, or is too large.
     """
     if not path.exists():
         message = "there is no cassette here; record(executor, path) writes one"

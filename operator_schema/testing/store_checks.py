@@ -95,7 +95,7 @@ def _check_is_for_all(make: object) -> None:
         raise TypeError(message) from None
 
 
-_GOES_ON = "It says so while its database is away, and goes on afterwards."
+_GOES_ON = "A store reports that its database is away, and works again afterwards."
 
 # --- the program whose rounds are stored -----------------------------------------------------------
 

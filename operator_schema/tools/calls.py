@@ -185,7 +185,7 @@ def _check_caller(caller: Any) -> None:
     """Check that a round can save the `caller` of a call.
 
     Raises:
-        TypeError: it isn't a dict of JSON values.
+        TypeError: the caller isn't a dict of JSON values.
     """
     what = f", not {received(caller)}"
     if is_object(caller):
@@ -407,7 +407,7 @@ def checked_call(call: object) -> RawCall:
     """Return a call.
 
     Raises:
-        TypeError: it isn't one.
+        TypeError: the object isn't a call.
     """
     if not isinstance(call, RawCall):
         message = f"a call must be a RawCall(id, name, arguments), not {received(call)}{remedy_for(call)}"
@@ -448,7 +448,7 @@ def checked_calls(calls: Any) -> list[RawCall]:
     """Return calls as a list.
 
     Raises:
-        TypeError: they aren't calls, or only one call is given.
+        TypeError: the objects aren't calls, or only one call is given.
     """
     if isinstance(calls, RawCall):
         message = "expected a list of calls, not one RawCall alone: write [call]"

@@ -132,7 +132,8 @@ class _Recorded(_Data):
         Raises:
             OSError: the file can't be read.
             TypeError: the path isn't one.
-            ValueError: it isn't a regular file, is empty, or has another type than its name says.
+            ValueError: the path isn't that of a regular file, or the file is empty or has another type than
+                its name.
         """
         return cls(*from_path(cls._kind(), path, media_type)[:2])
 
@@ -160,8 +161,8 @@ class Image(_Recorded, Value):
 
     Raises:
         TypeError: the data aren't bytes.
-        ValueError: they are empty, or of another type than `media_type` says, or that isn't the type
-            of an image.
+        ValueError: the data are empty or have another type than `media_type`, or that isn't the type of an
+            image.
     """
 
     data: bytes
@@ -182,8 +183,8 @@ class Audio(_Recorded, Value):
 
     Raises:
         TypeError: the data aren't bytes.
-        ValueError: they are empty, or of another type than `media_type` says, or that isn't the type
-            of a recording.
+        ValueError: the data are empty or have another type than `media_type`, or that isn't the type of a
+            recording.
     """
 
     data: bytes
@@ -230,7 +231,7 @@ class File(_Data, Value):
 
         Raises:
             TypeError: the data aren't bytes, or the name isn't a string.
-            ValueError: they are empty or of another type.
+            ValueError: the data are empty or of another type.
         """
         return cls(*from_bytes("File", data, media_type, name), name)
 
@@ -249,7 +250,8 @@ class File(_Data, Value):
         Raises:
             OSError: the file can't be read.
             TypeError: the path isn't one.
-            ValueError: it isn't a regular file, is empty, or has another type than its name says.
+            ValueError: the path isn't that of a regular file, or the file is empty or has another type than
+                its name.
         """
         data, kind, found = from_path("File", path, media_type)
         return cls(data, kind, found if name is None else name)
@@ -429,8 +431,8 @@ def checked_type(kind: str, media_type: object) -> str:
     """Return a media type in its usual spelling.
 
     Raises:
-        TypeError: it isn't a string.
-        ValueError: it isn't a media type, or none of this kind of part.
+        TypeError: the type isn't a string.
+        ValueError: the type isn't a media type, or isn't one of this kind of part.
     """
     written = written_type(checked_text(f"the media_type of this {kind}", media_type))
     if written is None:

@@ -120,7 +120,7 @@ def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
         name: the name of the parameter.
 
     Raises:
-        ToolError: it isn't one of the injected parameters.
+        ToolError: the parameter isn't one of the injected ones.
     """
     injected = () if plan is None else plan.injected
     for parameter, kinds, hint in injected:

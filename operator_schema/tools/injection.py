@@ -88,7 +88,7 @@ def register_injected(cls: C, /) -> C:
         The same class.
 
     Raises:
-        TypeError: it isn't a class, or it is a built-in class or one of `typing`.
+        TypeError: `cls` isn't a class, or is a built-in class or one of `typing`.
     """
     if not isinstance(cls, type):  # callers may break the annotation
         instead = "for RunContext[Db], register RunContext"

@@ -433,7 +433,7 @@ def check_switch(enabled: Switch) -> Switch:
     """Return the switch, if it is valid.
 
     Raises:
-        TypeError: it isn't valid.
+        TypeError: the switch isn't valid.
     """
     if not is_switch(enabled):
         what = received(enabled)

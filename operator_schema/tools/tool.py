@@ -218,7 +218,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             For example `bool | None`; `Any` if there is no annotation, or a name in it isn't known.
 
         Raises:
-            ToolError: it isn't one of the injected parameters.
+            ToolError: the parameter isn't one of the injected ones.
         """
         return _context().injected_type(self.name, self._plan, name)
 
@@ -361,7 +361,8 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Turn arguments into an input, as `decode_report` does, for a call that runs at once.
 
         Raises:
-            DecodeError: they don't fit, or came in a wrapper, and the tool is destructive or asks a person.
+            DecodeError: the arguments don't fit, or came in a wrapper and the tool is destructive or asks a
+                person.
         """
         report = self.decode_report(arguments)
         if report.findings:
@@ -392,7 +393,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         Raises:
             EncodeError: with every value that doesn't fit its field. A dataclass with an `InitVar` without a
                 default always fails, because the instance doesn't keep its value.
-            ToolError: it isn't an input of this tool, or it depends on an `InitVar` that is left out.
+            ToolError: the input isn't one of this tool, or it depends on an `InitVar` that is left out.
         """
         how = self._forms.get(_WRITING)
         if how is None:
@@ -574,7 +575,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             A string unchanged, anything else as compact JSON.
 
         Raises:
-            EncodeError: it doesn't fit the declared type, or has no JSON form.
+            EncodeError: the result doesn't fit the declared type, or has no JSON form.
         """
         return self._output.write(result, self.name, is_lenient=False).text
 

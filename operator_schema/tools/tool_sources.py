@@ -72,7 +72,8 @@ def own_tools_of(module: ModuleType) -> list[Tool[..., Any]]:
     """List the tools of a module like `tools_in`, for a registry that would be empty without them.
 
     Raises:
-        ValueError: it is a package without tools and without `__all__`, but its submodules may have some.
+        ValueError: the module is a package without tools and without `__all__`, but its submodules may have
+            some.
     """
     tools = tools_in(module)
     if not tools and hasattr(module, "__path__") and not hasattr(module, "__all__"):
@@ -84,7 +85,7 @@ def some_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
     """List the tools of a module like `own_tools_of`; it must have at least one, or an empty `__all__`.
 
     Raises:
-        ValueError: it has none.
+        ValueError: the module has none.
     """
     if isinstance(module, str):
         module = import_module(module)
@@ -153,7 +154,7 @@ def methods_of(instance: object) -> list[Tool[..., Any]]:
     method of the same name.
 
     Raises:
-        TypeError: it is a class or a module.
+        TypeError: the object is a class or a module.
     """
     _refuse_place(instance)
     owner = type(instance)
@@ -279,7 +280,7 @@ def check_is_tool(what: str, given: object, *, for_several: str = "") -> None:
         for_several: the function that takes several tools, such as `to_tools`.
 
     Raises:
-        TypeError: it isn't a tool.
+        TypeError: the object isn't a tool.
     """
     if isinstance(given, Tool):
         return

@@ -137,7 +137,7 @@ class GeneratedSource:
         """Return the expression for a text, such as a key.
 
         Raises:
-            TypeError: it is a subclass of `str`, which the graph should not have.
+            TypeError: the text is of a subclass of `str`, which the graph should not have.
         """
         _require_exact(text)
         return repr(text)
@@ -157,7 +157,7 @@ class GeneratedSource:
         """Return an attribute's name as written after a dot; None if the name can't be written there.
 
         Raises:
-            TypeError: it is a subclass of `str`, which the graph should not have.
+            TypeError: the name is of a subclass of `str`, which the graph should not have.
         """
         _require_exact(name)
         return name if _PLAIN_NAME.fullmatch(name) and not keyword.iskeyword(name) else None
