@@ -389,12 +389,12 @@ class Trial(Problems):
 
 
 def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:
-    """Return the keys that name no field, each as its path and the nearest key that names one."""
+    """Return the keys that name no field, each as its path and the most similar valid key."""
     return [(steps, nearest(str(steps[-1]), keys)) for steps, keys in ignored_places(problems)]
 
 
 def ignored_places(problems: Problems) -> list[tuple[Steps, list[str]]]:
-    """Return the paths of the keys that name no field, each with the keys that name one."""
+    """Return the paths of the keys that name no field, each with the valid keys of its object."""
     found: list[tuple[Steps, list[str]]] = []
     for path, node, value in problems.ignored:
         keys = [field.key for field in node.fields]

@@ -436,7 +436,7 @@ class Repairer:
         return made if made.fits else made._replace(wrong_length=wrong_length)
 
     def _needless(self, members: Sequence[Node]) -> set[int]:
-        """Return the identities of arrays whose items are members of the union too, so need no wrapping.
+        """Return the identities of arrays that needn't be tried, because their items are members too.
 
         Reading an object as an item of such an array too would multiply the time at each level.
         """

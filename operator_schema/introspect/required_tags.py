@@ -230,7 +230,7 @@ class _TaggedGraph:
         )
 
     def _may_require(self, member: Node, field: Field) -> bool:
-        """Return whether a tag can be required; in results, only a tag that is always written can."""
+        """Return whether a tag can be required; in results, it must always be written."""
         return not self._of_results or (isinstance(member, ObjectNode) and is_always_written(member, field))
 
     def _flat(self, node: Node) -> list[Node]:
