@@ -420,7 +420,7 @@ class HiddenSwitch(Value):
 
 
 def is_switch(value: object) -> bool:
-    """Return whether a value is a boolean, or a function that isn't async."""
+    """Return whether a value is a boolean, or a plain function that takes nothing or the context."""
     if isinstance(value, bool):
         return True
     if not callable(value) or _takes(value) is None:
