@@ -486,7 +486,7 @@ class Executor:
 
         Raises:
             RuntimeError: the call would wait forever, because calls that wait for it, or for the event loop
-                of this thread, hold all slots under `max_concurrency`.
+                of this thread, hold all places under `max_concurrency`.
         """
         run: Any = self.run  # the overloads know the kind of work
         # These are the only functions of your program that aren't awaited in tasks of their own.

@@ -489,9 +489,9 @@ def _is_misspelt(name: str) -> bool:
 
 
 def _describes(texts: Mapping[object, object], names: Mapping[str, Declared]) -> bool:
-    """Return whether a dict surely describes fields: most keys name fields, and a value has several words.
+    """Return whether a dict surely describes fields: all values are texts, most keys are names of fields.
 
-    Units, column names and other values for programs are single words.
+    At least one text must have several words, because units, column names and the like are single words.
     """
     if len(texts) >= 2 * len(names) or 2 * sum(key in names for key in texts) <= len(texts):
         return False
