@@ -125,7 +125,7 @@ _HOMES = {
 
 
 class _Path(list[str]):
-    """`lazy.AnsweringPath` of this package, which loads nothing before an import fails."""
+    """The `lazy.AnsweringPath` of this package; it loads nothing until an import fails."""
 
     def __iter__(self) -> Iterator[str]:
         yield from super().__iter__()

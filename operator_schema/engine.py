@@ -1,4 +1,4 @@
-"""What do rooms around the engine read of it: nodes of graphs, keywords of schemas, documents of others?
+"""Which names of the engine do other rooms use: nodes of graphs, keywords of schemas, foreign documents?
 
 The engine is `introspect/`, `schema/` and `codec/`. The workbench uses only what this module and the other
 rooms export. Each name is loaded when it is first used.

@@ -1,4 +1,4 @@
-"""What is wrong with a type, a value, a tool or a call: exceptions, and the data that they carry."""
+"""Exceptions for a faulty type, value, tool or call, and the data that they carry."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of this modu
 
 
 SHOWN_PROBLEMS = 10
-"""Problems that `str(error)` writes out before it counts the rest."""
+"""How many problems `str(error)` writes out; it only counts the rest."""
 
 SHOWN_COMPLAINTS = 50
-"""Complaints that the text of a SchemaError writes out before it counts the rest."""
+"""How many complaints the text of a SchemaError writes out; it only counts the rest."""
 
 REPORT_LENGTH = 2000
-"""Characters of `str(error)` at most."""
+"""The most characters of `str(error)`."""
 
 _NAME_LENGTH = 100
 _EXPECTS_LENGTH = 600
 _EXAMPLE_LENGTH = 400
 _CORRECTION_LENGTH = 1000
 _LEAST_ROOM = 400
-"""Characters that the first line and the problems have, however long the rest is."""
+"""The least characters left for the first line and the problems, however long the rest is."""
 
 _MORE = "- … and {} more"
 _MORE_LENGTH = len(_MORE.format(10**9))
@@ -61,7 +61,7 @@ class SchemaError(TypeError):
     Attributes:
         name: name of the type that was to be registered.
         findings: everything that is wrong with it, in the order of its fields.
-        about: what they are about, such as `type` or `function`.
+        about: the kind of thing that is wrong, such as `type` or `function`.
     """
 
     def __init__(self, name: str, findings: Sequence[Finding], about: str = "type") -> None:
@@ -71,7 +71,7 @@ class SchemaError(TypeError):
         self.findings: tuple[Finding, ...] = tuple(findings)
 
     def __str__(self) -> str:
-        """Write one line a finding, below a line that names the type; past 50 they are counted."""
+        """Write a line that names the type, then one line for each finding; past 50 they are only counted."""
         head = f"{self.name}: {count_of(len(self.findings), 'complaints')} about the {self.about}"
         return fault_list(head, self.findings, SHOWN_COMPLAINTS)
 
@@ -93,7 +93,7 @@ class SchemaError(TypeError):
 
 
 class _FindingsError(ValueError):
-    """What `DecodeError` and `EncodeError` share."""
+    """The common part of `DecodeError` and `EncodeError`."""
 
     _with = "the value"
 
@@ -116,7 +116,7 @@ class _FindingsError(ValueError):
         return []
 
     def __str__(self) -> str:
-        """Write the report. Its length is bounded, whatever the value is."""
+        """Write the report. Its length is bounded, however large the value is."""
         total = self._total
         head = f"{one_line(self.name, _NAME_LENGTH)}: {count_of(total, 'problems')} with {self._with}"
         tail = self._tail()
@@ -166,7 +166,7 @@ class DecodeError(_FindingsError):
     """Arguments do not fit their type; its text goes back to the model.
 
     Args:
-        name: of the type, or of the tool.
+        name: the name of the type, or of the tool.
         findings: everything that is wrong.
         expects: one line that describes the type, or a function that makes this line on demand.
         omitted: number of problems past those in `findings`.
@@ -216,22 +216,22 @@ class DecodeError(_FindingsError):
     def example(self) -> Any:
         """Return a minimal valid value for the type.
 
-        Optional fields are left out; the others have their first example, the placeholder
-        of their leaf, their first choice, or the least value that fits. A class's own checks are run.
+        Optional fields are left out; the others have their first example, the placeholder of their leaf,
+        their first choice, or the smallest value that fits. The class's own checks are run.
 
         Returns:
-            JSON values that decode; None where none was found, because a class's own check or a
-            pattern refuses what was tried.
+            JSON values that decode; None if none was found, because a class's own check or a pattern refuses
+            every value that was tried.
         """
         if callable(self._example):
             self._example = self._example()
         return copy_json(self._example)
 
     def correction(self) -> Any:
-        """Return the complete arguments as they were probably meant, for the model to send.
+        """Return the complete arguments that were probably meant, for the model to send.
 
-        Only what has exactly one reading is corrected; nothing is made up for what was left out. Class's own
-        checks are run.
+        A problem is only corrected if it has exactly one reading; missing values are never made up. The
+        class's own checks are run.
 
         Returns:
             JSON values that decode without repair, keys in the order of the schema; None if a problem has
@@ -304,10 +304,10 @@ class DecodeError(_FindingsError):
 
 
 class EncodeError(_FindingsError):
-    """A value does not fit the type that it is to be encoded as.
+    """A value does not fit the type that it should be encoded as.
 
     Args:
-        name: of the type.
+        name: the name of the type.
         findings: everything that is wrong.
         omitted: number of problems past those in `findings`.
 
@@ -355,7 +355,7 @@ class MissingContextError(ToolError):
 
 
 class CallError(Exception):
-    """Raised by a tool's own function to tell the model why it can't do what was asked.
+    """Raised by a tool's own function to tell the model why it can't do its work.
 
     Attributes:
         message: the text for the model, in words that it can act on; it may have several lines.
@@ -406,7 +406,7 @@ class DuplicateToolError(ValueError):
 
     Attributes:
         tool: the name.
-        places: module and name of the tool that is registered, and of the one that is not.
+        places: module and name of the registered tool, and of the refused one.
     """
 
     def __init__(self, tool: str, places: Sequence[str] = ()) -> None:
@@ -431,8 +431,8 @@ class ToolNotFoundError(KeyError):
 
     Attributes:
         tool: the name.
-        suggestions: the nearest names that there are, the nearest first.
-        call: what to send instead of a call, as `{"name": …, "arguments": …}`; None if that isn't known.
+        suggestions: the most similar names in the registry, the nearest first.
+        call: the call to send instead, as `{"name": …, "arguments": …}`; None if it isn't known.
     """
 
     def __init__(
@@ -451,7 +451,7 @@ class ToolNotFoundError(KeyError):
 
 
 def _to_send(call: Mapping[str, Any] | None) -> str:
-    """Write the last line of a text for the model: what to send; nothing if it would be too long."""
+    """Write the last line of a text for the model: the call to send; nothing if it would be too long."""
     if call is None:
         return ""
     from json import dumps

@@ -1,4 +1,4 @@
-"""Where does a path lead, and how is a file or a database changed as a whole, or not at all?"""
+"""Where does a path lead, and how is a file or a database changed completely, or not at all?"""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ PATIENCE = 30.0
 
 
 _EVERYBODY = 0o666
-"""The mode of a new file, of which the process leaves out what its umask says."""
+"""The mode of a new file, before the process's umask takes permissions away."""
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Return the absolute path to which all links on the way lead; its end needn't be there.
+    """Return an absolute path with all links followed; the file itself needn't exist.
 
     `Path.resolve` raises a `RuntimeError` for a link that leads to itself, up to Python 3.12, and returns the
     link later.
 
     Raises:
-        OSError: it is a link that leads to itself.
+        OSError: the path is a link that leads to itself.
     """
     found = Path(os.path.realpath(path))
     if found.is_symlink():
@@ -47,15 +47,16 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def check_can_be_made(path: str | os.PathLike[str]) -> None:
-    """Check that a file can be made where a path leads, by making one beside it that is gone afterwards.
+    """Check that a file can be made at a path, by making another one beside it and removing it.
 
-    Use it where the file itself is written much later, so that somebody learns at once what is wrong.
+    Use it when the file itself is written much later, so that the user learns of a problem at once.
 
     Args:
-        path: the path, which may be a link to a file that isn't there yet.
+        path: the path, which may be a link to a file that doesn't exist yet.
 
     Raises:
-        OSError: it is a link that leads to itself, its folder isn't there, or no file can be made in it.
+        OSError: the path is a link that leads to itself, its folder doesn't exist, or no file can be made
+            there.
     """
     place = resolved(path)
     folder = place.parent
@@ -67,7 +68,7 @@ def check_can_be_made(path: str | os.PathLike[str]) -> None:
 
 
 def _made_beside(path: Path, mode: int) -> Path:
-    """Make an empty file with a name that nobody can guess beside another one."""
+    """Make an empty file beside another one, with a name that nobody can guess."""
     # As short as its place: a name may have 255 bytes. `secrets` takes longer to import than all of this.
     made = path.with_name(f".{os.urandom(8).hex()}.new")
     os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
@@ -76,20 +77,21 @@ def _made_beside(path: Path, mode: int) -> Path:
 
 @contextmanager
 def replacement(path: Path, *, is_private: bool = False) -> Generator[Path]:
-    """Give a new file beside another one, and put it in its place at the end: readers see the old or the new.
+    """Give a new file that replaces another one at the end: readers see the old or the new, never a mixture.
 
-    The new file has a name that nobody can guess, and is readable for nobody who can't read the old one: it
-    may hold secrets. If an exception ends the context, the new file is gone and the old one is as it was.
+    The new file stands beside the old one under a name that nobody can guess. Only those who can read the old
+    one can read it, because it may hold secrets. If an exception ends the context, the new file is removed
+    and the old one stays unchanged.
 
     Args:
-        path: the file to replace, which needn't be there; no link.
-        is_private: whether only the owner may read it, whoever could read the old one.
+        path: the file to replace, which needn't exist; it must not be a link.
+        is_private: whether only the owner may read the new file, even if others could read the old one.
 
     Yields:
         The path of the new file, which is empty.
 
     Raises:
-        OSError: it can't be made or put into its place.
+        OSError: the new file can't be made, or can't replace the old one.
     """
     before = path.stat().st_mode & 0o777 if path.exists() else None
     # Not writable for others in place of an old one either, until it is whole.
@@ -107,12 +109,12 @@ def replacement(path: Path, *, is_private: bool = False) -> Generator[Path]:
 
 @contextmanager
 def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Generator[None]:
-    """Do all of something in a database, or nothing of it.
+    """Make all changes to a database in the context, or none of them.
 
     Args:
         db: the database.
-        writes: whether something is written: then it waits for other writers. What only reads also reads a
-            file that this process may not write to.
+        writes: whether the context writes, and so waits for other writers. Without it, a database that this
+            process may only read works too.
     """
     db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
     try:
@@ -135,7 +137,7 @@ _REMEDIES = {
     "SQLITE_IOERR": "check the disk",
     "SQLITE_ERROR": "it was deleted, or belongs to another program: create it again or elsewhere",
 }
-"""What to do about an error of SQLite, by the name of its kind (https://sqlite.org/rescode.html)."""
+"""The remedies for errors of SQLite, by the name of their kind (https://sqlite.org/rescode.html)."""
 
 _IN_WAL_MODE = (
     "it is in WAL mode, in which SQLite makes files beside it even to read it: let this process write to its "
@@ -144,12 +146,12 @@ _IN_WAL_MODE = (
 
 
 def unusable_database(what: str, path: str | os.PathLike[str] | None, error: sqlite3.Error) -> str:
-    """Return why the file of a database can't be used, and what to do.
+    """Return the reason why the file of a database can't be used, and a remedy.
 
     Args:
-        what: its content, such as `the store`.
-        path: of the file; None for a database in memory.
-        error: of SQLite.
+        what: the content of the database, such as `the store`.
+        path: the path of the file; None for a database in memory.
+        error: the error of SQLite.
     """
     if path is None:
         return f"{what} can't be used: {one_line(str(error), 200)}"
@@ -164,7 +166,7 @@ def unusable_database(what: str, path: str | os.PathLike[str] | None, error: sql
 
 
 def _is_in_wal_mode(path: str | os.PathLike[str]) -> bool:
-    """Return whether the header of a database says so (https://sqlite.org/fileformat.html, section 1.3.3)."""
+    """Return whether a database's header sets WAL mode (https://sqlite.org/fileformat.html, 1.3.3)."""
     try:
         with Path(path).open("rb") as file:
             return file.read(20)[18:] == b"\2\2"

@@ -1,4 +1,4 @@
-"""Findings: things that are wrong, or were corrected. Exceptions, decoding and `lint` list them."""
+"""Findings: problems and corrections. Exceptions, decoding and `lint` list them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ValueCode = Literal[
     "too_large",
     "invalid_json",
 ]
-"""The kinds of problems of a value."""
+"""The kinds of problems with a value."""
 
 TypeCode = Literal[
     "unsupported",
@@ -60,7 +60,7 @@ TypeCode = Literal[
     "too_deep",
     "too_large",
 ]
-"""The kinds of problems of a type."""
+"""The kinds of problems with a type."""
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
@@ -78,17 +78,17 @@ class Finding(Value):
     Attributes:
         path: keys and indexes that lead from the root to a value; for a type, attribute names that lead
             to the annotation, where `*` stands for the items of an array and the values of a map.
-        code: what kind of thing it is; a closed vocabulary.
+        code: the kind of problem or correction, from a fixed list.
         message: a description on one line, without path and suggestion; for a call it may be the text of an
-            exception, which has several.
-        expected: a description of a right value, such as `integer`.
+            exception, with several lines.
+        expected: a description of a valid value, such as `integer`.
         received: an excerpt of the value, of bounded length; None if there is no value.
         suggestion: the name or value that was probably meant, or None.
         remedy: how to fix it, on one line.
         severity: `error`: it doesn't work · `warning`: a model has to guess · `note`: nothing is wrong.
-        type: name of the class that contains it, or of the annotation if there is no class.
+        type: name of the class that the finding is in, or of the annotation if there is no class.
         where: file and line of the class or function, such as `/app/models.py:12`; for a JSON Schema document
-            the fragment that leads to the schema, such as `#/properties/city`.
+            the pointer to the schema, such as `#/properties/city`.
         tool: name of the tool; empty for several tools, or for a saved round.
         call_id: id of the call.
         provider: name of the provider; None for all providers.
@@ -169,7 +169,7 @@ class Finding(Value):
         return {**often, "path": clip(self._shown_path(), _PATH_LENGTH), **rare}
 
     def __str__(self) -> str:
-        """Write path, message, suggestion and remedy on one line; for a value or a call, it is bounded.
+        """Write path, message, suggestion and remedy on one line, bounded for a value or a call.
 
         Further lines of an exception's text are indented.
         """
@@ -241,7 +241,7 @@ def shown_call(name: str, call_id: str) -> str:
 
 
 class UnfitError(Exception):
-    """Something about a type that can't be registered; the walk makes a finding of it.
+    """The reason why a type can't be registered; the walk turns it into a finding.
 
     Attributes:
         message: a description of the problem.
@@ -255,19 +255,19 @@ class UnfitError(Exception):
 
 
 RepairKind = Literal["json_text", "scalar", "default", "choice", "key", "array", "syntax", "wrapper", "name"]
-"""What was done: a string that contained JSON was parsed · a number, boolean or null was taken out of its
-quotes · the field's default took the place of a null · the choice that was meant was found · a key
-was written as the field's own · one value became an array of it · the text was made JSON · the arguments
-were taken out of the one key that they were sent under · the name of a tool was read as a near one."""
+"""The kinds of corrections: a string that contained JSON was parsed · a number, boolean or null was taken out
+of its quotes · the field's default took the place of a null · the choice that was meant was found · a key was
+written as the field's own · one value became an array of it · the text was made JSON · the arguments were
+taken out of the one key that they were sent under · the name of a tool was read as a near one."""
 
 
 def repaired(path: tuple[str | int, ...], kind: RepairKind, before: str, after: str) -> Finding:
-    """Return that something was corrected, from excerpts of what came and of what was read instead."""
+    """Make a finding about a correction, from excerpts of the received value and the corrected one."""
     return Finding(path, kind, f"{before} read as {after} ({kind})", after, before, severity="note")
 
 
 def ignored(path: tuple[str | int, ...], near: str | None) -> Finding:
-    """Return that a key names no field and was left out; `near` is the nearest key that names one."""
+    """Make a finding about an ignored unknown key; `near` is the most similar key of a field."""
     suggestion = None if near is None else quote(near)
     return Finding(path, "ignored", "unknown key, left out", None, None, suggestion, severity="note")
 
@@ -276,10 +276,10 @@ class DecodeReport(Value, Generic[T]):
     """An instance, and the corrections that were made to its arguments.
 
     Attributes:
-        instance: what `decode` returns.
-        findings: what was corrected, in the order of the fields, then the keys that name no field, at most
-            100 of them. The code of a repair is its kind, `received` is the original value and `expected` the
-            value that was read instead; the code of a key is `ignored`.
+        instance: the result of `decode`.
+        findings: the corrections in the order of the fields, then the keys that name no field, at most 100 of
+            them. The code of a repair is its kind, `received` is the original value and `expected` the value
+            that was read instead; the code of a key is `ignored`.
     """
 
     instance: T
@@ -297,7 +297,7 @@ class DecodeReport(Value, Generic[T]):
 
     @property
     def repairs(self) -> tuple[Finding, ...]:
-        """The findings about what was corrected; there are none without `repair=True`."""
+        """The findings about corrections; there are none without `repair=True`."""
         return tuple([finding for finding in self.findings if finding.code != "ignored"])
 
     @property

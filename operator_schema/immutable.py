@@ -1,8 +1,8 @@
 """The base of this package's immutable values.
 
-A subclass is its annotations: `Value` makes slots of them, takes their values in that order, by
-position or name, and compares, prints, copies and pickles by them. Decorating one frozen, slotted
-dataclass costs more import time than this whole package.
+A subclass only annotates its attributes: `Value` makes a slot of each, and a constructor that takes their
+values in that order, by position or name. Instances compare, print, copy and pickle by these values.
+Decorating one frozen, slotted dataclass costs more import time than this whole package.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ set_once = object.__setattr__
 
 
 def refuse_change(self: object, name: str, value: object) -> NoReturn:  # noqa: ARG001  # as `__setattr__`
-    """Be the `__setattr__` of a class whose attributes can't be changed."""
+    """Raise an AttributeError: the `__setattr__` of classes whose attributes can't be changed."""
     message = f"{type(self).__name__} is immutable: {name} can't be set"
     raise AttributeError(message)
 
 
 def refuse_deletion(self: object, name: str) -> NoReturn:
-    """Be the `__delattr__` of a class whose attributes can't be changed."""
+    """Raise an AttributeError: the `__delattr__` of classes whose attributes can't be deleted."""
     message = f"{type(self).__name__} is immutable: {name} can't be deleted"
     raise AttributeError(message)
 
 
 @dataclass_transform(frozen_default=True)
 class ValueType(type):
-    """Make slots, defaults and a constructor of what a class annotates.
+    """Turn the annotations of a class into slots, defaults and a constructor.
 
-    The constructor takes a list for a `tuple[…]`, too, and keeps a tuple of it.
+    Where an attribute is annotated as a `tuple[…]`, the constructor also takes a list, and stores it as a
+    tuple.
 
     A class that registration makes by the dozen writes a `__new__` of its own, without defaults: it
     takes `cls._draft()`, assigns the attributes and sets `__class__`, in a third of the time that the
@@ -61,7 +62,7 @@ class ValueType(type):
     __setters__: tuple[Any, ...]
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> ValueType:
-        """Make the class, and a draft for its own `__new__`."""
+        """Make the class; if it has its own `__new__`, also make the draft class that this function needs."""
         names = tuple(namespace.get("__annotations__", ()))
         defaults = {name: namespace.pop(name) for name in names if name in namespace}
         namespace["__slots__"] = names
@@ -84,7 +85,7 @@ class ValueType(type):
 
     @property
     def __signature__(cls) -> Signature | None:
-        """What `inspect.signature` and `help` say that the constructor takes."""
+        """The parameters of the constructor, for `inspect.signature` and `help`."""
         own = vars(cls).get("__init__")
         if own is not None and own is not object.__init__:
             return None  # the function says it
@@ -97,7 +98,7 @@ class ValueType(type):
 
 
 def _setter(store: Callable[[Any, Any], None], annotation: object) -> Callable[[Any, Any], None]:
-    """Return what stores an attribute: a tuple in place of a list, which could be changed afterwards."""
+    """Return the function that stores an attribute; for a `tuple[…]`, it stores a given list as a tuple."""
     if not str(annotation).startswith("tuple["):
         return store
 
@@ -115,9 +116,9 @@ else:
     T = Any
 
     class Generic:
-        """Lets a class be subscribed with one type, as `Codec[int]`, for type checkers.
+        """Allows writing a class with one type parameter, such as `Codec[int]`, for type checkers.
 
-        The class of this name in `typing` takes 3 % of the way to a first decode, mostly to make the
+        The class of this name in `typing` would take 3 % of the time to a first decode, mostly to make the
         classes that use it.
         """
 
@@ -131,9 +132,9 @@ else:
 
 
 class Value(metaclass=ValueType):
-    """Compare, print, copy and pickle by content, and refuse to change."""
+    """An immutable value, which is compared, printed, copied and pickled by its content."""
 
-    # Not from a base: each base takes a tenth of the time in which a class is made.
+    # Not inherited: each base adds a tenth to the time of making a class.
     __setattr__ = refuse_change
     __delattr__ = refuse_deletion
 
@@ -158,7 +159,7 @@ class Value(metaclass=ValueType):
         """Return a copy in which the named attributes have other values.
 
         Raises:
-            TypeError: it has no attribute of one of the names.
+            TypeError: the value has no attribute of one of the names.
         """
         unknown = changes.keys() - self.__slots__
         if unknown:
@@ -193,23 +194,23 @@ class Value(metaclass=ValueType):
 
 
 class Keeper:
-    """Lets a value keep what was made of it, beside its content: a copy or a pickle has none of it."""
+    """Lets a value cache things computed from it, beside its content; copies and pickles leave them out."""
 
     __slots__ = ("_kept",)
     _kept: dict[Any, Any]
 
     def kept(self, key: Hashable) -> Any:
-        """Return what `keep` stored under a key, or None."""
+        """Return the object that `keep` stored under a key, or None."""
         try:
             return self._kept.get(key)
         except AttributeError:
             return None
 
     def keep(self, key: Hashable, made: Made) -> Made:
-        """Store something that was made of this value. If two threads make it, one of the two is kept.
+        """Store something computed from this value. If two threads compute it, one of the two is kept.
 
         Returns:
-            The same.
+            The stored one.
         """
         try:
             self._kept[key] = made
@@ -224,7 +225,7 @@ def content_of(value: Value) -> tuple[Any, ...]:
 
 
 def instead_of(cls: object) -> str | None:
-    """Return the remedy of a class (`__instead__`) for values of it in a wrong place."""
+    """Return what to do if a value of this class is in the wrong place (its `__instead__`), or None."""
     said: str | None = vars(cls).get("__instead__") if type(cls) is ValueType else None
     return said
 
@@ -233,7 +234,7 @@ def _by_name(cls: ValueType, content: tuple[Any, ...], named: Mapping[str, Any])
     """Return a value for every attribute: as given, or its default.
 
     Raises:
-        TypeError: one is missing, unknown or given twice.
+        TypeError: an attribute is missing, unknown or given twice.
     """
     names: tuple[str, ...] = vars(cls)["__slots__"]
     others = names[len(content) :]

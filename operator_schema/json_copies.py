@@ -1,4 +1,4 @@
-"""How is a document copied again and again, faster than part by part?"""
+"""How is the same document copied many times, faster than part by part?"""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ if TYPE_CHECKING:
 __all__ = ["Original"]
 
 _COLD_COPIES = 20
-"""Copies that are made part by part, before a function is compiled: it costs as much as 20 copies save."""
+"""How many copies are made part by part before a function is compiled, which costs what 20 copies save."""
 
 _SCALARS = (str, int, float, bool, type(None))
 
 
 class Original:
-    """A document of which copies are made, and which nobody else has.
+    """A document that makes copies of itself; the original belongs to nobody else.
 
-    After some copies it becomes a function that builds the document: a fifth of the time. Threads may
-    share it: each sees the document, or the function. Both may be made twice; then one of two equals stays.
+    After some copies it is turned into a function that builds the document, in a fifth of the time. Threads
+    may share it: each sees the document or the function. If two threads make the function, one of the two is
+    kept.
 
     Args:
         document: a JSON value that nobody else changes.
@@ -36,8 +37,8 @@ class Original:
         self._make: Callable[[], Any] | None = None
 
     def copy(self) -> Any:
-        """Return a copy, the caller's own."""
-        document = self._document  # first: it goes away after the function has come
+        """Return a copy that the caller may change."""
+        document = self._document  # read first, because it is removed after the function is set
         make = self._make
         if make is not None:
             return make()
@@ -50,14 +51,14 @@ class Original:
         try:
             self._make = _function_of(document)
         except (TypeError, ValueError, RecursionError, MemoryError):
-            return  # something else than JSON is in it, or it nests too deep: it is copied part by part
+            return  # not only JSON, or nested too deeply: it is copied part by part
         self._document = None
 
 
 def _function_of(document: Any) -> Callable[[], Any]:
     """Return a function that builds a document.
 
-    Its syntax tree is made of the values themselves: no text becomes code.
+    Its syntax tree holds the values themselves, so that no text is ever compiled.
     """
     empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     body = ast.Lambda(args=empty, body=_expression(document), lineno=1, col_offset=0)

@@ -1,4 +1,4 @@
-"""JSON values as Python holds them: their types, their bounds, and how a document is copied and written."""
+"""JSON values in Python: their types, their bounds, and how a document is copied and written."""
 
 from __future__ import annotations
 
@@ -52,10 +52,11 @@ __all__ = [
 
 
 LONGEST_BITS = 2125
-"""Of integers in a schema: what fits into the 640 digits that every process can write (CVE-2020-10735)."""
+"""The most bits of an integer in a schema: they fit into the 640 digits that every process can write
+(CVE-2020-10735)."""
 
 JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
-"""What `type` may be in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""
+"""The values of `type` in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""
 
 
 class RepeatedKeyError(ValueError):
@@ -79,10 +80,10 @@ _LONGEST_KEY = 100
 
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its members: `object_pairs_hook` for JSON text from outside.
+    """Make an object of its members, and refuse repeated keys: the `object_pairs_hook` for foreign JSON text.
 
-    RFC 8259, section 4, leaves it to each reader which of several equal keys counts, so whoever checked the
-    text before may have read another value. RFC 7493 (I-JSON) forbids such keys.
+    RFC 8259, section 4, leaves it to each reader which of several equal keys counts, so a program that
+    checked the text before may have read another value. RFC 7493 (I-JSON) forbids such keys.
 
     Raises:
         RepeatedKeyError: a key occurs more than once.
@@ -102,7 +103,7 @@ def json_reader(**options: Any) -> ReadText:
 
     `json.loads` makes a decoder for each text, which costs as much as reading the arguments of a call.
     """
-    from json import JSONDecodeError, JSONDecoder, detect_encoding, loads  # only a program that reads text
+    from json import JSONDecodeError, JSONDecoder, detect_encoding, loads  # only programs that read text
 
     decode = JSONDecoder(**options).raw_decode
 
@@ -124,13 +125,13 @@ def json_reader(**options: Any) -> ReadText:
 
 
 def read_distinct(text: str | bytes | bytearray) -> Any:
-    """Return the value of JSON text, as `json.loads` reads it, if no object in it has a key twice.
+    """Read JSON text as `json.loads` does, and refuse an object that has a key twice.
 
     Raises:
         RepeatedKeyError: a key occurs more than once.
-        ValueError: it isn't JSON text.
-        TypeError: it isn't a text.
-        RecursionError: it nests too deep.
+        ValueError: the text isn't JSON.
+        TypeError: the argument isn't a text.
+        RecursionError: the text nests too deeply.
     """
     return _distinct_reader()(text)
 
@@ -160,10 +161,10 @@ def count_values(value: Any) -> int:
 
 
 def repeated_key(text: str | bytes) -> str | None:
-    """Return what is wrong with JSON text that has a key more than once in an object.
+    """Return a message about JSON text in which an object has a key twice; None if there is no such object.
 
     Args:
-        text: that another parser has read or will read; one that isn't JSON has no such key.
+        text: any text; another parser complains if it isn't JSON, so there is no message about that.
     """
     try:
         _key_finder()(text)
@@ -180,10 +181,10 @@ def is_array(value: object) -> TypeGuard[list[Any]]:
 
 
 class WrittenFloat(float):
-    """A number of a JSON text with the digits that are written, which a float rounds.
+    """A float from a JSON text that also keeps its digits as written.
 
     Attributes:
-        text: as it is written.
+        text: the number as written in the JSON text.
     """
 
     __slots__ = ("text",)
@@ -197,7 +198,7 @@ def is_object(value: object) -> TypeGuard[dict[Any, Any]]:
 
 
 def type_of(value: object) -> str | None:
-    """Return the JSON type of a value, the narrower of `integer` and `number`; None if it has none."""
+    """Return the JSON type of a value, `integer` rather than `number` where both fit; None if it has none."""
     match value:
         case str():
             return "string"
@@ -231,7 +232,7 @@ def fits_types(value: object, types: Collection[str]) -> bool:
 
 
 def choice_key(value: object) -> Hashable:
-    """Return what two JSON scalars share exactly when they are the same JSON value.
+    """Return a key that is equal for two JSON scalars exactly when they are the same JSON value.
 
     `1` and `1.0` are one value, `True` and `1` are two.
     """
@@ -239,7 +240,7 @@ def choice_key(value: object) -> Hashable:
 
 
 def plain_number(number: Fraction) -> float:
-    """Return a fraction as an integer if it is one, or if it is too large for a float, else as a float."""
+    """Return a fraction as an int if it is whole or too large for a float, else as a float."""
     try:
         return int(number) if number.denominator == 1 else float(number)
     except OverflowError:
@@ -279,7 +280,7 @@ def writable_json(value: Any) -> Any:
 
 
 def copy_json(value: Any) -> Any:
-    """Copy a JSON document, so that neither owner sees the other's changes."""
+    """Copy a JSON document, so that changes to one don't affect the other."""
     if isinstance(value, dict):  # not `is_object`: each call costs as much as copying a text
         pairs: Any = value.items()  # pyright: ignore[reportUnknownVariableType]  # of whatever items
         return {key: item if item.__class__ in _PLAIN else copy_json(item) for key, item in pairs}
@@ -290,7 +291,7 @@ def copy_json(value: Any) -> Any:
 
 
 def copy_at_most(value: Any, most: int) -> Any:
-    """Copy a JSON document; return None for one that has more than so many values, or is too deep to copy."""
+    """Copy a JSON document; return None if it has more than `most` values or nests too deeply."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
         most -= sum([len(each) for each in level if is_object(each) or is_array(each)])
@@ -301,9 +302,9 @@ def copy_at_most(value: Any, most: int) -> Any:
 
 
 def is_finite(value: Any) -> bool:
-    """Return whether all numbers in a JSON value are finite, so that JSON has them (RFC 8259, section 6)."""
+    """Return whether all numbers in a JSON value are finite, as JSON requires (RFC 8259, section 6)."""
     pending: list[Any] = [[value]]
-    for holder in pending:  # it grows meanwhile: no stack is needed
+    for holder in pending:  # the list grows during the loop, so no recursion is needed
         items: Any = holder.values() if isinstance(holder, dict) else holder  # pyright: ignore[reportUnknownVariableType]  # of whatever items
         for found in items:
             if found.__class__ in _PLAIN:
@@ -317,7 +318,7 @@ def is_finite(value: Any) -> bool:
 
 
 def nests_deeper(value: Any, levels: int) -> bool:
-    """Return whether arrays and objects lie in each other deeper than a number of levels."""
+    """Return whether arrays and objects nest deeper than a number of levels."""
     level = [value]
     for _ in range(levels):
         level = _inside(level)
@@ -327,11 +328,11 @@ def nests_deeper(value: Any, levels: int) -> bool:
 
 
 _PLAIN = frozenset({str, int, bool, type(None)})
-"""Classes of most of what a document holds: neither a number with a fraction nor anything with a level."""
+"""The classes of most values in a document: no floats, and nothing that nests."""
 
 
 def _inside(values: list[Any]) -> list[Any]:
-    """Return what lies right in arrays and objects, but for what is plain; no stack is needed to go on."""
+    """Return the values directly inside arrays and objects, without strings, integers, booleans and nulls."""
     found: list[Any] = []
     for value in values:
         if isinstance(value, dict):  # not `is_object`: the call costs a tenth of reading an answer
@@ -378,48 +379,49 @@ MAX_DEPTH = 100
 """Levels of arrays and objects that a value may nest, the root being the first."""
 
 MAX_TEXT_DEPTH = 500
-"""Levels of arrays and objects that JSON text may nest, under `Any` too: less than what any supported
-interpreter's own parser follows."""
+"""Levels of arrays and objects that JSON text may nest, under `Any` too: fewer than the parser of any
+supported interpreter can read."""
 
 MAX_INTEGER_DIGITS = 4300
-"""Decimal digits of an integer: what `int(text)` itself takes by default (CVE-2020-10735)."""
+"""The most decimal digits of an integer: as many as `int(text)` takes by default (CVE-2020-10735)."""
 
 _SHORT_BITS = 14_284
-"""Bits of an integer that surely has no more digits: `2**14284` is less than `10**4300`, `2**14285` isn't."""
+"""The most bits of an integer that surely has no more digits: `2**14284` is less than `10**4300`, `2**14285`
+isn't."""
 
 MAX_KEY_DIGITS = 64
-"""Characters of an integer that is written as a key of an object."""
+"""The most characters of an integer that is written as a key of an object."""
 
 MAX_COLLISIONS = 100
 """Different items of a set, or keys of a map, that may share one hash: `2**61 - 1` divides their
 difference, as far as they are integers."""
 
 MAX_LENIENT_VALUES = 1_000_000
-"""Values that a lenient encode writes, where one iterator may never end."""
+"""How many values a lenient encode writes at most, because an iterator may never end."""
 
 MAX_PROBLEMS = 100
-"""Problems that one error carries; those past it are counted."""
+"""How many problems one error carries; the others are only counted."""
 
 
 def has_too_many_digits(number: int) -> bool:
     """Return whether an integer has more than `MAX_INTEGER_DIGITS` decimal digits."""
-    # The power alone would take 2 % of the way to a first decode.
+    # Computing only the power would take 2 % of the time to a first decode.
     return number.bit_length() > _SHORT_BITS and abs(number) >= 10**MAX_INTEGER_DIGITS
 
 
 def most_digits() -> int:
-    """Return how many digits of an integer are read: the fewer of ours and what the interpreter takes."""
+    """Return how many digits of an integer are read: our limit or the interpreter's, whichever is smaller."""
     return min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
 
 
 class HashCounter:
-    """Counts the hashes of the items of a set, or keys of a map, so that too many equal ones are refused.
+    """Counts equal hashes of items of a set or keys of a map, so that too many of them are refused.
 
     Values that share one hash are compared with each other: a few thousand integers chosen for that
     would keep a set busy for minutes.
 
     Args:
-        size: of the whole.
+        size: how many items or keys there are in all.
     """
 
     __slots__ = ("_counts", "_is_needed")
@@ -429,7 +431,7 @@ class HashCounter:
         self._counts: dict[int, int] = {}
 
     def admits(self, value: object) -> bool:
-        """Return whether a value may be looked up among those that were added."""
+        """Return whether a value may be looked up among the added ones: few enough of them share its hash."""
         return not self._is_needed or self._counts.get(hash(value), 0) < MAX_COLLISIONS
 
     def add(self, value: object) -> None:

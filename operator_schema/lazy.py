@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used (PEP 562), and what a wrong name meant."""
+"""Names of a package that are loaded when first used (PEP 562), and suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROOMS = (
     *("workbench.compare", "execution", "codec", "code_mode", "workbench.probe", "workbench.bulk"),
     *("workbench.inspector", "workbench", "adapters"),
 )
-"""Where a name may be that is missing elsewhere, those for users first; a copy may lack some."""
+"""The packages in which an absent name is looked for, those for users first; a copy may lack some."""
 
 _ROOT = __name__.rpartition(".")[0]
 _FOLDERS = (f"{_ROOT}.workbench", f"{_ROOT}.adapters")
@@ -37,12 +37,12 @@ _SIMILAR = 0.6
 def lazy_names(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package that loads names at their first use.
+    """Return `__getattr__`, `__dir__` and `__all__` for a package that loads its names when first used.
 
     Args:
         package: its `__name__`.
         homes: the modules that define the names, relative to the package, such as `.strategies`, each with
-            its names separated by spaces; `SplitResult:URL` for a name that is another one here.
+            its names separated by spaces; `SplitResult:URL` exports a name under another one.
     """
     home_of = {
         name.rpartition(":")[2]: (module, name.partition(":")[0])
@@ -70,12 +70,12 @@ def names_meant(name: str, names: Iterable[str], likeness: float = 0.6) -> list[
     """Find the names that were probably meant: those with this name as their first or last words.
 
     Args:
-        name: what was written.
-        names: what there is.
+        name: the name as written.
+        names: the existing names.
         likeness: how similar a name must be at least, as for `nearest`.
 
     Returns:
-        These names, and one that differs by a single slip; without any, the most similar one, else none.
+        These names, and one that differs by a single slip; if there are none, the most similar name.
     """
     from .message_text import nearest
 
@@ -86,7 +86,7 @@ def names_meant(name: str, names: Iterable[str], likeness: float = 0.6) -> list[
 
 
 def answer_misnamed(package: str) -> None:
-    """Have a module whose names are all loaded answer for a name that it doesn't have, too.
+    """Make a module suggest names when an absent one is asked for, even though it loads no names lazily.
 
     Args:
         package: its `__name__`.
@@ -108,15 +108,15 @@ def _answer_imports_below(package: str) -> None:
 def absent_name(
     package: str, name: str, meant_by: Callable[[str], list[str]] | None = None
 ) -> AttributeError | ImportError:
-    """Return the exception for an absent name, which says what was meant, or where it is.
+    """Return the exception for an absent name; it suggests a similar name, or where the name is.
 
     `from … import …` replaces each AttributeError by an exception of its own, so it gets an ImportError.
 
     Args:
         package: the module's `__name__`.
-        name: what was asked for.
-        meant_by: returns the names that were probably meant; without it, or if it knows none, what is nearest
-            in the module and in the rooms is.
+        name: the absent name.
+        meant_by: returns the names that were probably meant; without it, or if it returns none, the most
+            similar names in the module and in the rooms are suggested.
     """
     module = sys.modules[package]
     message = f"module {package!r} has no attribute {name!r}"
@@ -147,7 +147,7 @@ def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
     elsewhere = [one for one in home_of if one not in here]
     meant = names_meant(name, here)
     if not any(is_one_slip_away(fold(name), fold(one)) for one in meant):
-        # A short name is less similar to what it was meant to be than to a longer one elsewhere.
+        # A short name is less similar to its meant name than to a longer one elsewhere.
         tries = [
             (likeness, names) for likeness in (_ALMOST_THE_SAME, _SIMILAR) for names in (here, elsewhere)
         ]
@@ -157,7 +157,7 @@ def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
 
 
 def _homes() -> dict[str, str]:
-    """Map each name that rooms export to the first of them, and rooms and some modules to their package."""
+    """Map exported names to the first room that exports them, and rooms and some modules to their package."""
     rooms = [_ROOT, *(f"{_ROOT}.{room}" for room in _ROOMS)]
     homes = {name: room for room in reversed(rooms) for name in _exported(room)}
     folders = [folder for folder in _FOLDERS if folder in sys.modules and folder in rooms]
@@ -166,7 +166,7 @@ def _homes() -> dict[str, str]:
 
 
 def _exported(room: str) -> list[str]:
-    """Return what a room exports: nothing if a copy lacks a room that it needs."""
+    """Return the names that a room exports; none if this copy of the package lacks a room that it needs."""
     try:
         return list(import_module(room).__all__)
     except ModuleNotFoundError:
@@ -205,14 +205,14 @@ def _is_imported_from(module: dict[str, Any], name: str) -> bool:
 
 
 def refuse_import(module: str, meant_by: Callable[[str], list[str]] | None = None) -> None:
-    """Refuse the import of a module that its package doesn't have, if it is known what was meant.
+    """Refuse the import of an absent module with a suggestion, if there is one.
 
     Args:
-        module: the whole name of what was to be imported.
+        module: the full name of the module to import.
         meant_by: as for `absent_name`.
 
     Raises:
-        ModuleNotFoundError: it says what was meant.
+        ModuleNotFoundError: with the suggestion.
     """
     package, _, name = module.rpartition(".")
     if package not in sys.modules or name.startswith("_") or _is_left_out(module) or _is_looking_for_homes():
@@ -226,12 +226,12 @@ def refuse_import(module: str, meant_by: Callable[[str], list[str]] | None = Non
 
 
 def _is_left_out(module: str) -> bool:
-    """Return whether it is a room, which only a copy of this package lacks: then it isn't misnamed."""
+    """Return whether a module is a room: only a partial copy lacks one, so its name isn't misspelt."""
     return module in {f"{_ROOT}.{room}" for room in _ROOMS}
 
 
 def _is_looking_for_homes() -> bool:
-    """Return whether an answer is being sought already, by imports that may fail in a copy."""
+    """Return whether a search for suggestions is running already; its own imports may fail."""
     frame = sys._getframe(2)  # no state is needed to know it, in none of the threads
     while frame.f_back is not None and frame.f_code is not _homes.__code__:
         frame = frame.f_back
@@ -239,9 +239,9 @@ def _is_looking_for_homes() -> bool:
 
 
 class AnsweringPath(list[str]):
-    """The folders of a package. When none of them has a module, it says which one was meant.
+    """The folders of a package, which suggest another name if an import finds no module in them.
 
-    `import package.name` asks nothing else of the package before it says that there is no such module.
+    `import package.name` uses nothing else of the package before it fails, so this is the only place for it.
 
     Args:
         package: its `__name__`.
@@ -258,7 +258,7 @@ class AnsweringPath(list[str]):
         """Yield the folders, and refuse the import if nothing was found in them.
 
         Raises:
-            ModuleNotFoundError: it was an import that looked in all of them, and it is known what it meant.
+            ModuleNotFoundError: an import looked in all folders without success, and there is a suggestion.
         """
         yield from super().__iter__()
         wanted: object = sys._getframe(1).f_locals.get("fullname")  # as `PathFinder` calls it

@@ -1,7 +1,7 @@
 """Show values, names and paths in messages: bounded, on one line, safe to print.
 
 Every text that a model or an attacker may have written passes through here before it reaches a
-message. Nothing in this module takes time that grows with the size of the value shown.
+message. No function here takes longer for a larger value.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     """A path that is kept as nested pairs, the innermost step last: most are never written out."""
 
 EXCERPT_LENGTH = 60
-"""Characters of a received value that a message shows at most."""
+"""The most characters of a received value that a message shows."""
 
 LISTED_OPTIONS = 20
-"""Choices that a message lists before it counts the rest."""
+"""How many choices a message lists; it only counts the rest."""
 
 _COMPARED_LENGTH = 64
 _COMPARED_NAMES = 500
@@ -47,8 +47,8 @@ _INVISIBLE = (
     range(0xFFF0, 0xFFF9),
     range(0xE0000, 0xE1000),
 )
-"""What `isprintable` may take for printable, but has no shape: Default_Ignorable_Code_Point (Unicode,
-DerivedCoreProperties) but for the format characters."""
+"""Invisible characters that `isprintable` may accept: Default_Ignorable_Code_Point (Unicode,
+DerivedCoreProperties) without the format characters."""
 
 _FIRST_INVISIBLE = _INVISIBLE[0].start
 
@@ -57,13 +57,13 @@ _RESULT_LINE = ("What the tool ", " returned (call ", "):")
 
 
 def result_line(name: str, call_id: str) -> str:
-    """Return the line before images of a result, which some providers take only in a message of the user."""
+    """Return the line that introduces the images of a result in a user message."""
     before, between, after = _RESULT_LINE
     return f"{before}{name}{between}{call_id}{after}"
 
 
 def is_result_line(text: str) -> bool:
-    """Return whether a text in a message of the user is such a line."""
+    """Return whether a text in a user message is such a line."""
     before, between, after = _RESULT_LINE
     return text.startswith(before) and between in text and text.endswith(after)
 
@@ -102,11 +102,11 @@ _CLASS_NAMES = {name: vars(type)[name].__get__ for name in ("__name__", "__qualn
 
 
 def class_name(cls: type, attribute: str = "__name__") -> str:
-    """Return the name of a class, whatever its metaclass makes of that.
+    """Return the name of a class, even if its metaclass overrides the attribute.
 
     Args:
         cls: any class.
-        attribute: `__qualname__` for the name with those of what it stands in.
+        attribute: `__qualname__` for the name with those of the classes and functions around it.
     """
     return exact_text(_CLASS_NAMES[attribute](cls))
 
@@ -117,12 +117,12 @@ def class_name_of(value: object) -> str:
 
 
 def exact_text(text: str) -> str:
-    """Return a text as a `str` itself, which no method of a subclass or a `StrEnum` can change."""
+    """Return a plain `str` with the same characters, without the methods of a subclass or `StrEnum`."""
     return text if type(text) is str else str.__str__(text)
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an exception, empty if it can't write itself."""
+    """Return the message of an exception; empty if its `__str__` raises an error."""
     try:
         return exact_text(str(error))
     except Exception:  # noqa: BLE001  # the exception's own code
@@ -130,7 +130,7 @@ def message_of(error: BaseException) -> str:
 
 
 def said_by(error: BaseException, limit: int) -> str:
-    """Return what an exception says on one line: its message, or its class if there is none."""
+    """Return the message of an exception on one line, or its class if it has no message."""
     said = message_of(error).strip().partition(_LINK_OF_PYDANTIC)[0]
     return one_line(said or class_name_of(error), limit)
 
@@ -142,19 +142,19 @@ def show_error(error: BaseException, limit: int = 200) -> str:
     """Write the class and the message of any exception on one line.
 
     Args:
-        error: an exception, whatever its own code does.
-        limit: characters of the message.
+        error: any exception; errors in its own code don't matter.
+        limit: most characters of the message.
     """
     name = one_line(class_name_of(error), EXCERPT_LENGTH)
     return f"{name}: {said_by(error, limit)}" if message_of(error).strip() else name
 
 
 def exception_text(error: BaseException, limit: int = 1000) -> str:
-    """Write the class and the message of any exception in the lines that it has, safe to print.
+    """Write the class and the message of any exception, its lines kept, safe to print.
 
     Args:
-        error: an exception, whatever its own code does.
-        limit: characters of the text.
+        error: any exception; errors in its own code don't matter.
+        limit: most characters of the text.
     """
     name, message = class_name_of(error), message_of(error)
     text = f"{name}: {message[:limit]}" if message else name
@@ -198,7 +198,7 @@ def excerpt(value: object, limit: int = EXCERPT_LENGTH) -> str:
         return _excerpt_integer(value, limit)
     if isinstance(value, float):
         return clip(float.__repr__(value), limit)
-    room = limit - 3  # for what is inside: less at each level, so that the levels are bounded too
+    room = limit - 3  # the room for inner values: less at each level, so that the levels are bounded too
     if is_array(value):
         return _excerpt_items("[", "]", value, _excerpt_inner, room)
     if is_object(value):
@@ -232,7 +232,7 @@ def _excerpt_items(
     shown = ""
     for item in items:
         if len(shown) + len(_SEPARATOR) >= room:
-            # Nothing of this item is seen. If it were shown all the same, each level would double the work.
+            # This item has no room. If it were written anyway, each level would double the work.
             return f"{opening}{(shown + _SEPARATOR)[:room]}…{closing}"
         longer = shown + _SEPARATOR + show(item, room) if shown else show(item, room)
         if len(longer) > room:
@@ -247,7 +247,7 @@ def kind(value: object) -> str:
 
 
 def received(value: object) -> str:
-    """Describe what came: its JSON type and an excerpt, such as `string "5"`."""
+    """Describe a received value: its JSON type and an excerpt, such as `string "5"`."""
     name = kind(value)
     shown = excerpt(value)
     if shown in {name, class_name_of(value)}:
@@ -256,14 +256,14 @@ def received(value: object) -> str:
 
 
 def checked_text(what: str, value: object) -> str:
-    """Return a string that has to be one; of a subclass the text alone, as it may have code of its own.
+    """Return a value that must be a string as a plain `str`, because a subclass may have code of its own.
 
     Args:
-        what: the value is, such as `the name of a call`.
+        what: what to call the value, such as `the name of a call`.
         value: the given value.
 
     Raises:
-        TypeError: it isn't a string.
+        TypeError: the value isn't a string.
     """
     if not isinstance(value, str):
         message = f"{what} must be a string, not {received(value)}"
@@ -272,27 +272,27 @@ def checked_text(what: str, value: object) -> str:
 
 
 def writable_text(what: str, value: object) -> str:
-    """Return a string that has to be one, with U+FFFD for what no provider and no database can take.
+    """Return a value that must be a string, with U+FFFD for characters that providers and databases refuse.
 
     Args:
-        what: the value is.
+        what: what to call the value.
         value: the given value.
 
     Raises:
-        TypeError: it isn't a string.
+        TypeError: the value isn't a string.
     """
     return without_surrogates(checked_text(what, value))
 
 
 def checked_path(what: str, value: Any) -> str:
-    """Return a path, which has to be a string or an object such as `pathlib.Path`, as a string.
+    """Return a path as a string; it must be a string or an object such as `pathlib.Path`.
 
     Args:
-        what: the value is, such as `the path of a store`.
+        what: what to call the value, such as `the path of a store`.
         value: the given value.
 
     Raises:
-        TypeError: it is something else, or a path of bytes.
+        TypeError: the value isn't a path, or is a path of bytes.
     """
     with suppress(TypeError):
         path = cast("object", fspath(value))
@@ -320,8 +320,8 @@ def fault_list(head: str, lines: Sequence[object], most: int = 10, mark: str = "
     Args:
         head: the first line.
         lines: one for each fault.
-        most: of them that are shown.
-        mark: what each line begins with.
+        most: how many are shown.
+        mark: the beginning of each line.
     """
     shown = [f"{mark}{line}" for line in lines[:most]]
     rest = len(lines) - most
@@ -329,7 +329,7 @@ def fault_list(head: str, lines: Sequence[object], most: int = 10, mark: str = "
 
 
 def count_of(size: int, unit: str) -> str:
-    """Count things by the plural of their name: `1 item`, `2 items`."""
+    """Write a number with its unit, in the plural where needed: `1 item`, `2 items`."""
     return f"{size} {unit.removesuffix('s') if size == 1 else unit}"
 
 
@@ -337,13 +337,13 @@ def nearest(name: str, names: Iterable[str], likeness: float = 0.6) -> str | Non
     """Find the name that was probably meant.
 
     Args:
-        name: what was written.
-        names: what could have been meant.
+        name: the name as written.
+        names: the names to choose from.
         likeness: how similar a name must be at least; 1 is the same.
 
     Returns:
-        The one that differs only in case, spaces, `_` or `-`, else one that is a single slip away, else
-        the most similar one, else None. A name of more than 64 characters is not compared.
+        The name that differs only in case, spaces, `_` or `-`, else one that is a single slip away, else the
+        most similar one, else None. Names of more than 64 characters are not compared.
     """
     found = nearest_names(name, names, 1, likeness)
     return found[0] if found else None
@@ -353,9 +353,9 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
     """Find the names that were probably meant, the nearest first; see `nearest`.
 
     Args:
-        name: what was written.
-        names: what could have been meant.
-        most: of them that are returned.
+        name: the name as written.
+        names: the names to choose from.
+        most: how many are returned.
         likeness: as for `nearest`.
     """
     if len(name) > _COMPARED_LENGTH:
@@ -368,7 +368,7 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
     found = [*same, *near][:most]
     if len(found) == most:
         return found
-    # Only a name that was wrong pays for this import.
+    # Only a wrong name needs this import.
     from difflib import get_close_matches
 
     by_fold = {fold(candidate): candidate for candidate in candidates}
@@ -377,9 +377,9 @@ def nearest_names(name: str, names: Iterable[str], most: int, likeness: float = 
 
 
 def is_one_slip_away(name: str, other: str, likeness: float = 0.6) -> bool:
-    """Return whether one letter is missing, extra or wrong, or two are swapped, and most are right.
+    """Return whether names differ by one letter (missing, extra, wrong, or two swapped) of sufficiently many.
 
-    difflib takes the longest part that is the same first, so it finds little alike in `Edned` and `Ended`.
+    difflib matches the longest common part first, so it finds little in common between `Edned` and `Ended`.
     """
     longest = max(len(name), len(other), 1)
     if name == other or abs(len(name) - len(other)) > 1 or 1 - 1 / longest < likeness:
@@ -414,10 +414,10 @@ def _word() -> re.Pattern[str]:
 
 
 def key_step(key: object) -> str:
-    """Return the step of a path for a key of a map that isn't written yet: the text that it is, or shows.
+    """Return the step of a path for a key of a Python dict: the key itself if it is text, else its text.
 
     Args:
-        key: of a dict in Python, so anything that has a hash.
+        key: anything that has a hash.
     """
     if isinstance(key, str):
         return str.__str__(key)
@@ -427,11 +427,11 @@ def key_step(key: object) -> str:
 
 
 def no_such_prefix(prefix: str, names: Iterable[str]) -> str | None:
-    """Return that no name begins with a prefix, and how names begin, for a model; None if one does.
+    """Tell a model that no name begins with a prefix, and how names begin; return None if one does.
 
     Args:
-        prefix: of which the model thought.
-        names: of the tools.
+        prefix: the prefix that the model sent.
+        names: names of the tools.
     """
     count: dict[str, int] = {}
     for name in names:
@@ -448,7 +448,7 @@ def no_such_prefix(prefix: str, names: Iterable[str]) -> str | None:
 
 
 def steps_of(path: Path) -> tuple[str | int, ...]:
-    """Write out a path that was kept as nested pairs."""
+    """Return the steps of a path that was stored as nested pairs."""
     steps: list[str | int] = []
     while path is not None:
         path, step = path

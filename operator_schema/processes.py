@@ -1,4 +1,4 @@
-"""How does a process end, with all that it has started? Which signal handlers does a child not inherit?"""
+"""How is a process ended with everything that it started? Which signal handlers must a child not inherit?"""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def kill_group(
 ) -> None:
     """Send a signal to a process that was started with `start_new_session=True`, and to its whole group.
 
-    As long as nobody has waited for the process, no other one can have its number. Where there are no groups
-    of processes, it is killed alone.
+    As long as nobody has waited for the process, no other one can get its number. On systems without process
+    groups, only the process itself is killed.
 
     Args:
         process: the leader of its group.
@@ -41,16 +41,16 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 _found: list[Mapping[signal.Signals, Any]] = []
 """The handlers that each use of `kept_from_children` found."""
 _of_thread = local()
-"""The signals that a thread let through before it forked."""
+"""The signal mask that a thread had before it forked."""
 
 
 @contextmanager
 def kept_from_children() -> Generator[None]:
-    """Give processes that are forked meanwhile the handlers of SIGINT and SIGTERM from before.
+    """Give processes that are forked in this context the handlers of SIGINT and SIGTERM from before it.
 
     A forked child inherits handlers, and with an event loop also the file descriptor that reports signals: a
-    signal for the child would stop its parent, and not the child. Whatever sets such handlers, a library or
-    `asyncio` itself, belongs inside.
+    signal for the child would stop its parent, and not the child. Code that sets such handlers, such as a
+    library or `asyncio` itself, belongs inside the context.
     """
     handlers = {number: signal.getsignal(number) for number in _ENDING}
     _found.append(handlers)

@@ -1,4 +1,4 @@
-"""Are two values the same: as JSON, as their class says, or in all that they keep?"""
+"""Are two values the same: as JSON, by their `__eq__`, or in everything that they store?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 CHARACTERS_A_STEP: Final = 32
-"""Characters that are looked at in one step."""
+"""How many characters count as one step."""
 
 
 def is_same_json(one: Any, other: Any) -> bool:
@@ -40,15 +40,15 @@ def is_same_json(one: Any, other: Any) -> bool:
 
 
 def same_text(value: Any, count: Callable[[int], None] = lambda _: None) -> str:
-    """Return a text that two values share exactly when they are the same JSON value.
+    """Return a text that is equal for two values exactly when they are the same JSON value.
 
     Args:
-        value: of JSON.
-        count: called with the number of steps before they are done.
+        value: a JSON value.
+        count: called with a number of steps before these steps are done; it may raise an error to stop.
     """
     if isinstance(value, str):
         count(1 + len(value) // CHARACTERS_A_STEP)
-        return str.__repr__(value)  # a member of a `StrEnum` has another
+        return str.__repr__(value)  # a member of a `StrEnum` has another `repr`
     count(1)
     if isinstance(value, float) and value.is_integer():
         return hex(int(value))
@@ -66,7 +66,7 @@ def same_text(value: Any, count: Callable[[int], None] = lambda _: None) -> str:
 
 
 def is_equal(one: Any, other: Any) -> bool:
-    """Return whether two values of one class are equal: as it says, or in all that they keep."""
+    """Return whether two values of one class are equal: by its `__eq__`, or in everything that they store."""
     try:
         return bool(one == other) or (type(one) is type(other) and is_same_state(one, other))
     except Exception:  # noqa: BLE001  # a class's own code
@@ -75,22 +75,23 @@ def is_equal(one: Any, other: Any) -> bool:
 
 _ARRAYS: Final[Any] = (list, tuple)
 _RECORDS: Final = ("__dataclass_fields__", "__pydantic_fields__", "__attrs_attrs__", "__struct_fields__")
-"""What classes have whose instances are their attributes: of dataclasses and of other libraries."""
+"""Attributes of classes whose instances are compared by their fields: dataclasses and those of other
+libraries."""
 
 _NOT_KEPT: Final = frozenset({"__pydantic_private__", "__pydantic_fields_set__"})
-"""Attributes of pydantic's models that say nothing about the values of their fields."""
+"""Attributes of pydantic's models that don't affect the values of their fields."""
 
 
 def is_same_state(made: object, given: object) -> bool:
-    """Return whether a value is the same as one that was made anew, at every depth.
+    """Return whether a value is the same as a newly made one, at every depth.
 
-    Of instances, all attributes count: also those that aren't fields, and those that an `__eq__` leaves out.
-    Where that can't be known, such as of functions, they aren't the same.
+    All attributes of instances count, even those that aren't fields or that an `__eq__` leaves out. Objects
+    whose state can't be known, such as functions, aren't the same.
 
     Args:
-        made: the new one.
-        given: of the same class, or of a subclass of it or of one above it, of which the attributes of
-            `made` count.
+        made: the new value.
+        given: the other value, of the same class, a subclass or a base class; only the attributes that `made`
+            has count.
     """
     try:
         return _is_same(made, given)
@@ -121,9 +122,9 @@ def _is_same_mapping(made: Mapping[Any, Any], given: Mapping[Any, Any]) -> bool:
 
 
 def _is_record(value: object) -> bool:
-    """Return whether the attributes of a value say what it is, and not its `__eq__`."""
+    """Return whether a value is compared by its attributes, rather than by its `__eq__`."""
     cls: Any = type(value)
-    if cls is FunctionType:  # what it does isn't in its attributes
+    if cls is FunctionType:  # its behaviour isn't in its attributes
         return False
     return cls.__eq__ is object.__eq__ or any(hasattr(cls, name) for name in _RECORDS)
 
@@ -135,7 +136,7 @@ def slots_of(cls: type) -> list[str]:
 
 
 def _attributes(value: object) -> dict[str, Any]:
-    """Return everything that an instance stores, without values that it computed on demand."""
+    """Return all attributes that an instance stores, except values that it computed on demand."""
     cls = type(value)
     kept: dict[str, Any] = {name: getattr(value, name) for name in slots_of(cls) if hasattr(value, name)}
     kept |= getattr(value, "__dict__", {})

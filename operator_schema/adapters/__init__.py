@@ -1,4 +1,4 @@
-"""Adapters that give our tools to frameworks and protocols: one module each, imported only by its name."""
+"""Adapters from our tools to frameworks and protocols: one module each, imported only by its name."""
 
 from __future__ import annotations
 

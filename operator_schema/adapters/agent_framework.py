@@ -1,8 +1,8 @@
 """agent-framework: our tools as its function tools; needs the extra `agent-framework`.
 
-Options of `to_tool` are those of `FunctionTool`, such as `max_invocations` and `approval_mode`, which is
-`"always_require"` for a tool with `confirm=True` by default. The `FunctionInvocationContext` and the
-`AgentSession` are there for each call by their types, and the runtime's keyword arguments by their names.
+`to_tool` takes the options of `FunctionTool`, such as `max_invocations` and `approval_mode`; by default, that
+is `"always_require"` for a tool with `confirm=True`. Each call can inject the `FunctionInvocationContext` and
+the `AgentSession` by their types, and the runtime's keyword arguments by their names.
 """
 
 from __future__ import annotations

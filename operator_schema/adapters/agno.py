@@ -1,8 +1,8 @@
 """agno: our tools as its functions, one by one or as a toolkit; needs the extra `agno`.
 
-Options of `to_tool` are those of agno's `Function`, such as `tool_hooks` and `requires_confirmation`, which
-is that of the tool (`confirm=True`) by default. The `RunContext`, the `Agent`, and the dependencies of the
-run by their names are there for each call.
+`to_tool` takes the options of agno's `Function`, such as `tool_hooks` and `requires_confirmation`, whose
+default is the tool's `confirm`. Each call can inject the `RunContext` and the `Agent` by their types, and the
+dependencies of the run by their names.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ answer_misnamed(__name__)
 
 
 class ToolCallError(Exception):
-    """A call has no result; its message is what the model reads, marked by agno as an error."""
+    """A call has no result; the message is the text for the model, which agno marks as an error."""
 
 
 def _made(tool: Tool[..., Any], runner: Runner, /, *, is_async: bool | None = None, **native: Any) -> Any:
@@ -105,17 +105,17 @@ to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 class Toolkit(LiveTools, AgnoToolkit):
     """The tools of a registry, for `Agent(tools=[Toolkit(registry)])`.
 
-    Each run sees those that are switched on then.
-    It takes what `to_tools` takes, and the `name` of the toolkit.
+    Each run sees the tools that are switched on at that time. It takes the arguments of `to_tools`, and the
+    `name` of the toolkit.
     """
 
     adapter = _adapter
     theirs: ClassVar[Any] = {"name": "toolkit"}
 
     def get_functions(self) -> dict[str, Any]:
-        """Return the functions that are switched on now, for a run without an event loop."""
+        """Return functions for the tools that are switched on now, for a run without an event loop."""
         return {one.name: one for one in self.made_now(is_async=False)}
 
     def get_async_functions(self) -> dict[str, Any]:
-        """Return the functions that are switched on now, for a run in an event loop."""
+        """Return functions for the tools that are switched on now, for a run in an event loop."""
         return {one.name: one for one in self.made_now(is_async=True)}

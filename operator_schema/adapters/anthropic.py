@@ -1,7 +1,7 @@
 """anthropic: our tools for the tool runner of its SDK; needs the extra `anthropic`.
 
-Without the runner, `operator_schema.providers.anthropic` has all that a request needs. `to_tool` and
-`to_tools` are for `Anthropic().beta.messages.tool_runner(tools=[…])`, with `is_async=True` for the runner of
+Without the runner, use `operator_schema.providers.anthropic`, which makes requests. `to_tool` and `to_tools`
+are for `Anthropic().beta.messages.tool_runner(tools=[…])`, with `is_async=True` for the runner of
 `AsyncAnthropic`. Other options are more keys of the definition, such as `cache_control` and `strict`.
 """
 
@@ -29,7 +29,7 @@ answer_misnamed(__name__)
 
 
 class _Shared:
-    """What the tools of both runners share."""
+    """The common base of the tools for both runners."""
 
     def __init__(self, tool: Tool[..., Any], runner: Runner, /, **native: Any) -> None:
         self._tool, self._runner, self._native = tool, runner, native
@@ -40,16 +40,16 @@ class _Shared:
         return self._tool.name
 
     def to_dict(self) -> Any:
-        """Return the definition that is sent."""
+        """Return the definition for the request."""
         examples = {"input_examples": list(self._tool.examples)} if self._tool.examples else {}
         return {**_definition(self._tool), **examples, **self._native}
 
 
 def _definition(tool: Tool[..., Any]) -> dict[str, Any]:
-    """Return the definition of a tool as the API takes it.
+    """Return the definition of a tool in the form of the API.
 
     Raises:
-        SchemaError: the arguments can't be an object, or all of their schema is in another document.
+        SchemaError: the arguments can't be an object, or their schema only refers to another document.
     """
     definition: dict[str, Any] = {**tool.definition()}
     definition["input_schema"] = plain_schema(definition["input_schema"], tool.name, "Anthropic")
@@ -60,18 +60,18 @@ def _definition(tool: Tool[..., Any]) -> dict[str, Any]:
 
 
 class _PlainTool(_Shared, BetaBuiltinFunctionTool):
-    """A tool for the plain runner."""
+    """A tool for the runner of `Anthropic`."""
 
     def call(self, input: Any) -> Any:  # noqa: A002  # its name there
-        """Run a call; the runner doesn't say which one it is."""
+        """Run a call; the runner gives no id for it."""
         return _blocks(self._runner.run_sync(self.name, input))
 
 
 class _AsyncTool(_Shared, BetaAsyncBuiltinFunctionTool):
-    """A tool for the async runner."""
+    """A tool for the runner of `AsyncAnthropic`."""
 
     async def call(self, input: Any) -> Any:  # noqa: A002  # its name there
-        """Run a call; the runner doesn't say which one it is."""
+        """Run a call; the runner gives no id for it."""
         return _blocks(await self._runner.run(self.name, input))
 
 

@@ -1,4 +1,4 @@
-"""What is a person asked about a call of a framework, and does what they agreed to run?"""
+"""Questions to a person about calls of a framework, and checks that only the approved call runs."""
 
 from __future__ import annotations
 
@@ -31,24 +31,22 @@ __all__ = [
 ]
 
 Asks: TypeAlias = "Callable[[Any, dict[str, Any]], Any] | str | None"
-"""How a framework asks a person about a call of a tool with `confirm=True`.
-
-A function takes the framework's own context of the call, and the question, as `question_about` returns it.
-It returns the person's answer, in whatever form the framework gives it, or something to await; None if nobody
-can be asked; `Reject` with what the model reads instead of a question to a person. `"before"`: the framework
-itself holds the call back until a person agrees. None: it has no way to ask.
+"""How a framework asks a person about a call of a tool with `confirm=True`. A function takes the framework's
+own context of the call, and the question, as `question_about` returns it. It returns the person's answer, in
+any form of the framework, or something to await; None if nobody can be asked; `Reject` with a text for the
+model if no person should be asked. `"before"`: the framework itself holds the call back until a person
+agrees. None: it has no way to ask.
 """
 
 Kept: TypeAlias = "Callable[[Any, str], Any] | None"
-"""Where a framework keeps the question until a person has agreed to it.
-
-A function takes the framework's own context of the call and the key of the question as it would be now, and
-returns the question as it was, or something to await; None if it isn't there. None instead of a function: the
-framework can keep nothing, as the page about frameworks says.
+"""How to get the question that a framework stored until a person agreed. A function takes the framework's own
+context of the call and the key that the question would have now, and returns the stored question, or
+something to await; None if it isn't there. None instead of a function: the framework can't store anything;
+see the page about frameworks.
 """
 
 ONLY_ALONE = Reject("a person can be asked about it only if it is the only call: make it again, alone")
-"""What a function of `Asks` returns where the answer to one of several calls would do more than it should."""
+"""Returned by a function of `Asks` if the answer to one of several calls would also affect the others."""
 
 _OTHER_ARGUMENTS = Reject("the program changed its arguments, and a person agreed to those that you wrote")
 _FORGOTTEN = Reject(
@@ -65,15 +63,15 @@ _MOST_IGNORED = 8
 
 
 def question_about(call: ToolCall[Any]) -> dict[str, Any]:
-    """Return what a person reads about a call that waits, as text and as data.
+    """Return the question to a person about a call that waits, as text and as data.
 
     Args:
-        call: with the arguments as hooks left them.
+        call: the call, after changes by hooks.
 
     Returns:
-        `question`: the text. `tool`: its name. `arguments`: those that run. `reason`: why it waits; empty if
-        only the tool asks for it. `ignored`: arguments of the model that the tool doesn't know. `key`:
-        another one as soon as the tool or the arguments change.
+        `question`: the text. `tool`: name of the tool. `arguments`: the arguments with which the call runs.
+            `reason`: why it waits; empty if only the tool requires it. `ignored`: arguments of the model that
+            the tool doesn't know. `key`: identifies tool and arguments; it changes when they change.
     """
     from ..rounds import call_text  # nobody may ever be asked
 
@@ -89,12 +87,12 @@ def question_about(call: ToolCall[Any]) -> dict[str, Any]:
 
 
 def of_the_tool(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a question says of its tool alone: a person agreed to any arguments, or to their own."""
+    """Return the part of a question about the tool alone, for an approval of any arguments."""
     return {"key": str(question.get("key")).partition(".")[0]}
 
 
 def refusal_of(ignored: list[str]) -> str:
-    """Write for the model why nobody is asked about a call with arguments that the tool doesn't know."""
+    """Return the text for the model that nobody is asked about a call with unknown arguments."""
     why = f"a person can't agree to arguments that the tool doesn't know: {listed(ignored, _MOST_IGNORED)}"
     return f"{why}. Make the call again without them"
 
@@ -114,7 +112,7 @@ def _ignored_keys(call: ToolCall[Any]) -> list[str]:
 
 
 def asking(asks: Callable[[Any, dict[str, Any]], Any], kept: Kept, host: Any, *, shows_call: bool) -> Confirm:
-    """Return what asks a person by the framework's own means, and compares what they agreed to.
+    """Return a function that asks a person by the framework's own means, and checks that the same call runs.
 
     Args:
         asks: as for `Adapter`.
@@ -135,7 +133,7 @@ def asking(asks: Callable[[Any, dict[str, Any]], Any], kept: Kept, host: Any, *,
 
 
 def holding_back(kept: Kept, host: Any) -> Confirm:
-    """Return what agrees to a call that the framework held back, and to which a person has agreed.
+    """Return a function that approves a call which the framework held back until a person agreed.
 
     Args:
         kept: as for `Adapter`.
@@ -155,22 +153,22 @@ async def agreed_by_tool(call: ToolCall[Any]) -> bool | Reject | None:
 
 
 async def asked_elsewhere(call: ToolCall[Any]) -> bool | Reject | None:
-    """Do what `"run"` says, but for arguments that the tool would leave out: somebody may have read them."""
+    """Approve as `"run"` does, but refuse a call with unknown arguments, which somebody may have read."""
     return (_refused_for_ignored_keys(call) or True) if call.reason == CONFIRM else None
 
 
 async def not_agreed(call: ToolCall[Any]) -> Reject | None:
-    """Say why nobody was asked about a call; None if there is no reason in the call."""
+    """Refuse a call with unknown arguments, about which nobody was asked; return None for other calls."""
     return _refused_for_ignored_keys(call)
 
 
 def _agreed_as_written(call: ToolCall[Any]) -> bool | Reject:
-    """Agree to a call of which a person has read the arguments that the model wrote, if these run."""
+    """Approve a call whose original arguments a person has read, if it runs with exactly these."""
     return _refused_for_ignored_keys(call) or is_as_written(call) or _OTHER_ARGUMENTS
 
 
 def _refused_for_ignored_keys(call: ToolCall[Any]) -> Reject | None:
-    """Refuse a call of which a person reads arguments that its tool doesn't know; None if it knows all."""
+    """Refuse a call with arguments that its tool doesn't know; return None if it knows all."""
     names = _ignored_keys(call)
     return Reject(refusal_of(names)) if names else None
 
@@ -185,12 +183,12 @@ async def _agreed_as_asked(call: ToolCall[Any], kept: Kept, host: Any) -> bool |
 def _agreement_to(
     call: ToolCall[Any], now: str, kept: Mapping[str, Any] | None
 ) -> bool | Reject | RunNormally:
-    """Return the decision about a call to which a person agreed: what they were asked about runs, or nothing.
+    """Return the decision about a call that a person approved: only the call that they read may run.
 
     Args:
-        call: as it would run now.
+        call: the call as it would run now.
         now: its key.
-        kept: the question that the framework kept, or `of_the_tool` of one; None if it has none.
+        kept: the question that the framework stored, or only `of_the_tool` of one; None if it has none.
     """
     key = None if kept is None else kept.get("key")
     if kept is None or not isinstance(key, str):

@@ -1,4 +1,4 @@
-"""What do all adapters share: how a framework takes tools, what is checked, and how calls run?"""
+"""The common parts of all adapters: making tools of a framework, checking arguments, running calls."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ L = TypeVar("L")
 P = ParamSpec("P")
 
 Context: TypeAlias = Mapping[Any, Any] | Callable[[Any], Mapping[Any, Any]]
-"""What your program injects, or a function that makes it from the context of the framework."""
+"""The values that your program injects, or a function that makes them from the framework's context."""
 
 Tools: TypeAlias = "Executor | Registry | Toolset[Any] | Iterable[Tool[..., Any]]"
-"""Everything that is several tools, or what runs their calls."""
+"""Several tools in any form, or an executor with them."""
 
 
 @contextmanager
 def needing(module: str, requirement: str, extra: str) -> Generator[None]:
-    """If the import inside fails, or the framework is too old, name the extra to install.
+    """Name the extra to install if an import in this context fails, or the framework is too old.
 
     Args:
         module: name of the framework's module.
         requirement: distribution and version, for the message.
-        extra: of operator-schema.
+        extra: name of the extra of operator-schema.
 
     Raises:
-        ModuleNotFoundError: it is missing.
-        ImportError: it lacks a module or a name.
+        ModuleNotFoundError: the framework is missing.
+        ImportError: the framework lacks a module or a name.
     """
     try:
         yield
@@ -76,26 +76,28 @@ def needing(module: str, requirement: str, extra: str) -> Generator[None]:
 
 
 class Adapter(Generic[T]):
-    """How one framework takes our tools; its `to_tool` and `to_tools` are those of the framework's module.
+    """The adapter to one framework; its `to_tool` and `to_tools` become those of the framework's module.
 
     Args:
-        name: of the framework, for messages.
-        make: returns a tool of the framework; it takes our tool, what runs the calls, and the framework's own
-            options by name.
-        own: returns what the framework has for a call, by type, from its own context of the call; a class
-            stands for a context that is there by this type. None: the framework has nothing.
-        hosts: more classes whose instances the framework gives: parameters of them need no `skip`. None for a
-            class of what isn't installed.
+        name: name of the framework, for messages.
+        make: returns a tool of the framework, given our tool, the runner of its calls, and the framework's
+            own options by name.
+        own: returns the objects of the framework that a call can inject, by type, from its own context of the
+            call; a class means that the context itself can be injected by this type. None: the framework has
+            nothing to inject.
+        hosts: more classes whose instances the framework provides: parameters with these types need no
+            `skip`. None for a class of a library that isn't installed.
         asks: how the framework asks a person.
-        agreed: of a framework that holds calls back: takes its own context of a call, and returns whether a
-            person has agreed to this very call. None if it can't say.
-        kept: where the framework keeps the question.
+        agreed: for a framework that holds calls back: takes its own context of a call, and returns whether a
+            person has approved exactly this call. None if the framework doesn't know.
+        kept: how to get the question that the framework stored.
         shows_call: whether the framework also shows the person the call as the model wrote it, if `asks` is a
-            function: then nobody is asked about a call with arguments that the tool doesn't know.
-        native_results: as for `Executor`; None for a class of what isn't installed.
-        pass_through: as for `Executor`; None for a class of what isn't installed.
-        options: names of the options of a class that takes whatever it gets, and that class's name.
-        taken: names of parameters that the framework's way of calling tools needs itself.
+            function. If so, nobody is asked about a call with arguments that the tool doesn't know.
+        native_results: as for `Executor`; None for a class of a library that isn't installed.
+        pass_through: as for `Executor`; None for a class of a library that isn't installed.
+        options: the name of a class of the framework that accepts any options, with the names of its real
+            ones.
+        taken: names that the framework needs for itself, so that parameters can't have them.
         lists_disabled: whether `to_tools` also gives tools that are switched off, because the framework asks
             about each of them in each run.
     """
@@ -149,17 +151,17 @@ class Adapter(Generic[T]):
 
         Args:
             tool: one of ours.
-            context: what your program injects, by type or by name; or a plain function that takes the
-                framework's own context of a call (None where there is none) and returns that. What the
-                framework gives is there anyway, by its type.
-            executor: what runs the calls, for limits of your own; it has this tool.
+            context: the values that your program injects, by type or by name; or a plain function that takes
+                the framework's own context of a call (None if there is none) and returns these values. The
+                framework's own objects can always be injected by their types.
+            executor: an executor to run the calls, for limits of your own; it must have this tool.
             confirm: who is asked before a tool with `confirm=True` runs, as for `Executor`; `"run"` if your
-                program has another way of asking. By default, the framework asks by its own means; where it
-                has none, such calls aren't run.
-            native: what the framework's own class takes.
+                program has another way of asking. By default, the framework asks by its own means; if it has
+                none, such calls aren't run.
+            native: options of the framework's own class.
 
         Raises:
-            TypeError: an argument is of another kind.
+            TypeError: an argument has the wrong type.
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
         self._check_native(native)
@@ -183,11 +185,11 @@ class Adapter(Generic[T]):
             context: as for `to_tool`; by default that of the executor.
             executor: as for `to_tool`; it has the same tools.
             confirm: as for `to_tool`.
-            native: what the framework's own class takes.
+            native: options of the framework's own class.
 
         Raises:
             DuplicateToolError: two tools have the same name.
-            TypeError: an argument is of another kind, or there are two executors.
+            TypeError: an argument has the wrong type, or there are two executors.
             ValueError: the executor has other tools, or the framework can't take one.
         """
         runner = self.runner(tools, context, executor, confirm, native)
@@ -204,7 +206,7 @@ class Adapter(Generic[T]):
         native: Mapping[str, Any],
         **limits: Any,
     ) -> Runner:
-        """Return what runs the calls of several tools.
+        """Return the runner for the calls of several tools.
 
         Args:
             tools: as the user gave them.
@@ -212,21 +214,21 @@ class Adapter(Generic[T]):
             executor: as the user gave it; None for one of the adapter's own.
             confirm: as the user gave it.
             native: options of the framework, as the user gave them.
-            limits: more options of an executor of the adapter's own.
+            limits: more options for an executor of the adapter's own.
 
         Raises:
             DuplicateToolError: two tools have the same name.
-            TypeError: an argument is of another kind.
-            ValueError: the executor has other tools, or `confirm` is something else.
+            TypeError: an argument has the wrong type.
+            ValueError: the executor has other tools, or `confirm` has the wrong type.
         """
         self._check_native(native)
         return self._runner(tools, context, executor, confirm, None, **limits)
 
     def made(self, tool: Tool[..., Any], runner: Runner, native: Mapping[str, Any]) -> T:
-        """Return a tool of the framework, whose calls a runner runs.
+        """Return a tool of the framework whose calls a runner runs.
 
         Raises:
-            ValueError: the framework can't call it.
+            ValueError: the framework can't call the tool.
         """
         _check_parameters(tool, self._name, self._taken)
         return self._make(tool, runner.replace(made_of=tool), **native)
@@ -261,11 +263,11 @@ class Adapter(Generic[T]):
 
 
 def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:
-    """Return `own` of a framework whose context holds an object of your program.
+    """Return the `own` of an adapter to a framework whose context holds an object of your program.
 
     Args:
-        attribute: name of the context's attribute with the object, which tools get by its type; None is no
-            object.
+        attribute: name of the context's attribute with the object, which tools get by its type; a None there
+            is ignored.
         cls: the type under which tools get the context itself; None for its own class.
     """
 
@@ -282,20 +284,20 @@ def _by_type(cls: type) -> Callable[[Any], Mapping[Any, Any]]:
 
 
 class Runner(Value):
-    """How an adapter runs the calls of its framework.
+    """Runs the calls of a framework for an adapter.
 
     Attributes:
-        executor: what runs them.
-        context: what your program injects, or a function that takes the framework's own context and
-            returns that; None for nothing.
-        confirm: as for `Executor`; None for what the framework or the executor has.
+        executor: the executor.
+        context: the values that your program injects, or a function that takes the framework's own context
+            and returns them; None for nothing.
+        confirm: as for `Executor`; None for the framework's or the executor's way to ask.
         own: as `Adapter` takes it, a function or None.
         asks: how the framework asks a person.
         agreed: as `Adapter` takes it.
         kept: as `Adapter` takes it.
         shows_call: as `Adapter` takes it.
-        made_of: the tool that the framework got; None if it asks for the tools at each step. The registry may
-            have another tool of that name by now, about which nobody was asked.
+        made_of: the tool that the framework's tool was made from; None if it asks for the tools at each step.
+            By now, the registry may have another tool of that name, which nobody was asked about.
     """
 
     executor: Executor
@@ -324,19 +326,19 @@ class Runner(Value):
         """Run one call.
 
         Args:
-            name: of the tool.
-            arguments: as the framework gives them.
+            name: name of the tool.
+            arguments: the arguments as the framework gives them.
             host: the framework's own context of the call; None if there is none.
-            call_id: None where the framework doesn't say.
-            more: what else the framework has for the call, by type, None for what it lacks. What your program
-                gives wins.
-            context: what `context_of` has returned, if it has been asked already.
+            call_id: id of the call; None if the framework doesn't know it.
+            more: further objects of the framework for the call, by type; None for an absent one. Values of
+                your program win.
+            context: the result of `context_of`, if it was called already.
             on_progress: as for `Executor.run`.
-            confirm: what asks about this call by the framework's own means, where `Adapter.asks` doesn't.
+            confirm: asks about this call by the framework's own means, if `Adapter.asks` doesn't.
             sent_name: as in a `RawCall`.
 
         Raises:
-            BaseException: of `pass_through`; what the function given as `context` raises.
+            BaseException: one of `pass_through`, or any exception of the function given as `context`.
         """
         call = RawCall(call_id, name, arguments, sent_name=sent_name)
         if context is None:
@@ -354,13 +356,13 @@ class Runner(Value):
         more: Mapping[Any, Any] | None = None,
         confirm: Confirm | None = None,
     ) -> ToolResult:
-        """Do what `run` does, and wait for it, as `Executor.run_sync` does."""
+        """Run a call as `run` does, and wait for its result, as `Executor.run_sync` does."""
         call = RawCall(call_id, name, arguments)
         context = self.context_of(host, more)
         return self.executor.run_sync(call, context=context, confirm=self._asking(name, host, confirm))
 
     def context_of(self, host: Any, more: Mapping[Any, Any] | None = None) -> Mapping[Any, Any]:
-        """Return what can be injected into a call; the arguments are those of `run`."""
+        """Return the values that a call can inject; the arguments are those of `run`."""
         own: Mapping[Any, Any] = {} if self.own is None or host is None else self.own(host)
         if more:
             own = {**own, **{key: value for key, value in more.items() if value is not None}}
@@ -373,11 +375,11 @@ class Runner(Value):
         return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
 
     def context_for_switches(self, host: Any) -> Mapping[Any, Any]:
-        """Return what `context_of` returns, made only if a switch looks at it: no call has begun yet."""
+        """Return the mapping of `context_of`, made only if a switch uses it; no call has begun yet."""
         return _Later(lambda: self.context_of(host))
 
     def may_wait(self, tool: Tool[..., Any]) -> bool:
-        """Return whether calls of a tool may have to wait for a person: because of the tool, or of hooks."""
+        """Return whether calls of a tool may have to wait for a person, because of the tool or of hooks."""
         return self.confirm is None and (bool(tool.annotations.confirm) or self.executor.may_defer(tool.name))
 
     def holds_back(self, tool: Tool[..., Any]) -> bool:
@@ -387,15 +389,15 @@ class Runner(Value):
     async def question(
         self, name: str, arguments: Any, host: Any = None, *, call_id: str | None = None
     ) -> dict[str, Any] | None:
-        """Return what a person has to be asked about a call; None if it runs, or is refused, without that.
+        """Return the question to a person about a call; None if it runs, or is refused, without a question.
 
-        Hooks are asked, so that nobody is asked in vain.
+        Hooks are asked first, so that nobody is asked in vain.
 
         Args:
-            name: of the tool.
-            arguments: as the framework gives them.
+            name: the name of the tool.
+            arguments: the arguments as the framework gives them.
             host: the framework's own context of the call.
-            call_id: None where the framework doesn't say.
+            call_id: id of the call; None if the framework doesn't know it.
         """
         if self.confirm is not None:
             return None
@@ -420,13 +422,13 @@ class Runner(Value):
         return agreed_by_tool if is_held_back else None
 
     def _is_replaced(self, name: str) -> bool:
-        """Return whether the framework's tool was made of another one: so a person has read of that one."""
+        """Return whether the registry has replaced the tool that a person may have been asked about."""
         made_of, registry = self.made_of, self.executor.registry
         return made_of is not None and name in registry and registry[name] != made_of
 
 
 class _Later(Mapping[Any, Any]):
-    """A mapping that is made when somebody looks at it."""
+    """A mapping that is made when it is first used."""
 
     def __init__(self, make: Callable[[], Mapping[Any, Any]]) -> None:
         self._make = make
@@ -448,19 +450,19 @@ class _Later(Mapping[Any, Any]):
 class LiveTools:
     """The tools of a registry, for a framework that asks for them again and again.
 
-    What is registered or switched later is seen when it asks next. A subclass names its `adapter`, and
-    derives from the framework's own class too.
+    Later changes of the registry take effect when the framework asks next. A subclass sets its `adapter`, and
+    also derives from the framework's own class.
 
     Args:
         tools: a registry, a toolset, or any iterable of tools.
         context: as for `to_tool`.
-        executor: what runs the calls; its registry has these tools.
+        executor: an executor to run the calls; its registry must have these tools.
         confirm: as for `to_tool`.
-        native: as for `to_tool`, for each tool; and what the framework's own class of toolsets takes.
+        native: as for `to_tool`, for each tool; and options of the framework's own class of toolsets.
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
         ValueError: the executor has other tools.
     """
 
@@ -508,7 +510,7 @@ class LiveTools:
 
         Args:
             host: the framework's own context, if it gives one.
-            more: for `make`.
+            more: further arguments for `make`.
         """
         native = {**self._native, **more}
         return [self.adapter.made(tool, self._runner, native) for tool in self.offered(host)]
@@ -531,7 +533,7 @@ def listed(make: Callable[P, L]) -> Callable[P, list[L]]:
 
 
 def registry_of(tools: Tools) -> Registry:
-    """Return tools as a registry, in which those that a toolset hides are switched off."""
+    """Return tools as a registry; tools that a toolset hides are switched off in it."""
     if isinstance(tools, Executor):
         return tools.registry
     return tools if isinstance(tools, Registry) else Registry(tools)
@@ -544,7 +546,7 @@ def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]
     """Check that a framework can call a tool by the names of its parameters.
 
     Args:
-        tool: as the model sees it.
+        tool: the tool as the model sees it.
         framework: its name, for the message.
         taken: names that its own way of calling tools needs.
 
@@ -565,7 +567,7 @@ def _only_executor(executor: Executor, other: Executor | None) -> Executor:
     """Return the executor that is given in place of tools.
 
     Raises:
-        TypeError: there is another one.
+        TypeError: there is another executor.
     """
     if other is not None:
         message = "the executor given in place of tools already has them: leave out executor="
@@ -574,11 +576,11 @@ def _only_executor(executor: Executor, other: Executor | None) -> Executor:
 
 
 def _check_executor(executor: Executor, registry: Registry) -> None:
-    """Check what is given as the executor of the tools of a registry.
+    """Check the given executor for the tools of a registry.
 
     Raises:
-        TypeError: it isn't one.
-        ValueError: it has other tools.
+        TypeError: the object isn't an executor.
+        ValueError: the executor has other tools.
     """
     _check_is_executor(executor)
     if executor.registry is not registry and list(executor.registry) != list(registry):
@@ -587,15 +589,15 @@ def _check_executor(executor: Executor, registry: Registry) -> None:
 
 
 def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
-    """Check options that go to a class of the framework which takes whatever it gets.
+    """Check options for a class of the framework that itself accepts any options.
 
     Args:
         native: as the user gave them.
-        known: names of the options that it has.
-        owner: its name, for the message.
+        known: names of the class's real options.
+        owner: name of the class, for the message.
 
     Raises:
-        TypeError: one is unknown.
+        TypeError: an option is unknown.
     """
     names = list(known)
     for name in native:
@@ -607,10 +609,10 @@ def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) 
 
 
 def _check_context(context: Any) -> None:
-    """Check what is given as the context.
+    """Check the given context.
 
     Raises:
-        TypeError: it is neither a mapping nor a function.
+        TypeError: the context is neither a mapping nor a function.
     """
     if context is not None and not isinstance(context, Mapping) and not callable(context):
         message = f"context must be a mapping, or a function that returns one, not {received(context)}"
@@ -624,11 +626,11 @@ def _check_is_executor(executor: Any) -> None:
 
 
 def _check_has(executor: Executor, tool: Tool[..., Any]) -> None:
-    """Check what is given as the executor of one tool; it may have more.
+    """Check the given executor for one tool; it may have more tools.
 
     Raises:
-        TypeError: it isn't one.
-        ValueError: it has another tool of this name, or none.
+        TypeError: the object isn't an executor.
+        ValueError: the executor has another tool of this name, or none.
     """
     _check_is_executor(executor)
     if tool.name not in executor.registry or executor.registry[tool.name] != tool:

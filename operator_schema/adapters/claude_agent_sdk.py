@@ -38,20 +38,20 @@ def to_server(
 
     Claude Code asks a person about every tool that isn't in its `allowed_tools`, so tools with `confirm=True`
     run when it calls them. Make server and `allowed_tools` at the same time: if a registry later replaces an
-    allowed tool by one with `confirm=True`, that one doesn't run, as nobody was asked. `confirm=True` among
-    the other arguments has the server ask too.
+    allowed tool by one with `confirm=True`, the new tool doesn't run, because nobody was asked. With the
+    argument `confirm=True`, the server asks too.
 
     Args:
         tools: a registry, a toolset, or any iterable of tools. Claude Code lists them once for each query.
-        name: under which it is in `mcp_servers`; the model reads `mcp__NAME__TOOL`.
-        context: what your program injects, by type or by name; or a plain function that takes the
-            `ServerRequestContext` of a call and returns that.
-        executor: what runs the calls, for limits of your own; its registry has these tools.
-        native: what `operator_schema.adapters.mcp.server` takes: `version`, `structured`, `instructions`, …
+        name: its key in `mcp_servers`; the model reads `mcp__NAME__TOOL`.
+        context: the values that your program injects, by type or by name; or a plain function that takes the
+            `ServerRequestContext` of a call and returns them.
+        executor: an executor to run the calls, for limits of your own; its registry must have these tools.
+        native: options of `operator_schema.adapters.mcp.server`: `version`, `structured`, `instructions`, …
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
         ValueError: the name can't be part of the name of a tool, or the executor has other tools.
     """
     made = server(
@@ -64,15 +64,15 @@ def to_server(
 def allowed_tools(tools: Tools, /, *, name: str = _NAME) -> list[str]:
     """List the names that the model reads, for `allowed_tools` of `ClaudeAgentOptions`.
 
-    Claude Code runs these without asking. Tools with `confirm=True` are left out: it asks about them.
+    Claude Code runs these without asking. Tools with `confirm=True` are left out, so that it asks about them.
 
     Args:
         tools: a registry, a toolset, or any iterable of tools; those that are switched off are left out too.
-        name: of the server.
+        name: name of the server.
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
         ValueError: the name can't be part of the name of a tool.
     """
     return [f"mcp__{_checked(name)}__{tool}" for tool in _without_confirm(registry_of(tools))]

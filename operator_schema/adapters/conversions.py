@@ -1,4 +1,4 @@
-"""How do definitions, results and final answers become what a framework takes, and a person's answer ours?"""
+"""Converts definitions, results and final answers for frameworks, and answers of people from them."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ T = TypeVar("T")
 
 
 def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
-    """Return what a tool says about itself by the names of MCP, which frameworks take too."""
+    """Return a tool's statements about itself under their names in MCP, which frameworks use too."""
     said = {name: getattr(tool.annotations, name) for name in MCP_HINTS}
     return {MCP_HINTS[name]: hint for name, hint in said.items() if hint is not None}
 
 
 def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleOptions]) -> ToolDefinition:
-    """Return what the model reads of a tool, for a framework that drops definitions of a schema.
+    """Return the definition of a tool without `$defs`, for a framework that drops these.
 
     Args:
-        tool: as the model sees it.
+        tool: the tool as the model sees it.
         framework: its name, for the message.
         style: as `Tool.definition` takes it.
 
@@ -72,16 +72,16 @@ def blocks_of(
     text: Callable[[str], Any],
     native: tuple[type, ...] = (),
 ) -> Any:
-    """Return a result as blocks of a framework; None if its text says everything.
+    """Return a result as blocks of a framework; None if its text contains everything.
 
-    What is of the framework's own classes stays as it is: a value, or a list with what is beside it. Where
-    there would be no text, a first one says what there is: some clients send nothing but texts to a model.
+    Objects of the framework's own classes stay unchanged: a single value, or items of a list. If there would
+    be no text, a first block describes the others, because some clients send only texts to a model.
 
     Args:
-        result: of the call.
-        table: class of a part to what makes a block of one, or returns None where the framework takes no such
-            data. What isn't in the table, or can't be a block, is a text.
-        text: makes a block of a text.
+        result: the result of the call.
+        table: class of a part to a function that turns it into a block, or returns None if the framework
+            doesn't take such data. Other parts become texts.
+        text: turns a text into a block.
         native: the framework's own classes.
     """
     value: Any = result.value
@@ -99,27 +99,27 @@ def blocks_of(
 
 
 def data_of(result: ToolResult) -> Any:
-    """Return the JSON of a result; its text where that says more, or a hook replaced it, or it was cut."""
+    """Return the JSON of a result; its text if that contains more, was replaced by a hook, or was cut."""
     data = json_of(result)
     return result.content if data is None and result.content != "null" else data
 
 
 def json_of(result: ToolResult) -> Any:
-    """Return the JSON of a result; None where its text says more: that somebody changed the arguments."""
+    """Return the JSON of a result; None if its text also says that somebody changed the arguments."""
     return result.json if result.changed is None else None
 
 
 def change_line(result: ToolResult) -> str:
-    """Return what a result says of a change of the arguments, for beside an object of a framework."""
+    """Return the line of a result about changed arguments, to show beside an object of a framework."""
     return result.content.partition("\n")[0]
 
 
 def with_change_line(result: ToolResult, field: str) -> Any:
-    """Return the object of a framework that a function returned; its text says what somebody changed.
+    """Return the framework's object in a result; if somebody changed the arguments, its text says so.
 
     Args:
-        result: with the object as its value.
-        field: the attribute with what the model reads: a text, or anything else.
+        result: a result with the object as its value.
+        field: the attribute that the model reads: a text, or anything else.
     """
     value: Any = result.value
     if result.changed is None:
@@ -140,11 +140,11 @@ def is_text(result: ToolResult) -> bool:
 
 
 def output_class(cls: type[T], failed: Callable[[str], Exception]) -> type[T]:
-    """Return a class that frameworks take for a model of pydantic, and that gives instances of another class.
+    """Return a class that looks like a pydantic model to frameworks, and makes instances of another class.
 
     Args:
-        cls: of the answer.
-        failed: makes what is raised for an answer that doesn't fit, of the text for the model.
+        cls: the class of the answer.
+        failed: makes the exception for an answer that doesn't fit, from the text for the model.
 
     Raises:
         SchemaError: its fields can't be read.
@@ -189,10 +189,10 @@ _OTHER = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class NameGiver:
-    """Gives each tool a name of its own: as it is, if that is allowed.
+    """Gives each tool a unique name: its own one, if that is allowed.
 
     Args:
-        prefix: of all names.
+        prefix: the prefix of all names.
     """
 
     __slots__ = ("_given", "_prefix")
@@ -202,7 +202,7 @@ class NameGiver:
         self._given: set[str] = set()
 
     def give(self, name: str) -> str:
-        """Return the name for a tool; a digest follows where the name itself can't be had."""
+        """Return the name for a tool, with a digest if its own name is taken or not allowed."""
         whole = self._prefix + name
         wanted = _OTHER.sub("_", whole)
         if not wanted or len(wanted) > _LONGEST or wanted in self._given:
@@ -216,7 +216,7 @@ class NameGiver:
 
 
 def is_agreement(answer: object) -> bool:
-    """Return whether the answer of a person, in whatever form a framework gives it, is a clear yes."""
+    """Return whether the answer of a person, in any form of a framework, is a clear yes."""
     if isinstance(answer, str):
         return answer.strip().lower() in _YES
     if isinstance(answer, Mapping):
@@ -238,13 +238,13 @@ _OTHER_DECISIONS = frozenset(
         *("deny", "denied", "refuse", "refused", "abort", "no", "n", "false"),
     }
 )
-"""Types of a decision that is none for this very call; those of langchain, langgraph and MCP among them."""
+"""Types of decisions that don't approve this call itself, including those of langchain, langgraph and MCP."""
 
 
 def is_as_written(call: ToolCall[Any]) -> bool:
     """Return whether a call would run with the arguments that the model wrote: no hook changed them.
 
-    What a default gives anew each time isn't compared.
+    Values that a default makes anew each time, such as a time, aren't compared.
     """
     try:
         return not _changes_in(call)
@@ -253,9 +253,10 @@ def is_as_written(call: ToolCall[Any]) -> bool:
 
 
 def key_of(call: ToolCall[Any]) -> str:
-    """Return what is the same each time that a call comes, as long as its tool and arguments are the same.
+    """Return a key of a call that stays the same as long as its tool and arguments are the same.
 
-    What a default gives anew each time isn't in it. The part before the dot is that of the tool alone.
+    It leaves out values that a default makes anew each time. The part before the dot identifies the tool
+    alone.
     """
     try:
         changed: Any = _changes_in(call)
@@ -270,7 +271,7 @@ def _digest(told: Any) -> str:
 
 
 def parsed_arguments(call: RawCall) -> Any:
-    """Return the arguments of a call as one value, whether a framework gives text or has read that."""
+    """Return the arguments of a call as a value, even if a framework gives them as JSON text."""
     arguments = call.arguments
     if not isinstance(arguments, str):
         return arguments
@@ -284,12 +285,12 @@ def parsed_arguments(call: RawCall) -> Any:
 
 
 def _changes_in(call: ToolCall[Any]) -> list[list[Any]]:
-    """Return what hooks changed in the arguments: each place, and the value that is there now, if one is."""
+    """Return the changes of hooks to the arguments: each place, with the value that is there now, if any."""
     before = call.arguments_before
     if before is None:
         return []
     tool, wrote = call.tool, call.raw.arguments
-    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))  # a default may give other ones
+    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))  # a default may change
     return list(_changes([], call.arguments, before, first, second))
 
 
@@ -314,6 +315,6 @@ def _is_equal(one: Any, other: Any) -> bool:
 
 
 def _is_new_each_time(first: Any, second: Any) -> bool:
-    """Return whether a default gave this value, and not only a part of it, anew."""
+    """Return whether a default made this whole value anew, and not only a part of it."""
     has_parts = (is_object(first) and is_object(second)) or (is_array(first) and is_array(second))
     return not has_parts and not _is_equal(first, second)

@@ -1,7 +1,7 @@
 """dspy: our tools as its tools, for ReAct and for native calls; needs the extra `dspy`.
 
-Options of `to_tool` are `name` and `desc`, as `dspy.Tool` takes them. dspy has no context of a call, and
-shows no recursive types.
+`to_tool` takes the options `name` and `desc` of `dspy.Tool`. dspy has no context of a call, and doesn't
+support recursive types.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class OperatorTool(DspyTool):
         properties = definition["input_schema"].get("properties", {})
         own = {"name": tool.name, "desc": definition["description"], **native}
 
-        # Some of dspy calls the tool, and some calls its function.
+        # Parts of dspy call the tool, and others its function.
         def run(**arguments: Any) -> Any:
             return _outcome(runner.run_sync(tool.name, arguments))
 
@@ -46,7 +46,7 @@ class OperatorTool(DspyTool):
         self._runner, self._tool = runner, tool
 
     def format_as_litellm_function_call(self) -> dict[str, Any]:
-        """Return the tool as it is in a request."""
+        """Return the tool in the form for a request."""
         about = {"name": self.name, "description": self.desc, "parameters": self._tool.input_schema()}
         return {"type": "function", "function": about}
 

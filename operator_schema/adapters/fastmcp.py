@@ -1,10 +1,10 @@
 """fastmcp: our tools in its servers, one by one or as a provider; needs the extra `fastmcp`.
 
-Options of `to_tool` are those of `fastmcp.tools.Tool`, such as `tags`, `icons` and `auth`, and
-`structured`: which results a client gets as structured data besides the text. `"all"`, the default: all that
-say more than a text, wrapped as `{"result": …}` where they aren't objects, as fastmcp does. `"objects"`:
-those that are objects. `"none"`: none. The `Context` of fastmcp is there for each call, by its type. By
-default, the client asks by an elicitation before a tool with `confirm=True` runs.
+`to_tool` takes the options of `fastmcp.tools.Tool`, such as `tags`, `icons` and `auth`, and `structured`:
+which results a client gets as structured data besides the text. `"all"`, the default: all that are more than
+a text, wrapped as `{"result": …}` if they aren't objects, as fastmcp does. `"objects"`: only objects.
+`"none"`: none. Each call can inject the `Context` of fastmcp by its type. By default, the client asks by an
+elicitation before a tool with `confirm=True` runs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ answer_misnamed(__name__)
 
 _CONFIRMATION = ElicitedConfirmation()
 _SEAL = ("input_responses", "request_state")
-_WRAPPED = LATEST_HANDSHAKE_VERSION  # of a protocol in which each result is an object
+_WRAPPED = LATEST_HANDSHAKE_VERSION  # the version of the protocol in which each result is an object
 
 
 class OperatorTool(FastMCPTool):
@@ -58,7 +58,7 @@ class OperatorTool(FastMCPTool):
     _output: Any = PrivateAttr()
 
     async def run(self, arguments: dict[str, Any]) -> Any:
-        """Run a call, as fastmcp asks for it."""
+        """Run a call of fastmcp."""
         ctx = get_context()
         request = cast("Any", ctx.request_context)
         seal = {} if request is None else {name: getattr(ctx, name) for name in _SEAL}
@@ -115,7 +115,7 @@ to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 class RegistryProvider(LiveTools, Provider):
     """The tools of a registry in a server: `FastMCP("…").add_provider(RegistryProvider(registry))`.
 
-    Each request sees those that are switched on then. It takes what `to_tools` takes.
+    Each request sees the tools that are switched on at that time. It takes the arguments of `to_tools`.
     """
 
     adapter = _adapter

@@ -1,8 +1,8 @@
 """google-adk: our tools as tools of its agents, one by one or as a toolset; needs the extra `google-adk`.
 
-Options of `to_tool` are those of ADK's `BaseTool`, such as `is_long_running` and `custom_metadata`, which
-is the tool's `meta` by default. The `ToolContext` of ADK is there for each call, by its type. A call that
-needs a person asks by ADK's `request_confirmation`.
+`to_tool` takes the options of ADK's `BaseTool`, such as `is_long_running` and `custom_metadata`, whose
+default is the tool's `meta`. Each call can inject the `ToolContext` of ADK by its type. A call that needs a
+person's approval asks by ADK's `request_confirmation`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class OperatorTool(BaseTool):
 
 
 def _response(result: ToolResult) -> Any:
-    """Return a result as ADK takes it: an object, in which it finds media."""
+    """Return a result in the form of ADK: an object that may contain media."""
     if result.is_error:
         return {"error": result.content}
     native = blocks_of(result, {}, str, _NATIVE)
@@ -72,7 +72,7 @@ def _response(result: ToolResult) -> Any:
 
 
 def _ask(ctx: Any, question: dict[str, Any]) -> bool | None:
-    """Return the person's answer; or have ADK ask, by a call that isn't a result for the model yet."""
+    """Return the person's answer; if there is none yet, make ADK ask, and leave the call without a result."""
     if ctx.tool_confirmation is None:
         ctx.request_confirmation(hint=question["question"], payload=question)
         ctx.actions.skip_summarization = True
@@ -81,7 +81,7 @@ def _ask(ctx: Any, question: dict[str, Any]) -> bool | None:
 
 
 def _kept(ctx: Any, _key: str) -> Any:
-    """Return the payload of the request for a person's answer to this call, from the session."""
+    """Return the question to a person about this call, from the payload of its request in the session."""
     for event in reversed(ctx.session.events):
         asked = event.actions.requested_tool_confirmations.get(ctx.function_call_id)
         if asked is not None:
@@ -105,13 +105,13 @@ to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 class Toolset(LiveTools, BaseToolset):
     """The tools of a registry, for `LlmAgent(tools=[Toolset(registry)])`.
 
-    Each invocation sees those that are switched on then.
-    It takes what `to_tools` takes, and ADK's `tool_filter` and `tool_name_prefix`.
+    Each invocation sees the tools that are switched on at that time. It takes the arguments of `to_tools`,
+    and ADK's `tool_filter` and `tool_name_prefix`.
     """
 
     adapter = _adapter
     theirs: ClassVar[Any] = {"tool_filter": None, "tool_name_prefix": None}
 
     async def get_tools(self, readonly_context: Any = None) -> list[Any]:
-        """Return the tools that are switched on now, and that the filter takes."""
+        """Return the tools that are switched on now and pass the filter."""
         return [tool for tool in self.made_now() if self._is_tool_selected(tool, readonly_context)]

@@ -1,9 +1,9 @@
 """haystack-ai: our tools as tools of Haystack, one by one or as a toolset; needs the extra `haystack-ai`.
 
-Options of `to_tool` are those of Haystack's `Tool`, such as `outputs_to_state` and `inputs_from_state`, and
-`blocks`: whether images and files of a result are blocks of content. Not all models take them: for OpenAI's
-chat completions Haystack raises a `ValueError`, which ends the run. Without it the model reads what they
-are. The `State` of the agent is there for each call, by its type.
+`to_tool` takes the options of Haystack's `Tool`, such as `outputs_to_state` and `inputs_from_state`, and
+`blocks`: whether images and files of a result become blocks of content. Not all models take such blocks: for
+OpenAI's chat completions, Haystack raises a `ValueError`, which ends the run. Without `blocks`, the model
+reads descriptions of them. Each call can inject the `State` of the agent by its type.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ def _may_be_state(annotation: Any) -> bool:
 
 
 class _Blocks(list[Any]):
-    """Content that the model sees as it is."""
+    """Blocks of content that reach the model unchanged."""
 
 
 def told(value: Any) -> Any:
-    """Return what the model reads of a result, text or blocks: the handler of `outputs_to_string`."""
+    """Return the text or blocks of a result for the model: the handler of `outputs_to_string`."""
     return value if isinstance(value, (str, _Blocks)) else to_json_text(value)
 
 
@@ -117,8 +117,7 @@ to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 class Toolset(LiveTools, HaystackToolset):
     """The tools of a registry, for `Agent(tools=Toolset(registry))`.
 
-    Each request sees those that are switched on then.
-    It takes what `to_tools` takes.
+    Each request sees the tools that are switched on at that time. It takes the arguments of `to_tools`.
     """
 
     adapter = _adapter

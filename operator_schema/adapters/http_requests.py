@@ -1,4 +1,4 @@
-"""What the MCP server and the inspector share: which requests they take, where they listen, and how."""
+"""The common HTTP parts of the MCP server and the inspector: checking requests, and listening."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def headers_of(headers: Iterable[tuple[bytes, bytes]], names: Iterable[bytes]) -
 
     Args:
         headers: as ASGI gives them, with names in lower case.
-        names: of those that are looked at.
+        names: names of the headers to return.
     """
     found: dict[bytes, list[str]] = {name: [] for name in names}
     for name, value in headers:
@@ -36,13 +36,13 @@ def headers_of(headers: Iterable[tuple[bytes, bytes]], names: Iterable[bytes]) -
 def status_of_sender(
     headers: Mapping[bytes, list[str]], hosts: Collection[str], origins: Collection[str]
 ) -> int | None:
-    """Return the status with which a request of somebody else's page is refused; None if it isn't.
+    """Return the status for refusing a request from a foreign web page; None for other requests.
 
-    A page in a browser on this machine can send requests here under a name of its own that leads to this
-    machine (DNS rebinding), which `Host` shows, or from its own address, which `Origin` shows.
+    A page in a browser on this machine can send requests here under a name of its own that resolves to this
+    machine (DNS rebinding), which `Host` reveals, or from its own address, which `Origin` reveals.
 
     Args:
-        headers: what `headers_of` returned for `host` and `origin`.
+        headers: the result of `headers_of` for `host` and `origin`.
         hosts: the values that `Host` may have, in lower case.
         origins: the values that `Origin` may have if it is sent, in lower case.
     """
@@ -56,12 +56,12 @@ async def body_of(receive: Receive, most: int, seconds: float) -> tuple[int | No
     """Read a request.
 
     Args:
-        receive: of the request.
-        most: bytes that it may have.
-        seconds: in which the whole of it has to arrive.
+        receive: the `receive` of the request.
+        most: how many bytes it may have.
+        seconds: how long the whole request may take to arrive.
 
     Returns:
-        The status with which it is refused and no bytes, or None and the whole of it.
+        The status for refusing the request and no bytes, or None and the whole body.
     """
     parts: list[bytes] = []
     size = 0
@@ -82,7 +82,7 @@ async def body_of(receive: Receive, most: int, seconds: float) -> tuple[int | No
 
 
 def replayed(receive: Receive, body: bytes) -> Receive:
-    """Return what gives an application a request that was read already, and then what comes after it."""
+    """Return a `receive` that first returns a body that was read already, and then the later messages."""
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -92,7 +92,7 @@ def replayed(receive: Receive, body: bytes) -> Receive:
 
 
 async def refuse(scope: Scope, send: Send, status: int, reason: str) -> None:
-    """Refuse a request, close its connection, and log that without anything that the client sent."""
+    """Refuse a request, close its connection, and log this without any text from the client."""
     peer = (scope.get("client") or ("somebody",))[0]
     write_log(WARNING, "a request of %s is refused with %s: %s", peer, status, reason)
     body = f"{reason}\n".encode()
@@ -109,12 +109,12 @@ def listen(host: str, port: int, most: int) -> socket.socket:
     """Return a socket that listens.
 
     Args:
-        host: name or address; one of IPv6 has a colon.
-        port: 0 for any that is free.
-        most: connections that may wait.
+        host: a name or address; an IPv6 address is recognized by its colon.
+        port: the port; 0 for any free one.
+        most: how many connections may wait.
 
     Raises:
-        OSError: it can't listen there.
+        OSError: the socket can't listen there.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Not by `create_server`: asyncio sends small answers at once only where the protocol is named.
@@ -139,14 +139,14 @@ def uvicorn_server(
     has_lifespan: bool,
     http: type[asyncio.Protocol] | Literal["auto"] = "auto",
 ) -> uvicorn.Server:
-    """Return a server that trusts no header of a proxy, logs nothing of a request, and refuses WebSockets.
+    """Return a server that trusts no proxy headers, doesn't log requests, and refuses WebSockets.
 
     Args:
         app: the application that it serves.
         most: open connections; it refuses others with status 503.
-        grace: seconds that open requests get when the server is to end.
+        grace: seconds that open requests get to finish when the server stops.
         has_lifespan: whether the application takes the events of ASGI's lifespan.
-        http: protocol of a connection.
+        http: the protocol class of a connection.
     """
     config = uvicorn.Config(
         app,

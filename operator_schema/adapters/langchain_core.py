@@ -1,8 +1,8 @@
 """langchain-core: our tools as its tools, for langchain and langgraph too; needs the extra `langchain-core`.
 
-Options of `to_tool` are those of `BaseTool`, such as `tags`, `metadata`, `extras` and `return_direct`.
-langgraph's `ToolRuntime`, its context and the `RunnableConfig` are there for each call, by their types.
-Give `confirm="run"` if a middleware asks; otherwise a graph asks by langgraph's `interrupt`, and
+`to_tool` takes the options of `BaseTool`, such as `tags`, `metadata`, `extras` and `return_direct`. Each call
+can inject langgraph's `ToolRuntime`, its context and the `RunnableConfig` by their types. Give
+`confirm="run"` if a middleware asks; otherwise a graph asks by langgraph's `interrupt`, and
 `Command(resume=True)` agrees.
 """
 
@@ -49,7 +49,7 @@ _INJECTED = [
 
 
 def _marker(**_: Any) -> None:
-    """Say what a ToolNode, which looks at `func`, injects: no parameter of a tool has this name."""
+    """Tell a ToolNode, which inspects `func`, what to inject; no parameter of a tool has this name."""
 
 
 _marker.__annotations__ = {one.name: one.annotation for one in _INJECTED}
@@ -57,7 +57,7 @@ _marker.__signature__ = Signature(_INJECTED)  # type: ignore[attr-defined]  # in
 
 
 class _OperatorTool(BaseTool):
-    """One of our tools; langchain's checks of arguments never see a call."""
+    """One of our tools, with langchain's own checks of arguments bypassed."""
 
     runner: Any
     func: Any = _marker
@@ -65,7 +65,7 @@ class _OperatorTool(BaseTool):
     response_format: Any = "content_and_artifact"
 
     def _to_args_and_kwargs(self, tool_input: Any, tool_call_id: str | None) -> tuple[Any, Any]:
-        # By position: no parameter of a tool can meet `config`, `run_manager` or `runtime`.
+        # By position, so that no parameter of a tool can clash with `config`, `run_manager` or `runtime`.
         arguments: Any = dict(tool_input) if isinstance(tool_input, dict) else tool_input
         runtime = arguments.pop(_RUNTIME, None) if isinstance(arguments, dict) else None
         call = {"name": self.name, "arguments": arguments, "host": runtime, "call_id": tool_call_id or None}
@@ -109,18 +109,18 @@ _BLOCKS: Any = dict.fromkeys((Image, Audio, File), _block)
 
 
 def _ask(runtime: Any, question: dict[str, Any]) -> Any:
-    """Ask by an interrupt: the graph runs the node again with the answer, and so all calls in it."""
-    if _is_beside_others(runtime):  # those that have run would run a second time
+    """Ask by an interrupt; the graph then runs the node again with the answer, including all its calls."""
+    if _is_beside_others(runtime):  # calls that have run would run a second time
         return ONLY_ALONE
     return interrupt(question)
 
 
 _waits: ContextVar[bool] = ContextVar("operator_schema_langchain_waits", default=True)
-"""Whether the graph runs in an event loop, so that its checkpointer is asked there."""
+"""Whether the graph runs in an event loop, so that its checkpointer must be used there."""
 
 
 async def _kept(runtime: Any, _key: str) -> Any:
-    """Return the question of the interrupt that a person has answered: the checkpoint of the graph has it."""
+    """Return the question of the interrupt that a person has answered, from the graph's checkpoint."""
     given = runtime.config.get("configurable", {})
     saver, map_of_ids = given.get("__pregel_checkpointer"), given.get("checkpoint_map", {})
     above = "|".join(given.get("checkpoint_ns", "").split("|")[:-1])  # where the task of this node was saved
@@ -156,7 +156,7 @@ def _is_beside_others(runtime: Any) -> bool:
 
 
 def _sent_to(runtime: Any) -> Any:
-    """Return what a `Send` gave to the node of a call; None if there was none, or it can't be read."""
+    """Return the argument of the `Send` to a call's node; None if there was none, or it can't be read."""
     config = runtime.config
     path: Any = config.get("metadata", {}).get("langgraph_path") or ("",)
     read = config.get("configurable", {}).get("__pregel_read")  # as a ToolNode reads the state
@@ -187,7 +187,7 @@ to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 
 def output_type(cls: type[T], /) -> type[T]:
-    """Return what `with_structured_output` and `create_agent(response_format=…)` take; the answer is a `cls`.
+    """Return a class for `with_structured_output` and `create_agent(response_format=…)`; answers are a `cls`.
 
     Args:
         cls: a class whose JSON is an object, such as a dataclass.
@@ -200,9 +200,9 @@ def output_type(cls: type[T], /) -> type[T]:
 
 
 class Toolkit(LiveTools, BaseToolkit):
-    """The tools of a registry; `get_tools` returns those that are switched on when it is called.
+    """The tools of a registry; `get_tools` returns the tools that are switched on when it is called.
 
-    It takes what `to_tools` takes.
+    It takes the arguments of `to_tools`.
     """
 
     adapter: ClassVar[Any] = _adapter

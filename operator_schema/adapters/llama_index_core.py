@@ -1,8 +1,8 @@
 """llama-index-core: our tools as tools of its agents; needs the extra `llama-index-core`.
 
-The option of `to_tool` is that of `ToolMetadata`: `return_direct`. The agent's `Context` is there for each
-call, by its type. By default, the agent's workflow waits for a `HumanResponseEvent`, whose response "yes"
-agrees to a call.
+`to_tool` takes the option `return_direct` of `ToolMetadata`. Each call can inject the agent's `Context` by
+its type. By default, the agent's workflow waits for a `HumanResponseEvent`, whose response "yes" approves a
+call.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["OperatorTool", "RegistryRetriever", "to_tool", "to_tools"]
 answer_misnamed(__name__)
 
 _CONTEXT = "operator_schema_context"
-"""Under which an agent gives its context: no parameter of a tool has this name."""
+"""The keyword under which an agent passes its context; no parameter of a tool has this name."""
 
 _ANSWERED = "operator_schema_answered"
 """Key in the store of a run: how many questions a person has answered, and the key of the last one."""
@@ -68,13 +68,13 @@ class OperatorTool(FunctionTool):
     __call__ = call
 
     async def acall(self, /, *positional: Any, **arguments: Any) -> Any:
-        """Run a call, as an agent asks for it."""
+        """Run a call of an agent."""
         given, ctx = _given(positional, arguments)
         return _outcome(given, await self._runner.run(self._name, given, ctx))
 
 
 def _given(positional: tuple[Any, ...], arguments: dict[str, Any]) -> tuple[Any, Any]:
-    """Return arguments and context; a single argument by position is all of them, as a model sent it."""
+    """Return arguments and context; a single positional argument counts as all arguments of a call."""
     ctx = arguments.pop(_CONTEXT, None)
     return positional[0] if len(positional) == 1 and not arguments else arguments, ctx
 
@@ -97,7 +97,7 @@ def _text(text: str) -> Any:
 
 
 async def _ask(ctx: Any, question: dict[str, Any]) -> Any:
-    """Wait for an answer, which says nothing of the call that it is about: so there must be only one."""
+    """Wait for an answer; because it doesn't name its call, only one question may be open."""
     if await ctx.store.get("num_tool_calls", default=1) > 1:  # an agent's calls of this turn
         return ONLY_ALONE
     event, store = InputRequiredEvent(prefix=question["question"], **question), ctx.store
@@ -127,7 +127,7 @@ async def _kept(ctx: Any, key: str) -> Any:
 
 
 async def _after_another(ctx: Any, last: str, key: str) -> Any:
-    """Refuse a call whose answer another call has had; leave one that is the same call, started once more."""
+    """Refuse a call whose answer went to another call; stop silently if it is the same call again."""
     if last == key:
         await _stop(ctx)
     return ONLY_ALONE
@@ -142,7 +142,7 @@ async def _has_answer(ctx: Any, name: str) -> bool:
 
 
 async def _stop(ctx: Any) -> None:
-    """Leave a call that a second answer started once more, while the first one runs: it waits for nothing."""
+    """Stop a call that a second answer started again while the first run continues."""
     never = {"operator_schema": "never"}
     await ctx.wait_for_event(HumanResponseEvent, waiter_id="never", requirements=never, timeout=None)
 
@@ -169,16 +169,16 @@ to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 class RegistryRetriever(LiveTools, ObjectRetriever[Any]):
     """The tools of a registry for `tool_retriever` of an agent: those that are switched on at each step.
 
-    It takes what `to_tools` takes. The agent gets all of them, whatever the question is.
+    It takes the arguments of `to_tools`. The agent gets all tools, whatever the question is.
     """
 
     adapter = _adapter
     theirs: ClassVar[Any] = {"retriever": None, "object_node_mapping": None}  # an index, which we don't need
 
     def retrieve(self, str_or_query_bundle: Any = "") -> list[Any]:  # noqa: ARG002  # as it is called
-        """Return tools for those that are switched on now, whatever the question is."""
+        """Return tools for all that are switched on now, whatever the question is."""
         return self.made_now()
 
     async def aretrieve(self, str_or_query_bundle: Any = "") -> list[Any]:  # noqa: ARG002  # as it is called
-        """Do what `retrieve` does."""
+        """Return the same tools as `retrieve`."""
         return self.made_now()

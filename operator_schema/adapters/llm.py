@@ -1,6 +1,6 @@
 """llm: our tools for its chains and its command line; needs the extra `llm`.
 
-Options of `to_tool` are those of `llm.Tool`. The `llm.ToolCall` is there for each call, by its type.
+`to_tool` takes the options of `llm.Tool`. Each call can inject the `llm.ToolCall` by its type.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CALL = "llm_tool_call"
 
 
 class ToolCallError(Exception):
-    """A call has no result; its message is what the model reads behind `Error: `, and what the log keeps."""
+    """A call has no result; the model reads the message after `Error: `, and the log stores it."""
 
 
 def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
@@ -77,8 +77,7 @@ to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 class Toolbox(LiveTools, llm.Toolbox):
     """The tools of a registry, for `model.chain(…, tools=[Toolbox(registry)])`.
 
-    Each prompt sees those that are switched on then.
-    It takes what `to_tools` takes.
+    Each prompt sees the tools that are switched on at that time. It takes the arguments of `to_tools`.
     """
 
     adapter = _adapter

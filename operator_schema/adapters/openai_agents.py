@@ -1,9 +1,8 @@
 """openai-agents: our tools as its function tools; needs the extra `openai-agents`.
 
-Options of `to_tool` are those of `FunctionTool`, such as `tool_input_guardrails` and `needs_approval`,
-which is that of the tool (`confirm=True`) by default. The `ToolContext` and the context object of the run
-are there for each call, by their types. `to_tools` gives all tools: a run is offered those that are
-switched on when it asks.
+`to_tool` takes the options of `FunctionTool`, such as `tool_input_guardrails` and `needs_approval`, whose
+default is the tool's `confirm`. Each call can inject the `ToolContext` and the context object of the run by
+their types. `to_tools` returns all tools; each run offers those that are switched on at that time.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ answer_misnamed(__name__)
 
 
 def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
-    """Return a `tool_error_formatter` that names the tool which was probably meant.
+    """Return a `tool_error_formatter` that suggests the tool that was probably meant.
 
     Give it to `RunConfig(tool_not_found_behavior="return_error_to_model", tool_error_formatter=…)`; without
     that setting, a call of an unknown tool ends the run.
 
     Args:
-        tools: those of the agent.
+        tools: the tools of the agent.
     """
     registry = registry_of(tools)
 
@@ -69,7 +68,7 @@ def answer_of_unknown_tool(tools: Tools, /) -> Callable[[Any], str | None]:
 
 
 def output_type(cls: type[Any], /) -> Any:
-    """Return what `Agent(output_type=…)` takes; the final output of a run is a `cls`.
+    """Return a value for `Agent(output_type=…)`; the final output of a run is a `cls`.
 
     Args:
         cls: a class whose JSON is an object, such as a dataclass.
@@ -82,10 +81,10 @@ def output_type(cls: type[Any], /) -> Any:
 
 
 def question_of(run: Any, interruption: Any, /) -> dict[str, Any] | None:
-    """Return what a person is asked about an interruption of a run; None if it isn't about one of our tools.
+    """Return the question to a person about an interruption of a run; None if it isn't about our tools.
 
-    Its `question` is a text, with the reason why the call waits. The rest is data: `tool`, `arguments`, which
-    are those that run, and `reason`.
+    Its `question` is a text, with the reason why the call waits. The rest is data: `tool`, `arguments` (with
+    which the call runs) and `reason`.
 
     Args:
         run: the result of the run, or its state.
@@ -104,7 +103,7 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     theirs = native.pop("needs_approval", None)
 
     async def invoke(ctx: Any, arguments: str) -> Any:
-        # What a function of the program has let pass is asked about by nobody.
+        # Nobody is asked about a call that a function of the program has approved.
         confirm: Any = "run" if theirs is not None and not _is_agreed(ctx) else None
         result = await runner.run(name, arguments, ctx, call_id=ctx.tool_call_id, confirm=confirm)
         span = get_current_span() if result.is_error else None
@@ -121,11 +120,11 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
         if question is not None:
             _keep(ctx, call_id, question)
         if theirs is None:
-            return question is not None and not question["ignored"]  # the model hears of these at once
+            return question is not None and not question["ignored"]  # these are reported to the model at once
         said = theirs(ctx, arguments, call_id) if callable(theirs) else theirs
         return bool(await said if is_awaitable(said) else said)
 
-    # Of a function, the SDK asks a person about JSON that can't be read, too.
+    # With a function, the SDK would ask a person even about JSON that can't be read.
     asks = runner.may_wait(tool) and theirs is not False
     own = {
         "name": name,
@@ -142,11 +141,12 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
 # --- the question, kept with the run -------------------------------------------------------------------
 
 _KEPT = "operator_schema"
-"""A call of no tool, whose refusal holds the question: that is what a `RunState` keeps of a run, as text."""
+"""The name of an invented call; its rejection message holds the question, because a `RunState` saves this
+text."""
 
 
 def _keep(ctx: Any, call_id: str, question: dict[str, Any]) -> None:
-    """Keep a question for its call, and for its tool, should a person agree to all calls of that."""
+    """Store a question for its call, and for its tool, in case a person approves all calls of the tool."""
     for key in (call_id, question["tool"]):
         raw = {"type": "custom_tool_call", "name": _KEPT, "call_id": f"{_KEPT} {key}", "input": ""}
         item = ToolApprovalItem(agent=ctx, raw_item=raw, tool_name=_KEPT)
@@ -171,7 +171,7 @@ def _is_agreed(ctx: Any) -> Any:
 
 
 def _output(result: ToolResult) -> Any:
-    """Return the text of a result, or its parts as theirs; an error is its text."""
+    """Return the text of a result, or its parts in the framework's form; for an error, the text."""
     blocks = blocks_of(result, _BLOCKS, lambda text: ToolOutputText(text=text), _NATIVE)
     # The model takes no audio from tools; the content says what there is.
     return result.content if blocks is None else blocks

@@ -1,8 +1,8 @@
 """OpenTelemetry: a span for each call of a tool and for each round; needs the extra `opentelemetry`.
 
-`Executor(tools, hooks=spans())` is all. Names and attributes follow the conventions for generative AI
-(https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md); what
-they have no name for begins with `operator_schema.`. Arguments and results are recorded only if asked for.
+`Executor(tools, hooks=spans())` is enough. Names and attributes follow the conventions for generative AI
+(https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md); names
+that these don't have begin with `operator_schema.`. Arguments and results are recorded only if asked for.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ answer_misnamed(__name__)
 _NAME_LENGTH: Final = 200
 _DESCRIPTION_LENGTH: Final = 2_000
 _MOST_EVENTS: Final = 20
-"""Events of one kind in a span; the SDK keeps 128 in all."""
+"""The most events of one kind in a span; the SDK keeps 128 in all."""
 
 _NO_ERROR: Final = frozenset({"expired", "needs_approval", "needs_input", "rejected"})
-"""Why a call has no result although nothing went wrong: somebody decides, or decided so."""
+"""The codes of calls without a result that aren't errors, because somebody decides or decided so."""
 
 _DURATION: Final = "gen_ai.execute_tool.duration"
 _BUCKETS: Final = tuple([0.01 * 2**power for power in range(14)])
-"""Bounds in seconds: those that the conventions give for `gen_ai.client.operation.duration`."""
+"""The bounds of the histogram in seconds, from the conventions for `gen_ai.client.operation.duration`."""
 
 _ran: ContextVar[list[tuple[str, str]] | None] = ContextVar("operator_schema_ran", default=None)
 """Id and name of the calls of the current round that have a span of their own."""
@@ -70,20 +70,20 @@ def spans(
     """Return hooks that make a span for each call and each round: `Executor(tools, hooks=spans())`.
 
     Args:
-        tracer: makes the spans; None for that of the global provider.
-        record_arguments: whether `gen_ai.tool.call.arguments` is recorded: it may hold personal data.
-        record_results: whether `gen_ai.tool.call.result` is recorded: what the model reads.
+        tracer: makes the spans; None for the tracer of the global provider.
+        record_arguments: whether to record `gen_ai.tool.call.arguments`, which may contain personal data.
+        record_results: whether to record `gen_ai.tool.call.result`, the text for the model.
         redact: names of keys whose values are replaced by "[redacted]" at any depth, in arguments and
-            results, also under other spellings and in texts. Arguments that aren't JSON, and texts that name
-            such a key and can't be read, may hold them anywhere, and are replaced as a whole. If the
-            schema of a called tool has a key that is nearly one of these, a warning is logged once.
+            results, also under other spellings and in texts. Arguments that aren't JSON, and unreadable texts
+            that name such a key, may contain secrets anywhere and are replaced as a whole. If the schema of a
+            called tool has a key that is nearly one of these, a warning is logged once.
         max_length: characters that arguments, and a result, may have; longer ones are left out, and only
             their length is recorded.
         meter: records how long calls take in the histogram `gen_ai.execute_tool.duration`; None for no
             metrics.
 
     Raises:
-        TypeError: tracer or meter is something else, or `redact` isn't a list of names.
+        TypeError: tracer or meter has the wrong type, or `redact` isn't a list of names.
         ValueError: `max_length` isn't a positive integer.
     """
     for name, given, method in (("tracer", tracer, "start_span"), ("meter", meter, "create_histogram")):
@@ -131,7 +131,7 @@ class Spans:
     @hook.around()
     @contextmanager
     def around(self, execution: Execution) -> Generator[None]:
-        """Make the span of a call or a round, in which everything inside has its own spans."""
+        """Make the span of a call or a round; spans made inside become its children."""
         work = execution.work
         is_call = isinstance(work, RawCall)
         if not is_call:  # a tool may be replaced meanwhile
@@ -195,7 +195,7 @@ class Spans:
         notes: Mapping[str, Any],
         changed: ChangedArguments | None = None,
     ) -> None:
-        """Record what came of a call: `changed` is what ran, if that isn't what the model wrote."""
+        """Record the outcome of a call; `changed` has its arguments if they differ from the model's."""
         if not span.is_recording():
             return
         if isinstance(outcome, ToolResult):
@@ -206,7 +206,7 @@ class Spans:
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
         found = {kind: tuple(notes.get(kind, ())) for kind in _EVENTS}
-        told = self._told(call, outcome, found, changed)
+        told = self._data_of(call, outcome, found, changed)
         for key, attribute in _NAMES.items():
             if key in told and told[key] != getattr(call, key):
                 span.set_attribute(attribute, _text(told[key]))
@@ -225,27 +225,27 @@ class Spans:
             _fail(span, error)
 
     def _note_keys(self, tools: Iterable[Tool[..., Any]]) -> None:
-        """Note the keys of tools; warn once of those that are nearly those to hide, and so are recorded."""
+        """Note the keys of tools; warn once about keys that are similar to secret ones but are recorded."""
         if self._keys is None:
             return
         for tool in tools:
             if self._keys.add(tool) and (self._record_arguments or self._record_results):
                 self._keys.hidden.warn_of_misspelt([tool])
 
-    def _told(
+    def _data_of(
         self,
         call: RawCall,
         outcome: Any,
         found: Mapping[str, tuple[Finding, ...]],
         changed: ChangedArguments | None,
     ) -> dict[str, Any]:
-        """Return what is recorded of a call, without secrets.
+        """Return the data to record about a call, without secrets.
 
         Args:
-            call: as the model sent it.
-            outcome: what came of it.
+            call: the call as the model sent it.
+            outcome: its outcome.
             found: the findings about it, by their kind.
-            changed: what ran, if that isn't what the model sent.
+            changed: the changed arguments, if they differ from the model's.
         """
         is_result = isinstance(outcome, ToolResult)
         result = {"content": outcome.content, "json": outcome.json} if is_result else {"content": ""}
@@ -287,7 +287,7 @@ class Spans:
     # --- rounds ----------------------------------------------------------------------------------
 
     def _describe_round(self, span: Span, before: Round[Any], outcome: Any) -> None:
-        """Record a round: how many calls are in which state, and the calls that had no span yet."""
+        """Record a round: the number of calls in each state, and the calls that had no span yet."""
         after: Any = getattr(outcome, "round", outcome)
         span.set_attribute("operator_schema.round.id", _text(before.id))
         if before.conversation is not None:
@@ -302,7 +302,7 @@ class Spans:
     def _tell_others(self, span: Span, before: Round[Any], after: Round[Any]) -> None:
         """Make a span for each call that ended now without being run.
 
-        One that waits, or that a person refused before, is an event of the round.
+        A call that waits, or that a person refused before, becomes an event of the round.
         """
         ran = list(_ran.get() or ())
         is_first = not any(call.approved or call.by in {"executor", "host"} for call in before.calls)
@@ -310,7 +310,7 @@ class Spans:
             if (new.id, new.name) in ran:
                 ran.remove((new.id, new.name))
             elif new.state == "deferred" or old.state == "rejected":
-                told = self._told(new.raw, new.result, {}, new.changed)
+                told = self._data_of(new.raw, new.result, {}, new.changed)
                 names = {"gen_ai.tool.name": _text(told["name"]), "gen_ai.tool.call.id": _text(told["id"])}
                 span.add_event(f"operator_schema.{new.state}", {**names, **_decisions(new.decisions)})
             elif new.result is not None and (old.state in {"pending", "deferred"} or is_first):
@@ -335,7 +335,7 @@ _EVENTS: Final = {
     "ignored": "operator_schema.ignored",
     "mismatches": "operator_schema.mismatch",
 }
-"""The events for findings: what is wrong, what was repaired or ignored, and results that don't fit."""
+"""The events for findings: problems, repairs, ignored keys, and results that don't fit."""
 
 
 _NAMES: Final = {
@@ -352,7 +352,7 @@ def _who(change: ArgumentChange) -> str:
 
 
 def _text(text: str, limit: int = _NAME_LENGTH) -> str:
-    """Return a text of others as every exporter takes it: bounded, without lone surrogates."""
+    """Return a foreign text in a form that every exporter takes: bounded, without lone surrogates."""
     return clip(without_surrogates(text), limit)
 
 
@@ -388,7 +388,7 @@ def _tell_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None:
 
 
 def _tell_waiting(span: Span, deferred_at: float | None, outcome: Any) -> None:
-    """Record what came of waiting for a person, and how long that took."""
+    """Record the outcome of waiting for a person, and how long it took."""
     if deferred_at is None:
         return
     decisions = {"rejected": "rejected", "needs_approval": "none", "expired": "expired"}
@@ -404,7 +404,7 @@ def _decisions(decisions: Sequence[DecisionRecord]) -> dict[str, list[str]]:
 
 
 def _error_of(outcome: Any) -> str | None:
-    """Return the `error.type` of what came of a call; None if nothing went wrong."""
+    """Return the `error.type` for the outcome of a call; None if nothing went wrong."""
     if isinstance(outcome, BaseException):
         return _class_name(outcome)
     if outcome is None or outcome.code is None or outcome.code in _NO_ERROR:

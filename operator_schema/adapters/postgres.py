@@ -1,4 +1,4 @@
-"""How does a store use PostgreSQL?"""
+"""A database of PostgreSQL for stores and journals."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _CONNECT_SECONDS = 10
 
 
 class PostgresStore(Store):
-    """Rounds that wait, and transcripts, in a database of PostgreSQL: for programs on several machines.
+    """A store of waiting rounds and transcripts in PostgreSQL, for programs on several machines.
 
-    Each process keeps a pool of connections, which begins with the first use and connects again if the server
-    was away. Needs the extra `postgres` (psycopg 3).
+    Each process has a pool of connections, which is opened at first use and reconnects if the server was
+    away. Needs the extra `postgres` (psycopg 3).
 
     Args:
         conninfo: where the database is, such as `postgresql://user@host/desk`; see
             https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING.
         secret: as for `Store`.
-        schema: the schema of the database that has the tables; it is made if it isn't there.
-        connections: how many a process opens at most.
+        schema: the schema of the database for the tables; it is made if necessary.
+        connections: the most connections that a process opens.
 
     Raises:
         StoreError: the database can't be used, or another version of this package made its tables.
@@ -64,8 +64,8 @@ class PostgresDatabase(Database):
 
     Args:
         conninfo: as for `PostgresStore`.
-        schema: its name; it is made if it isn't there.
-        connections: how many a process opens at most.
+        schema: its name; it is made if necessary.
+        connections: the most connections that a process opens.
     """
 
     errors = (psycopg.Error,)
@@ -92,7 +92,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Generator[psycopg.Connection[Any]]:  # noqa: ARG002  # readers never wait
-        """Take a connection of the pool for one transaction."""
+        """Open a transaction on a connection of the pool."""
         pool = self._opened()
         try:
             connection = pool.getconn(timeout=PATIENCE)
@@ -108,15 +108,15 @@ class PostgresDatabase(Database):
             pool.putconn(connection)
 
     def _connect_alone(self) -> None:
-        """Connect without the pool, which doesn't say why it got no connection.
+        """Connect without the pool, to get the reason of a failure, which the pool doesn't report.
 
         Raises:
-            psycopg.OperationalError: it says why.
+            psycopg.OperationalError: with the reason.
         """
         psycopg.connect(self._conninfo, **self._defaults()).close()
 
     def _opened(self) -> psycopg_pool.ConnectionPool[Any]:
-        """Return the pool of this process: connections don't survive a fork."""
+        """Return the pool of this process; connections don't survive a fork, so a fork needs a new one."""
         with self._lock:
             if self._pool is None or self._owner != os.getpid():
                 self._pool = psycopg_pool.ConnectionPool(
@@ -141,12 +141,12 @@ class PostgresDatabase(Database):
         connection.execute(psycopg.sql.SQL("SET lock_timeout = {}").format(patience))
 
     def close(self) -> None:
-        """Close the connections of this process; the next use opens others."""
+        """Close the connections of this process; the next use opens new ones."""
         if self._pool is not None and self._owner == os.getpid():
             self._close(self._pool, timeout=PATIENCE)
 
     def _close(self, pool: psycopg_pool.ConnectionPool[Any], *, timeout: float) -> None:
-        """Close a pool of this process: connections in use are closed when they come back."""
+        """Close a pool of this process; connections in use are closed when they are returned."""
         with self._lock:
             if self._pool is pool:
                 self._pool = None

@@ -1,4 +1,4 @@
-"""A program as tools: it gets one JSON request on its standard input and writes one JSON answer."""
+"""Tools of another program, which gets one JSON request on standard input and writes one JSON answer."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ answer_misnamed(__name__)
 
 
 _MAX_OUTPUT = 10_000_000
-"""Bytes of an answer."""
+"""The most bytes of an answer."""
 
 _MAX_ERRORS = 4000
 _SHOWN_ERRORS = 1000
@@ -65,7 +65,7 @@ _SECONDS_TO_END = 2.0
 
 
 class StartedProgram(Value):
-    """How a program is started.
+    """A program and the settings to start it.
 
     Attributes:
         command: its path and arguments; no shell is involved.
@@ -84,13 +84,13 @@ def ask(program: StartedProgram, tool: str, request: Mapping[str, Any]) -> dict[
     """Run a program with one request, and return its answer.
 
     Args:
-        program: to run.
+        program: the program to run.
         tool: name for messages.
         request: JSON values.
 
     Raises:
-        TimeoutError: it took too long; it was ended, with all processes that it started.
-        ToolError: it can't be started, its answer is too long or isn't a JSON object, or it failed.
+        TimeoutError: the program took too long; it was ended, with all processes that it started.
+        ToolError: the program can't be started, its answer is too long or isn't a JSON object, or it failed.
     """
     run = _RunningProgram(program, tool, request)
     try:
@@ -101,7 +101,7 @@ def ask(program: StartedProgram, tool: str, request: Mapping[str, Any]) -> dict[
 
 
 async def aask(program: StartedProgram, tool: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Do what `ask` does without blocking the event loop; cancelling it ends the program."""
+    """Ask a program as `ask` does, without blocking the event loop; cancelling this ends the program."""
     run = _RunningProgram(program, tool, request)
     sent = current_backend().signal()
     failures: list[BaseException] = []
@@ -156,7 +156,7 @@ class _RunningProgram:
         """Wait until the program has answered and ended.
 
         Raises:
-            TimeoutError: that took too long.
+            TimeoutError: the program took too long.
         """
         process = self._process
         assert process.stdin is not None  # noqa: S101  # all three are pipes
@@ -172,7 +172,7 @@ class _RunningProgram:
         threads[1].join(max(0.0, self._until - monotonic()))
         is_late = threads[1].is_alive()
         if not is_late:
-            # What it still does after its answer may take a moment, and no more.
+            # After its answer, it gets only a moment to end.
             with suppress(subprocess.TimeoutExpired):
                 process.wait(min(_SECONDS_TO_END, max(0.0, self._until - monotonic())))
             threads[2].join(_SECONDS_TO_END / 4)
@@ -195,7 +195,7 @@ class _RunningProgram:
         """Return the answer of a program that has ended.
 
         Raises:
-            ToolError: it isn't an answer.
+            ToolError: its output isn't an answer.
         """
         if len(self._output) > _MAX_OUTPUT:
             fault = f"its answer is longer than {_MAX_OUTPUT:,} bytes"
@@ -258,15 +258,15 @@ def tools_of(
         command: path of the program, or path and arguments; no shell is involved.
         env: all environment variables of the program; those of this process unless given.
         cwd: working directory of the program; that of this process unless given.
-        prefix: of all names.
+        prefix: the prefix of all names.
         options: as `tool` takes them, for all tools, such as `repair=True`. `timeout` is the number of
             seconds that one run may take: 30 unless given.
 
     Raises:
-        SchemaError: the schema of a tool can't be used, or the value of an option is of another kind.
+        SchemaError: the schema of a tool can't be used, or an option has a value of the wrong kind.
         TimeoutError: the program took too long.
-        ToolError: it can't be started, failed, or answered something else.
-        TypeError: there is no such option, or the command, `env` or `cwd` is of another kind.
+        ToolError: the program can't be started, failed, or gave no valid answer.
+        TypeError: an option doesn't exist, or the command, `env` or `cwd` has the wrong type.
         ValueError: the time limit isn't a number of seconds, or the command is empty.
     """
     program = _program(command, options.get("timeout"), env, cwd)
@@ -283,7 +283,7 @@ async def atools_of(
     prefix: str = "",
     **options: Unpack[ToolOptions],
 ) -> list[Tool[..., Any]]:
-    """Do what `tools_of` does without blocking the event loop."""
+    """Get the tools as `tools_of` does, without blocking the event loop."""
     program = _program(command, options.get("timeout"), env, cwd)
     check_options_for_all("atools_of", options)
     return _tools(program, await aask(program, _NAME, _SCHEMA), prefix, options)
@@ -305,7 +305,7 @@ def _program(
     if not is_duration(seconds) or seconds == float("inf"):
         message = f"timeout must be a number of seconds, not {received(timeout)}"
         raise ValueError(message)
-    if env is not None and not isinstance(env, Mapping):  # what callers promise, some do not
+    if env is not None and not isinstance(env, Mapping):  # callers may break the annotation
         message = f"env must be a mapping, name to value, not {received(env)}"
         raise TypeError(message)
     given_env: Mapping[Any, Any] = env or {}
@@ -372,8 +372,8 @@ def _caller(
 ) -> Callable[..., Any]:
     """Return the function of a tool, with a parameter for each answer that it may need.
 
-    Where the program says that a person has to agree, whoever runs the function has asked: a tool with
-    `confirm=True` isn't run before.
+    If the program says that a person has to agree, the caller of the function has asked already, because a
+    tool with `confirm=True` isn't run before.
     """
 
     async def call(arguments: dict[str, Any], **given: Any) -> Any:
@@ -392,7 +392,7 @@ def _caller(
 
 
 def _type_of(schema: object) -> Any:
-    """Return the type of an answer, as far as it is a simple one."""
+    """Return the type of an answer if it is a simple one, else `Any`."""
     declared = schema.get("type") if is_object(schema) else None
     found = _TYPES.get(declared) if isinstance(declared, str) else None
     return object if found is None else found
@@ -402,12 +402,12 @@ def _type_of(schema: object) -> Any:
 
 
 class _Success(Value):
-    """What a program answered.
+    """The answer of a program.
 
     Attributes:
-        content: for the model.
-        json: of which it is the text.
-        parts: of the content, if it is more than a text.
+        content: the text for the model.
+        json: the JSON value of the result.
+        parts: the parts of the content, if it is more than a text.
     """
 
     content: str
@@ -452,19 +452,19 @@ def _part(part: Any) -> Part:
 
 
 class _ProgramOutput(DocumentOutput):
-    """The results of a tool of a program."""
+    """The output type of a program's tool."""
 
     __slots__ = ()
 
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
-        """Write what a program answered; anything else as a JSON value."""
+        """Write a program's answer; write anything else as a JSON value."""
         if isinstance(value, _Success):
             return WrittenOutput(value.content, value.json, (), value.parts)
         return super().write(value, name, is_lenient=is_lenient)
 
 
 ACTIONS = ("schema", "run")
-"""What a request may ask for."""
+"""The actions of a request."""
 
 
 def error_answer(message: str, code: str | None = None) -> dict[str, Any]:
@@ -481,18 +481,18 @@ def main(
     context: Context | None = None,
     executor: Executor | None = None,
 ) -> int:
-    """Read a request from standard input and answer it on standard output, as the whole work of a program.
+    """Read a request from standard input and answer it on standard output: a complete `main` of a program.
 
-    What the tools print goes to standard error. Write `sys.exit(main([...]))`.
+    Output that the tools print goes to standard error. Write `sys.exit(main([...]))`.
 
     Args:
         tools: a registry, or tools.
         context: type, or name of a parameter, to value, for the injected parameters.
-        executor: runs the calls; one without a time limit unless given, because whoever started the
-            program has one.
+        executor: runs the calls; by default one without a time limit, because the program that started this
+            one has a limit.
 
     Returns:
-        The exit status: 0, as there is an answer in every case.
+        The exit status: always 0, because there is an answer in every case.
     """
     request = sys.stdin.buffer.read()
     sys.stdout.flush()
@@ -519,10 +519,10 @@ def answer(
         tools: a registry, or tools.
         request: `{"action": "schema"}` or `{"action": "run", "tool": name, "arguments": object,
             "answers": {parameter: JSON value}, "approved": bool}`, as JSON values or as their text.
-            `approved` says that a person agreed on the other side, which calls of tools with
-            `confirm=True` need, unless the executor asks somebody.
+            `approved` tells whether a person agreed on the other side; calls of tools with `confirm=True`
+            need this, unless the executor asks somebody.
         context: type, or name of a parameter, to value, for the injected parameters.
-        executor: runs the calls, of the same tools; one without a time limit unless given.
+        executor: runs the calls, with the same tools; by default one without a time limit.
 
     Returns:
         JSON values: for `schema`, `{"tools": […]}`; for `run`, an object whose `type` is `success`,
@@ -582,7 +582,7 @@ def _answers(tool: Tool[..., Any]) -> dict[str, Any]:
     for name in tool.injected:
         try:
             found[name] = answer_codec(tool, name).json_schema()
-        except SchemaError:  # it isn't read from JSON: your program gives it
+        except SchemaError:  # it can't be read from JSON, so your program has to give it
             continue
     return found
 

@@ -1,8 +1,8 @@
 """pydantic-ai: our tools as one of its toolsets; needs the extra `pydantic-ai`.
 
 `to_tool` returns a toolset of one tool, because only a toolset of pydantic-ai can check arguments by
-itself, and `to_tools` a list with one `Toolset`, for `Agent(toolsets=to_tools(registry))`. The `RunContext`
-and its `deps` are there for each call, by their types.
+itself, and `to_tools` a list with one `Toolset`, for `Agent(toolsets=to_tools(registry))`. Each call can
+inject the `RunContext` and its `deps` by their types.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ answer_misnamed(__name__)
 
 
 def output_type(cls: type[T], /) -> type[T]:
-    """Return what `Agent(output_type=…)` takes; the output of a run is a `cls`.
+    """Return a class for `Agent(output_type=…)`; the output of a run is a `cls`.
 
     Args:
         cls: a class whose JSON is an object, such as a dataclass.
@@ -60,8 +60,8 @@ class _FittingArguments(dict[str, Any]):
     """Arguments that fit, as hooks of pydantic-ai see them.
 
     Attributes:
-        wrote: the arguments before that.
-        before: what this was at first: hooks may change it.
+        wrote: the arguments as the model wrote them.
+        before: a copy of the fitting arguments, made before hooks could change them.
     """
 
     def __init__(self, arguments: Any, wrote: Any) -> None:
@@ -70,13 +70,13 @@ class _FittingArguments(dict[str, Any]):
 
 
 class _Validator:
-    """Checks arguments with our decoder: JSON in, JSON out, since hooks and approvals look at it."""
+    """Checks arguments with our decoder; the result is JSON again, because hooks and approvals read it."""
 
     def __init__(self, tool: Tool[..., Any], *, asks: bool) -> None:
         self._tool, self._asks = tool, asks
 
     def validate_python(self, arguments: Any, **_: Any) -> Any:
-        """Check JSON text, or arguments that are parsed."""
+        """Check arguments, as JSON text or as values."""
         try:
             report = self._tool.decode_to_run(arguments)
             if self._asks:  # a hook may have a person asked about what this returns
@@ -99,7 +99,7 @@ _BLOCKS: Any = dict.fromkeys((Image, Audio, File, Resource), _binary)
 
 
 class _GivenAsToolset:
-    """A toolset; pydantic-ai asks for its `__name__` if it is given where functions belong."""
+    """A toolset that explains itself if it is given to pydantic-ai in place of a function."""
 
     def __getattr__(self, name: str) -> NoReturn:
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
@@ -111,12 +111,12 @@ class _GivenAsToolset:
 class Toolset(_GivenAsToolset, LiveTools, AbstractToolset[Any]):
     """The tools of a registry, for `Agent(toolsets=[Toolset(registry)])`.
 
-    Each step sees those that are switched on then. The model reads wrong arguments as `ModelRetry`, and each
-    other error as `ToolFailed`.
+    Each step sees the tools that are switched on at that time. Wrong arguments reach the model as
+    `ModelRetry`, and every other error as `ToolFailed`.
 
-    It takes what `to_tools` takes: `id`, which durable execution asks for; `max_retries`, how often a model
-    may correct the arguments of one tool before the run ends (3); and options of `ToolDefinition`, for each
-    tool, or functions that get the tool and return the value.
+    It takes the arguments of `to_tools`; `id`, which durable execution needs; `max_retries`, how often a
+    model may correct the arguments of one tool before the run ends (3); and options of `ToolDefinition`, for
+    each tool, or functions that get the tool and return the value.
     """
 
     theirs: ClassVar[Any] = {"id": None, "max_retries": 3}
@@ -167,7 +167,7 @@ class Toolset(_GivenAsToolset, LiveTools, AbstractToolset[Any]):
         """Run a call.
 
         Raises:
-            ToolFailed: it has no result.
+            ToolFailed: the call has no result.
         """
         arguments: Any = tool_args
         if isinstance(tool_args, _FittingArguments) and tool_args == tool_args.before:
@@ -190,11 +190,12 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
 
 
 _KEPT = "operator_schema"
-"""Key in the metadata of a model's message, which a history keeps: by call, what a person was asked."""
+"""The key in the metadata of a model's message for the questions to a person, by call; the history stores
+it."""
 
 
 def _ask(ctx: Any, question: dict[str, Any]) -> bool:
-    """Return that a person has agreed, or hold the call back: hooks were asked, and the arguments fit."""
+    """Return True if a person has agreed, else hold the call back, after hooks and the check of arguments."""
     if ctx.tool_call_approved:
         return True
     message, _ = _written(ctx)
@@ -205,7 +206,7 @@ def _ask(ctx: Any, question: dict[str, Any]) -> bool:
 
 
 def _kept(ctx: Any, _key: str) -> Any:
-    """Return what a person was asked: as the program gives it back with the answer, or from the history."""
+    """Return the stored question to a person, from the answer of the program or from the history."""
     message, _ = _written(ctx)
     told = {} if message is None else (message.metadata or {}).get(_KEPT, {})
     given = ctx.tool_call_metadata
@@ -213,7 +214,7 @@ def _kept(ctx: Any, _key: str) -> Any:
 
 
 def _with_own(ctx: Any, tool_args: Any) -> Any:
-    """Return the context of a call; if a person wrote its arguments, they agreed to those of this tool."""
+    """Return the context of a call; if a person changed its arguments, only the tool must stay the same."""
     if not ctx.tool_call_approved or not isinstance(tool_args, _FittingArguments):
         return ctx
     _, part = _written(ctx)
@@ -224,7 +225,7 @@ def _with_own(ctx: Any, tool_args: Any) -> Any:
 
 
 def _written(ctx: Any) -> tuple[Any, Any]:
-    """Return the message with a call, and the call in it; None where a worker doesn't get the history."""
+    """Return the message with a call, and the call in it; None if a worker doesn't get the history."""
     try:
         messages = ctx.messages
     except UserError:

@@ -1,9 +1,9 @@
 """semantic-kernel: our tools as functions of its kernel; needs the extra `semantic-kernel`.
 
-Options of `to_tool` are those of `KernelFunctionMetadata`, such as `additional_properties`, and
-`plugin_name`; the model reads the function as `plugin-function`. What a function gives is the text for the
-model; `FunctionResult.metadata` has the `value`, its `json`, and whether it `is_error`. The `Kernel` and
-the `KernelArguments` are there for each call by their types. semantic-kernel shows no recursive types.
+`to_tool` takes the options of `KernelFunctionMetadata`, such as `additional_properties`, and `plugin_name`;
+the model reads the function as `plugin-function`. The result of a function is the text for the model;
+`FunctionResult.metadata` has the `value`, its `json`, and whether it `is_error`. Each call can inject the
+`Kernel` and the `KernelArguments` by their types. semantic-kernel doesn't support recursive types.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class OperatorFunction(KernelFunction):
 
     @property
     def parameters(self) -> list[Any]:
-        """The parameters for its check of calls, none of them required: we say what is missing."""
+        """The parameters for the kernel's check of calls; none is required, as we report missing ones."""
         return [one.model_copy(update={"is_required": False}) for one in self.metadata.parameters]
 
     async def _invoke_internal(self, context: Any) -> None:
@@ -103,14 +103,14 @@ def kernel_plugin(
 
     Args:
         tools: a registry, a toolset, or any iterable of tools.
-        name: of the plugin.
-        description: of the plugin.
+        name: name of the plugin.
+        description: description of the plugin.
         options: as for `to_tool`.
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
-        ValueError: the executor has other tools, or one takes a recursive type.
+        TypeError: an argument has the wrong type.
+        ValueError: the executor has other tools, or a tool takes a recursive type.
     """
     made = to_tools(tools, plugin_name=name, **options)
     return KernelPlugin(name=name, description=description, functions=made)

@@ -1,10 +1,10 @@
 """smolagents: our tools as its tools; needs the extra `smolagents`.
 
-Options of `to_tool` are attributes of the tool, such as `output_type`, and `raise_errors`: whether a call
-without a result raises `ToolCallError`, as it does by default. In a `ToolCallingAgent` this ends the step,
-and the results of other calls of the step are lost; otherwise the model gets the text as a result. In a
-`CodeAgent` code would go on with that text. Names of tools are Python identifiers. smolagents has no
-context of a call, and shows no recursive types.
+`to_tool` takes attributes of the tool as options, such as `output_type`, and `raise_errors`: whether a call
+without a result raises `ToolCallError`, which is the default. In a `ToolCallingAgent` this ends the step, and
+the results of other calls of the step are lost; otherwise the model gets the text as a result. In a
+`CodeAgent`, code would continue with that text. Names of tools must be Python identifiers. smolagents has no
+context of a call, and doesn't support recursive types.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ANY = ["string", "integer", "number", "boolean", "object", "array", "null"]
 
 
 class ToolCallError(ValueError):
-    """A call has no result; its message is what the model reads."""
+    """A call has no result; the message is the text for the model."""
 
 
 class OperatorTool(SmolTool):
@@ -61,15 +61,15 @@ class OperatorTool(SmolTool):
         return super().__call__(*args, sanitize_inputs_outputs=sanitize_inputs_outputs, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a call, by position or by name as code makes it."""
+        """Run a call from code, with arguments by position or by name."""
         try:
             arguments = dict(self._signature.bind_partial(*args, **kwargs).arguments)
-        except TypeError:  # more of them than there are, or names of others: decoding says which
+        except TypeError:  # too many arguments, or wrong names: decoding reports them
             arguments = kwargs
         return self._outcome(arguments)
 
     def to_code_prompt(self) -> Any:
-        """Return what an agent that writes code reads of the tool."""
+        """Return the description of the tool for an agent that writes code."""
         shown = copy(self)
         shown.inputs = deepcopy(self.inputs)
         return SmolTool.to_code_prompt(shown)
@@ -88,9 +88,9 @@ class OperatorTool(SmolTool):
 
 
 class _Input(dict[str, Any]):
-    """A property of the input, of which smolagents sees no type: else it would judge before us.
+    """A property of the input that hides its type from smolagents, whose own check would come before ours.
 
-    A copy of it, which goes to the model, has all.
+    A copy, as the model gets it, has the type.
     """
 
     def __getitem__(self, key: str) -> Any:
@@ -111,7 +111,7 @@ def _inputs(tool: Tool[..., Any]) -> dict[str, Any]:
 
 
 def _property(part: dict[str, Any], is_required: bool) -> dict[str, Any]:  # noqa: FBT001  # read beside its call
-    """Return a schema as smolagents takes it: it needs a type and a description, and takes `anyOf` apart."""
+    """Return a schema for smolagents, which needs a type and a description, and splits `anyOf` itself."""
     made = {"type": _ANY, "description": "", **part, **({} if is_required else {"nullable": True})}
     if "anyOf" in made:
         made["allOf"] = [{"anyOf": made.pop("anyOf")}, *made.get("allOf", ())]

@@ -1,8 +1,8 @@
 """strands-agents: our tools as tools of its agent; needs the extra `strands-agents`.
 
-Options of `to_tool` are entries of the tool's spec, such as `outputSchema`. The `ToolContext` of Strands is
-there for each call by its type, and what is in the invocation state by its name. By default, the agent is
-interrupted before a tool with `confirm=True` runs, and the response "yes" agrees.
+`to_tool` takes entries of the tool's spec as options, such as `outputSchema`. Each call can inject the
+`ToolContext` of Strands by its type, and entries of the invocation state by their names. By default, the
+agent is interrupted before a tool with `confirm=True` runs, and the response "yes" approves the call.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ class OperatorTool(AgentTool):
 
     @property
     def tool_type(self) -> str:
-        """The kind of the tool, as the metrics of Strands name it."""
+        """The kind of the tool in the metrics of Strands."""
         return "operator"
 
     @property
     def tool_spec(self) -> Any:
-        """What the model reads of the tool."""
-        # Strands would write a type of its own where there is none.
+        """The specification of the tool for the model."""
+        # Strands would add a type of its own if there is none.
         definition = self._tool.definition(inline=True, boolean_schemas=False, empty_schemas=False)
         hints = hints_of(self._tool)
         return {
@@ -64,7 +64,7 @@ class OperatorTool(AgentTool):
         }
 
     async def stream(self, tool_use: Any, invocation_state: dict[str, Any], **_: Any) -> AsyncIterator[Any]:
-        """Run a call, and give its result as the only event."""
+        """Run a call, and yield its result as the only event."""
         agent, call_id = invocation_state.get("agent"), tool_use["toolUseId"]
         signal = getattr(agent, "cancel_signal", None)
         signals = {} if signal is None else {"cancel_signal": signal}

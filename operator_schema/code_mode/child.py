@@ -1,4 +1,4 @@
-"""The program of the child process in which `ProcessSandbox` runs a program; it needs only Python."""
+"""The main module of the child process in which `ProcessSandbox` runs a program; it needs only Python."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["as_json", "end_asked"]
 
 _MOST_LEVELS = 100
 _MOST_BITS = 13_952
-"""The largest whole number has 4,200 digits: Python doesn't write or read more than 4,300."""
+"""The most bits of a whole number, about 4,200 digits; Python doesn't write or read more than 4,300."""
 _LONGEST_ERROR = 4_000
 _LONGEST_PRINT = 4_096
-"""Characters of one message: the other process keeps 100 of them while a tool runs."""
+"""The most characters of one message; the other process stores 100 messages while a tool runs."""
 _FILE = "<program>"
 _MEGABYTE = 2**20
 
@@ -33,8 +33,9 @@ def as_json(value: Any, levels: int = _MOST_LEVELS) -> Any:
     """Return a value of a program as a JSON value.
 
     Raises:
-        TypeError: some part of it isn't one.
-        ValueError: it nests too deep, or has a number that isn't JSON, or a text with a lone surrogate.
+        TypeError: some part of it isn't a JSON value.
+        ValueError: the value nests too deeply, or has a number that isn't JSON, or a text with a lone
+            surrogate.
     """
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         message = "a whole number has 4,200 digits or more"
@@ -77,10 +78,10 @@ def _check_characters(text: str) -> None:
 
 
 def end_asked(code: Any) -> str | None:
-    """Return why a program failed that ended itself by `SystemExit`; None if it went well.
+    """Return the error text of a program that ended itself with `SystemExit`; None if it ended well.
 
     Args:
-        code: that the exception has.
+        code: the code of the exception.
     """
     if code is None or (isinstance(code, int) and code == 0):
         return None
@@ -100,11 +101,11 @@ def _line(message: dict[str, Any]) -> bytes:
 
 
 class _Channel:
-    """Messages from and to the process that waits for this one, as lines of JSON.
+    """A channel to the parent process, with messages as lines of JSON.
 
     Args:
-        source: file descriptor of what is read.
-        sink: of what is written.
+        source: file descriptor to read from.
+        sink: file descriptor to write to.
     """
 
     def __init__(self, source: int, sink: int) -> None:
@@ -121,11 +122,11 @@ class _Channel:
         return message
 
     def listen(self) -> None:
-        """Read the answers in a thread; when the other process goes, end this one, with its children."""
+        """Read the answers in a thread; if the parent process ends, end this one and its children."""
         threading.Thread(target=self._listen, daemon=True).start()
 
     def send(self, line: bytes) -> None:
-        """Write a message; threads wait for each other."""
+        """Write a message; only one thread at a time writes."""
         with self._writing:
             while line:
                 line = line[os.write(self._sink, line) :]
@@ -140,7 +141,7 @@ class _Channel:
         return answer or {}
 
     def _listen(self) -> None:
-        with suppress(Exception):  # whatever comes, it is the end
+        with suppress(Exception):  # any error means the end
             for line in self._source:
                 with self._answered:
                     self._answer = json.loads(line)
@@ -165,14 +166,14 @@ class _Output:
         return len(text)
 
     def flush(self) -> None:
-        """Do nothing: all is written."""
+        """Do nothing, because everything is written at once."""
 
     def isatty(self) -> bool:
         return False
 
 
 class _Unfinished:
-    """Stands for the result of a call that waits for a person: whoever looks at it has to wait, too."""
+    """A placeholder for the result of a call that waits for a person; code that uses it has to wait too."""
 
     __slots__ = ("_wait",)
 
@@ -202,7 +203,7 @@ _ERRORS: dict[str, type[Exception]] = {
     one.__name__: one
     for one in (NameError, PermissionError, RuntimeError, TimeoutError, TypeError, ValueError)
 }
-"""The exceptions of a call in the program."""
+"""The exceptions that calls raise in the program."""
 
 
 def _function(name: str, channel: _Channel, unfinished: _Unfinished) -> Any:
@@ -218,7 +219,7 @@ def _function(name: str, channel: _Channel, unfinished: _Unfinished) -> Any:
 
 
 def _stop_clocks(now: float) -> None:
-    """Let the program see one time, which is the same when it runs again."""
+    """Make all clocks show one fixed time, which is the same when the program runs again."""
 
     class Datetime(dt.datetime):
         @classmethod
@@ -268,7 +269,7 @@ def _stop_clock(now: float, clock: Any) -> None:
 
 
 def _seed(seed: str) -> None:
-    """Let the program get the same random numbers when it runs again, from whatever module."""
+    """Seed all sources of random numbers, so that they are the same when the program runs again."""
     source = random.Random(seed)  # noqa: S311  # the same each time is what is asked for
     system: Any = os
     system.urandom = source.randbytes
@@ -286,9 +287,10 @@ def _seed(seed: str) -> None:
 
 
 def _end_with(lifeline: int) -> None:
-    """Let the system end the group of processes when nobody has the other end of a pipe any more.
+    """Make the system end the process group when the other end of a pipe is closed.
 
-    The thread that listens can't: it needs the interpreter, which a long match of `re` doesn't let go.
+    The listening thread can't do this: it needs the interpreter lock, which a long match of `re` doesn't
+    release.
     """
     try:
         import fcntl
@@ -324,20 +326,20 @@ def _value_of(code: str, names: dict[str, Any]) -> Any:
 
 
 def _end_of(code: str, names: dict[str, Any]) -> bytes:
-    """Run a program; return the message about its end."""
+    """Run a program; return the message with its outcome."""
     try:
         return _line({"ended": as_json(_value_of(code, names))})
     except MemoryError as error:
-        return _line({"failed": _told(error, names) if error.args else "memory"})
+        return _line({"failed": _traceback_of(error, names) if error.args else "memory"})
     except SystemExit as error:
         failed = end_asked(error.code)
         return _line({"ended": None} if failed is None else {"failed": failed})
     except BaseException as error:  # noqa: BLE001  # whatever the program raises is told
-        return _line({"failed": _told(error, names)})
+        return _line({"failed": _traceback_of(error, names)})
 
 
-def _told(error: BaseException, names: dict[str, Any]) -> str:
-    """Return the traceback of an error, without what isn't the program's."""
+def _traceback_of(error: BaseException, names: dict[str, Any]) -> str:
+    """Return the traceback of an error, with only the program's own frames."""
     report = traceback.TracebackException.from_exception(error, compact=True)
     frames = [frame for frame in report.stack if frame.filename == _FILE]
     report.stack[:] = frames
@@ -352,11 +354,11 @@ def _told(error: BaseException, names: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Run the one program that the first message has."""
+    """Run the program in the first message."""
     channel = _Channel(os.dup(0), os.dup(1))
     _end_with(os.dup(2))
     nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # programs that this one starts share none of the messages
+    for stream in (0, 1, 2):  # so that programs started by this one can't read or write messages
         os.dup2(nothing, stream)
     given = channel.first()
     channel.listen()

@@ -1,4 +1,4 @@
-"""How declarations are written in Python and in TypeScript."""
+"""Writes declarations in the syntax of Python and of TypeScript."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class DeclaredEntry(Value):
 
     Attributes:
         key: its JSON name.
-        name: its name in the declaration; other than the key where the language can't write that.
-        type: an expression.
+        name: its name in the declaration; it differs from the key if the language can't write that.
+        type: its type, as an expression.
         required: whether it must be there.
         default: a JSON value that fits the type; `dataclasses.MISSING` if there is none.
-        text: what is said about it, on one line; may be empty.
+        text: its description, on one line; may be empty.
     """
 
     key: str
@@ -48,7 +48,7 @@ def one_line(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text, without characters that a reader or a checker takes for something else."""
+    """Return the lines of a text, with unprintable characters escaped and no repeated blank lines."""
     lines = [escape(line.replace("\t", "    ").rstrip()) for line in text.strip().splitlines()]
     return [line for i, line in enumerate(lines) if line or lines[i - 1]]
 
@@ -61,18 +61,18 @@ _STEERS_TYPESCRIPT: Final = re.compile(r"@(?=ts-)")
 
 
 class Syntax:
-    """One language: how types, objects and functions are written."""
+    """The syntax of types, objects and functions in one language."""
 
     name: str
     reserved: frozenset[str]
-    """Names that no declaration may have."""
+    """Reserved names, which no declaration may have."""
 
     any: str
     scalars: Mapping[str, str]
 
     @abstractmethod
     def comment(self, text: str) -> str:
-        """Return the comment that ends a line; nothing for an empty text."""
+        """Return a comment for the end of a line; empty for an empty text."""
 
     @abstractmethod
     def literal(self, values: Sequence[Any]) -> str:
@@ -96,7 +96,7 @@ class Syntax:
 
     @abstractmethod
     def entry_name(self, key: str) -> str:
-        """Return the name of a parameter, as far as the language can write its key."""
+        """Return the name of a parameter: its key, if the language can write that."""
 
     @abstractmethod
     def record(self, name: str, text: str, entries: Sequence[DeclaredEntry]) -> str:
@@ -104,7 +104,7 @@ class Syntax:
 
     @abstractmethod
     def alias(self, name: str, expression: str) -> str:
-        """Declare a name of a type."""
+        """Declare an alias of a type."""
 
     @abstractmethod
     def function(self, name: str, text: str, entries: Sequence[DeclaredEntry], result: str) -> str:
@@ -120,7 +120,7 @@ class Syntax:
 
 
 def _printable(text: str, astral: str) -> str:
-    """Return JSON text in which each character that isn't printable is an escape of the language."""
+    """Return JSON text with unprintable characters escaped in the syntax of the language."""
     if text.isascii() and text.isprintable():
         return text
     return "".join([c if escape(c) == c else _escaped(ord(c), astral) for c in text])
@@ -267,7 +267,7 @@ def _is_python_name(key: str) -> bool:
 
 
 def _is_field_name(key: str) -> bool:
-    """Return whether a field can be written in the body of a class, and changes nothing for the next ones."""
+    """Return whether a key can be a field in a class body without affecting the next fields."""
     is_plain = _is_python_name(key) and not key.startswith("__")
     return is_plain and key not in keyword.kwlist and key != "_"
 
@@ -307,7 +307,7 @@ _TYPESCRIPT_WORDS = frozenset(
 )
 _TYPESCRIPT_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _PROMISE = "P"
-"""The name of what each tool returns: `Promise` with what it becomes takes a twentieth of a file."""
+"""A short alias for the result of each tool; writing `Promise<…>` each time takes a twentieth of a file."""
 
 _COMPOUND = re.compile(r'^"(?:[^"\\]|\\.)*"$')
 

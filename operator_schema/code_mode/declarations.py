@@ -63,7 +63,7 @@ class Stubs(Value):
 
     Attributes:
         text: the whole file.
-        functions: by the name under which a program calls it.
+        functions: the functions, by the name that a program calls.
     """
 
     text: str
@@ -74,8 +74,8 @@ def stubs(tools: Any, language: Language = "python", /) -> str:
     """Write the declarations of tools, for a model that calls them from a program.
 
     Args:
-        tools: a toolset, a registry, an executor, a tool, or a list of tools. Of a toolset and a registry,
-            the tools that are offered now.
+        tools: a toolset, a registry, an executor, a tool, or a list of tools. For a toolset or a registry,
+            only tools that are offered now are declared.
         language: `"python"` gives a stub file (`.pyi`) of plain functions; `"typescript"` a module of async
             functions that take one object.
 
@@ -91,13 +91,13 @@ def stubs(tools: Any, language: Language = "python", /) -> str:
 
 
 def stubs_of(tools: Any, language: Language = "python", /, *, only: Collection[str] | None = None) -> Stubs:
-    """Write declarations as `stubs` does, and also return which tool each function stands for.
+    """Write declarations as `stubs` does, and return them with the tool of each function.
 
     Args:
         tools: as for `stubs`.
         language: as for `stubs`.
-        only: names of the tools to declare, under the names of functions that they have among all; None for
-            all of them.
+        only: names of the tools to declare, with the same function names as if all were declared; None for
+            all.
 
     Raises:
         TypeError: something isn't a tool.
@@ -112,7 +112,7 @@ def stubs_of(tools: Any, language: Language = "python", /, *, only: Collection[s
 
 
 class _Names:
-    """Names that are taken, and the next free one."""
+    """The taken names, to find the next free one."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
@@ -139,8 +139,8 @@ class _FileWriter:
     """Writes one file.
 
     Attributes:
-        syntax: of the language.
-        declarations: of types, in the order in which they were met.
+        syntax: the syntax of the language.
+        declarations: declarations of types, in the order in which they were found.
     """
 
     def __init__(self, syntax: Syntax) -> None:
@@ -158,7 +158,7 @@ class _FileWriter:
         return Stubs(text, functions)
 
     def declare(self, base: str, declare: Callable[[str], str]) -> str:
-        """Declare a type, unless one of the same content is there; return its name."""
+        """Declare a type, unless there is one with the same content; return its name."""
         content = declare(base)
         if content not in self._shared:
             name = self._shared[content] = self.names.give(base)
@@ -166,12 +166,12 @@ class _FileWriter:
         return self._shared[content]
 
     def declare_recursive(self, name: str, declare: Callable[[str], str], before: int) -> str:
-        """Declare a type that contains itself under a name that was given for it; return its name.
+        """Declare a recursive type under a name chosen before; return its final name.
 
         Args:
-            name: given for it alone.
+            name: the chosen name, which nothing else has.
             declare: writes the declaration under a name.
-            before: number of declarations that were there before what is inside it.
+            before: number of declarations before those of its inner types.
         """
         own = re.compile(rf"\b{name}\b")
         content = own.sub("<itself>", declare(name))
@@ -283,7 +283,7 @@ class _Types:
         return encode_node(node, self.definitions, value, MAX_DEPTH, lambda _: None)[0]
 
     def _words(self, node: Node) -> list[str]:
-        """Return what a node says beyond its type."""
+        """Describe the constraints of a node that its type doesn't express."""
         match node:
             case ScalarNode() if node.constraints is not None:
                 return said_of(keywords_of(node.constraints, node.type))
@@ -309,7 +309,7 @@ class _Types:
                 return []
 
     def _inner_words(self, node: Node) -> list[str]:
-        """Return what an item, or a member of a union, says beyond its type: nobody else writes it."""
+        """Describe an item or union member beyond its type, because its description has no other place."""
         about = node.description
         if isinstance(node, (ObjectNode, RefNode)) or shape_of(node) is not None:
             return []
@@ -404,7 +404,7 @@ _CLASSES: Mapping[str, tuple[type, ...]] = {
 
 
 def _fits(node: Node, value: Any, definitions: Mapping[Target, Node]) -> bool:
-    """Return whether it is plain that a checker takes a default for a type: documents may have any."""
+    """Return whether a checker surely accepts a default for its type; foreign documents may have any."""
     for member in flat_members(node, definitions):
         match member:
             case ScalarNode() if type(value) in _CLASSES[member.type]:

@@ -1,4 +1,4 @@
-"""What programs have done so far, which of their calls wait for a person, and what was decided."""
+"""The journal of programs: their calls so far, the calls that wait for a person, and the decisions."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class SavedProgram(Value):
     """A program of the journal.
 
     Attributes:
-        id: made at random.
+        id: a random id.
         code: the program.
-        made: when it began, in seconds since 1970.
+        made: the time when it began, in seconds since 1970.
         state: `running`, `waiting`, `done` or `failed`.
-        revision: counts the changes of its state.
+        revision: number of changes of its state.
         approved: whether a person approved all of its calls.
         ended: its outcome, as JSON values; None until it ends.
     """
@@ -73,13 +73,13 @@ class JournalEntry(Value):
     """A call of a program.
 
     Attributes:
-        name: of the tool.
-        arguments: as the program gave them, as JSON text.
+        name: name of the tool.
+        arguments: the arguments as the program gave them, as JSON text.
         state: `begun`; `waiting` for a person; `approved` or `answered` by one; allowed to run `again` after
             it was interrupted; or `done`.
         outcome: its outcome, or a person's answer; while it waits, the `reason`; after it began, whether
             somebody had `approved` it.
-        is_foreseen: whether the program hasn't come to it yet.
+        is_foreseen: whether it was only found by looking ahead; the program hasn't reached it yet.
     """
 
     name: str
@@ -89,14 +89,14 @@ class JournalEntry(Value):
     is_foreseen: bool = False
 
     def is_call(self, name: str, arguments: str) -> bool:
-        """Return whether it is this very call, in whatever order its arguments are."""
+        """Return whether it is the same call; the order of its arguments doesn't matter."""
         if self.name != name:
             return False
         return self.arguments == arguments or _sorted(self.arguments) == _sorted(arguments)
 
 
 def _sorted(text: str) -> str:
-    """Return a JSON text with sorted keys: as values, 1, 1.0 and true would be equal."""
+    """Return a JSON text with sorted keys, to compare as text; as values, 1, 1.0 and true would be equal."""
     return json.dumps(json.loads(text), sort_keys=True)
 
 
@@ -107,14 +107,14 @@ class Journal:
     The database may be that of a store. It isn't signed: anybody who can write to it can approve a call.
 
     Args:
-        database: the path of a file, which is made if it isn't there; a `Database`; None for memory.
-        most: how many programs are kept; None for all. With it, the calls of a program are deleted when it
-            ends. If a new program is one too many, the oldest programs are deleted: first those that have
-            ended, then those that wait, but never one that runs.
+        database: the path of a file, which is made if necessary; a `Database`; None for memory.
+        most: how many programs are kept; None for all. If it is given, the calls of a program are deleted
+            when it ends. If a new program is one too many, the oldest programs are deleted: first those that
+            have ended, then those that wait, but never one that runs.
 
     Raises:
-        StoreError: the database can't be used; every method raises it if that fails.
-        TypeError: it is neither a path nor a `Database`.
+        StoreError: the database can't be used; every method may raise this.
+        TypeError: `database` is neither a path nor a `Database`.
         ValueError: `most` isn't a positive integer, or the path names a database in memory.
     """
 
@@ -137,26 +137,26 @@ class Journal:
         return [found for found, state in rows if state == "waiting"]
 
     def stuck(self, seconds: float = 0.0) -> list[str]:
-        """List the ids of the programs that began to run at least so many seconds ago, and didn't end.
+        """List the ids of the programs that began at least `seconds` ago and haven't ended.
 
-        Their process died, or still runs them. A program that began this long in the future is included too:
-        the clock was set back.
+        Their process died, or still runs them. A program that began as long in the future is included too,
+        because the clock was set back.
         """
         with self._transaction(writes=False) as db:
             return [found for (found,) in _PROGRAMS.stuck(db, time(), seconds, "id")]
 
     def take_back(self, program_id: str) -> None:
-        """Let a program wait whose process died. Make sure that no process runs it any more.
+        """Put a program whose process died back to waiting. First make sure that no process runs it any more.
 
         Raises:
-            StoreError: it doesn't run.
+            StoreError: the program doesn't run.
         """
         self._change(program_id, None, taken=True, state="waiting", since=None)
 
     # --- for sessions: a program that was taken back meanwhile isn't theirs any more ---------------
 
     def add(self, program_id: str, code: str) -> SavedProgram:
-        """Add a program as one that runs now."""
+        """Add a new program, which this process runs."""
         with self._transaction() as db:
             now = time()
             new = {"since": now, "code": code, "made": now, "state": "running", "approved": 0, "ended": None}
@@ -170,7 +170,7 @@ class Journal:
         """Return a program.
 
         Raises:
-            StoreError: there is none.
+            StoreError: the program doesn't exist.
         """
         program_id = writable_text("the id of a program", program_id)
         with self._transaction(writes=False) as db:
@@ -182,10 +182,10 @@ class Journal:
         return SavedProgram(found, code, made, state, revision, bool(approved), outcome)
 
     def claim(self, program_id: str, revision: int | None, *, approved: bool) -> SavedProgram:
-        """Let a program run only in this process.
+        """Claim a program, so that only this process runs it.
 
         Raises:
-            StoreError: it runs, has ended, or was changed since that revision.
+            StoreError: the program runs, has ended, or was changed since that revision.
         """
         more = {"approved": 1} if approved else {}
         self._change(program_id, revision, taken=False, state="running", since=time(), **more)
@@ -195,7 +195,7 @@ class Journal:
         """Save that a program waits or has ended.
 
         Raises:
-            StoreError: it was taken back meanwhile.
+            StoreError: the program was taken back meanwhile.
         """
         text = None if ended is None else json.dumps(ended)
         with self._running(program, 1, state=state, since=None, ended=text) as db:
@@ -207,8 +207,8 @@ class Journal:
         """Put a running program back to waiting, if nothing has run since it was taken.
 
         Args:
-            program: as it was.
-            entries: its calls, as they were.
+            program: its state before the claim.
+            entries: its calls before the claim.
         """
         ended = None if program.ended is None else json.dumps(program.ended)
         old = {"state": "waiting", "since": None, "approved": int(program.approved), "ended": ended}
@@ -218,7 +218,7 @@ class Journal:
                 _write(db, program.id, entries)
 
     def entries(self, program_id: str) -> dict[int, JournalEntry]:
-        """Return the calls of a program by their numbers, in order, with those that are foreseen."""
+        """Return the calls of a program by their numbers, in order, including foreseen ones."""
         query = (
             "SELECT number, name, arguments, state, outcome, foreseen FROM program_calls "
             "WHERE program = ? ORDER BY number"
@@ -233,10 +233,10 @@ class Journal:
         }
 
     def write(self, program: SavedProgram, entries: Mapping[int, JournalEntry]) -> None:
-        """Write what is known of calls, by their numbers: all of it, or nothing.
+        """Write entries of calls, by their numbers, in one transaction.
 
         Raises:
-            StoreError: it was taken back meanwhile.
+            StoreError: the program was taken back meanwhile.
         """
         with self._running(program) as db:
             _forget(db, program.id, entries)
@@ -246,7 +246,7 @@ class Journal:
         """Forget calls that haven't run at all.
 
         Raises:
-            StoreError: it was taken back meanwhile.
+            StoreError: the program was taken back meanwhile.
         """
         with self._running(program) as db:
             _forget(db, program.id, numbers)
@@ -258,7 +258,7 @@ class Journal:
         """Open a transaction that changes a program that this process runs.
 
         Raises:
-            StoreError: it was taken back meanwhile, so that another process may run it.
+            StoreError: the program was taken back meanwhile, so that another process may run it.
         """
         with self._transaction() as db:
             if not _PROGRAMS.change(db, program.id, program.revision, taken=True, step=step, **changes):
@@ -318,7 +318,7 @@ def _refused(program_id: str, why: str, code: StoreErrorCode) -> StoreError:
 
 
 _INTERRUPTED = "it was interrupted: nobody knows whether it did its work"
-"""The reason of a call that waits since its process died while it ran."""
+"""The reason of a call that waits because its process died while it ran."""
 
 _SHOWN = 5
 
@@ -328,10 +328,10 @@ class WaitingCall(Value):
 
     Attributes:
         number: 0 for the first call of the program.
-        name: of the tool.
-        arguments: as the program gave them, as JSON values.
-        reason: why it waits.
-        is_interrupted: whether its process died while it ran, so that it may have done its work.
+        name: name of the tool.
+        arguments: the arguments as the program gave them, as JSON values.
+        reason: the reason why it waits.
+        is_interrupted: whether its process died while it ran, so that its work may be done already.
     """
 
     number: int
@@ -345,14 +345,15 @@ class ProgramRun(Value):
     """The state of a program so far.
 
     Attributes:
-        id: of the program, for `session.resume`.
+        id: the id of the program, for `session.resume`.
         state: `done`, `failed`, or `waiting` for a person.
-        output: what it printed, bounded.
-        value: of its last expression, as a JSON value; None until it is done.
-        error: why it failed, for the model; None if it didn't.
-        plan: the calls that wait, in their order: the one at which the program waits, and the next ones that
-            it makes without needing a result.
-        revision: of its state: two people who decide at once don't decide twice.
+        output: its printed text, bounded.
+        value: the value of its last expression, as a JSON value; None until it is done.
+        error: the reason why it failed, for the model; None if it didn't.
+        plan: the waiting calls, in their order: the one that the program waits for, and the next ones that it
+            makes without needing a result.
+        revision: the revision of its state, so that two people who decide at the same time don't decide
+            twice.
     """
 
     id: str
@@ -370,7 +371,7 @@ class ProgramRun(Value):
 
     @property
     def text(self) -> str:
-        """What the model reads."""
+        """The text for the model."""
         parts = [self.output.rstrip("\n")]
         if self.plan:
             parts.append(f"The program waits for a person to agree to {_named(self.plan)}.")
@@ -387,7 +388,7 @@ def _named(plan: Sequence[WaitingCall]) -> str:
 
 
 def shown(saved: SavedProgram, entries: Mapping[int, JournalEntry]) -> ProgramRun:
-    """Return the state of a program; its calls are read after it, so they can't be older."""
+    """Return the state of a program; read its entries after the program, so that they aren't older."""
     ended = saved.ended or {"output": "", "value": None, "error": None}
     state: Any = saved.state if saved.state in {"done", "failed"} else "waiting"
     plan = _plan_of(entries) if state == "waiting" else ()
@@ -411,7 +412,7 @@ def by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecisi
 
     Raises:
         RoundError: there is a decision and no call waits, or a call waits without one; a list is too short.
-        TypeError: it is no decision.
+        TypeError: something isn't a decision.
     """
     is_list = isinstance(decision, (list, tuple))
     given: list[Any] = [*decision] if is_list else [decision]
@@ -437,7 +438,7 @@ def by_number(plan: Sequence[WaitingCall], decision: Any) -> dict[int, OneDecisi
 
 
 def decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
-    """Return a call about which a person has decided; its outcome says whether it may have run before."""
+    """Return the entry of a call after a decision; it also records whether the call may have run before."""
     ran = {"interrupted": True} if may_have_run(entry) else {}
     match decision:
         case Reject(reason=reason):
@@ -447,11 +448,11 @@ def decided(entry: JournalEntry, decision: OneDecision) -> JournalEntry:
             outcome = {"code": None, "content": "", "json": as_json(output)}
             return entry.replace(state="answered", outcome={**outcome, **ran})
         case _:
-            # That it may run once more is no approval of a call that never had one.
+            # Permission to run again doesn't approve a call that was never approved.
             needs_more = bool(ran) and entry.state == "begun" and not (entry.outcome or {}).get("approved")
             return entry.replace(state="again" if needs_more else "approved", outcome=ran or None)
 
 
 def may_have_run(entry: JournalEntry) -> bool:
-    """Return whether a call ran, or began to: nobody may put another one into its place."""
+    """Return whether a call ran or began to run, so that it must not be replaced by another one."""
     return entry.state in {"begun", "done"} or "interrupted" in (entry.outcome or {})

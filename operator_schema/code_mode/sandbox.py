@@ -1,4 +1,4 @@
-"""What runs a model's program: a protocol, and its two implementations, Monty and a Python process."""
+"""Sandboxes for a model's programs: a protocol and two implementations, Monty and a Python process."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ __all__ = ["CallAnswer", "Ended", "Limits", "Monty", "ProcessSandbox", "Program"
 
 
 class Limits(Value):
-    """What a program may use.
+    """The limits of a program.
 
     Attributes:
         seconds: how long it may compute; the time in which it waits for tools doesn't count.
-        memory: bytes.
-        calls: of tools.
+        memory: bytes of memory.
+        calls: number of calls of tools.
         output: bytes that it may print.
     """
 
@@ -51,7 +51,7 @@ class Request(Value):
     """A call that a program makes.
 
     Attributes:
-        name: of the function.
+        name: name of the function.
         args: its arguments without names.
         kwargs: its arguments by name.
     """
@@ -66,7 +66,7 @@ class CallAnswer(Value):
 
     Attributes:
         value: a JSON value.
-        error: what is raised in the program in place of the value; None if the call went well.
+        error: the error to raise in the program instead of returning the value; None if the call went well.
     """
 
     value: Any
@@ -77,8 +77,8 @@ class Ended(Value):
     """The outcome of a program.
 
     Attributes:
-        value: of its last expression; of whatever class the sandbox has for it.
-        error: why it ended early, for the model; None if it didn't.
+        value: the value of its last expression, in any class that the sandbox uses.
+        error: the reason why it ended early, for the model; None if it didn't.
     """
 
     value: Any
@@ -88,30 +88,30 @@ class Ended(Value):
 class Program(Protocol):
     """A program that runs in a sandbox.
 
-    It may have a method `ahead`, which continues without the result of the last call, in the same way as
-    `step`: it returns the next call, or None if the program ends or has to look at a missing result. No other
-    step follows. With it, several calls that wait are one plan.
+    It may have a method `ahead`, which continues like `step` but without the result of the last call: it
+    returns the next call, or None if the program ends or needs a missing result. No other step follows. With
+    this method, several waiting calls form one plan.
     """
 
     def step(self, answer: CallAnswer | None, /) -> Request | Ended:
-        """Run until the next call, or to the end; called in any thread, by one at a time.
+        """Run until the next call, or to the end; callable in any thread, but only one at a time.
 
         Args:
-            answer: to the last call; None at the beginning.
+            answer: the answer to the last call; None at the beginning.
         """
         ...
 
     def printed(self) -> str:
-        """Return what it has printed so far."""
+        """Return the text that it has printed so far."""
         ...
 
     def close(self) -> None:
-        """End it, wherever it is; called once."""
+        """End the program at any point; called once."""
         ...
 
 
 class Sandbox(Protocol):
-    """Runs programs that nobody trusts."""
+    """A runner of untrusted programs."""
 
     def start(
         self, code: str, names: Iterable[str], limits: Limits, /, *, seed: str, now: datetime
@@ -121,17 +121,17 @@ class Sandbox(Protocol):
         The same code, seed, time and answers have to make the same calls.
 
         Args:
-            code: Python.
-            names: of the functions that it may call.
+            code: the code in Python.
+            names: names of the functions that it may call.
             limits: the limits of the program. The sandbox enforces all but the number of calls.
-            seed: of random numbers.
+            seed: the seed of random numbers.
             now: the time that the program sees.
         """
         ...
 
 
 class Monty:
-    """Run programs in Monty, an interpreter for a subset of Python; it needs the extra `monty`.
+    """Runs programs in Monty, an interpreter for a subset of Python; it needs the extra `monty`.
 
     Each program runs in a process of its own, which has no files, network, environment or processes: there is
     only the language itself, a few modules of the standard library, and the tools.
@@ -150,15 +150,15 @@ class Monty:
 
 _LONGEST_ERROR = 4_000
 _LONGEST_PROGRAM = 200_000
-"""Characters; one expression of more than twice as many overflows the stack of Monty's process."""
+"""The most characters; an expression of more than twice as many overflows the stack of Monty's process."""
 
 _UNFINISHED = "<coroutine external_future("
-"""How Monty writes a result that isn't there yet."""
+"""Monty's text for a result that isn't there yet."""
 
 _EXITS = ("exit", "quit")
 _GRACE = 5.0
 _MORE_STEPS = 10
-"""Steps that a program may take for each call: it looks up names, too."""
+"""How many steps a program may take for each call, because looking up a name is a step too."""
 
 
 class _MontyProgram:
@@ -203,8 +203,8 @@ class _MontyProgram:
         except monty.MontyError as error:
             raised = error.exception()
             if isinstance(raised, SystemExit):
-                return Ended(None, _clean(end_asked(raised.code or None)))  # "" is how Monty has none
-            return Ended(None, _told(error, self._limits))
+                return Ended(None, _clean(end_asked(raised.code or None)))  # Monty has "" for no code
+            return Ended(None, _error_text(error, self._limits))
 
     def ahead(self) -> Request | None:
         monty = self._monty
@@ -233,7 +233,7 @@ class _MontyProgram:
         return isinstance(found, self._monty.FunctionSnapshot) and not found.is_os_function
 
     def _went_on(self) -> Any:
-        """CallAnswer what isn't a call of a tool."""
+        """Answer requests of Monty that aren't calls of a tool, until the next call or the end."""
         found = self._snapshot
         if isinstance(found, self._monty.FunctionSnapshot):
             return found.resume_not_handled()  # files and the like: there are none
@@ -251,7 +251,7 @@ class _MontyProgram:
 
 def _function(name: str) -> Any:
     def called(*_args: object, **_kwargs: object) -> None:
-        """Stand for a tool: Monty reads only its name."""
+        """Stand in for a tool; Monty reads only its name."""
 
     called.__name__ = called.__qualname__ = name
     return called
@@ -262,13 +262,13 @@ _LIMIT_REACHED = re.compile(
     r"|MemoryError: memory limit exceeded: \d+ bytes > (\d+) bytes)\Z",
     re.MULTILINE,
 )
-"""How Monty says that a limit is reached: the last line, and the only one if the limit is that of output."""
+"""Monty's message that a limit is reached: the last line, and the only one for the limit of output."""
 
 _INTERNAL = "RuntimeError: Internal error in monty: "
-"""How Monty begins to say that it lacks a part of Python, such as exceptions with a number."""
+"""The beginning of Monty's message that it lacks a part of Python, such as exceptions with a number."""
 
 
-def _told(error: Any, limits: Limits) -> str:
+def _error_text(error: Any, limits: Limits) -> str:
     text = error.display() if hasattr(error, "display") else str(error)
     text = text.replace(_INTERNAL, "the interpreter can't do this: ")
     found = _LIMIT_REACHED.search(text)
@@ -316,17 +316,18 @@ def _too_large(limits: Limits) -> str:
 _SECONDS_TO_START = 60.0
 _SECONDS_TO_END = 2.0
 _LONGEST_MESSAGE = 10_000_000
-"""Bytes of one call, or of the value of a program."""
+"""The most bytes of one call, or of the value of a program."""
 
 _SURELY_TAKEN = 4_096
-"""Bytes that an empty pipe takes at once; it is empty, as a process that asks has read all answers before."""
+"""Bytes that an empty pipe surely takes at once. The pipe is empty, because a process that asks has read all
+answers."""
 
 _KEPT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")
-"""Variables without which Python, and programs that are started, may not run."""
+"""Environment variables that Python and the programs that it starts may need."""
 
 
 class ProcessSandbox:
-    """Run programs that you trust, in a process of Python for each.
+    """Runs programs that you trust, each in its own Python process.
 
     It protects against mistakes, not against attacks: a malicious program can read and change whatever you
     can. It has a new folder of its own, which is deleted with it, and of your environment only `PATH`,
@@ -337,7 +338,7 @@ class ProcessSandbox:
         python: path of the interpreter; None for the one that runs here.
 
     Raises:
-        TypeError: the path isn't one.
+        TypeError: `python` isn't a path.
     """
 
     def __init__(self, python: str | PathLike[str] | None = None, /) -> None:
@@ -364,7 +365,7 @@ class _ProcessProgram:
         self._printed: list[str] = []
         self._bytes = 0
         self._seconds = limits.seconds
-        """That are left."""
+        """The remaining seconds."""
         self._first: Mapping[str, Any] = {
             "code": code, "names": names, "seed": seed, "now": now.timestamp(), "memory": limits.memory,
         }  # fmt: skip
@@ -388,7 +389,7 @@ class _ProcessProgram:
         Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
-        """Hand on the messages, in a thread; an empty one is the end."""
+        """Pass on the messages, in a thread; an empty one means the end."""
         stream: Any = self._process.stdout
         with BufferedReader(stream) as lines:
             line = b"."
@@ -419,7 +420,7 @@ class _ProcessProgram:
         return found if isinstance(found, Request) else None
 
     def _went_on(self, message: Mapping[str, Any]) -> Request | Ended | None:
-        """CallAnswer the last call, in the time that the program has left, and read as `_until_call` does."""
+        """Answer the last call, within the program's remaining time, and read as `_until_call` does."""
         began = monotonic()
         is_sent = self._send(message, self._seconds)
         self._seconds -= monotonic() - began
@@ -444,7 +445,7 @@ class _ProcessProgram:
         self._folder.cleanup()
 
     def _kill(self) -> None:
-        with self._killing:  # of two threads, one has waited for it
+        with self._killing:  # two threads may be here, and one has waited for it already
             if self._process.returncode is not None:
                 return
             kill_group(self._process)
@@ -452,7 +453,7 @@ class _ProcessProgram:
                 self._process.wait(_SECONDS_TO_END)
 
     def _send(self, message: Mapping[str, Any], seconds: float) -> bool:
-        """Write a message; return whether it was taken in time."""
+        """Write a message; return whether the program took it in time."""
         line = json.dumps(message).encode() + b"\n"
         if len(line) <= _SURELY_TAKEN:
             self._write(line)
@@ -465,12 +466,12 @@ class _ProcessProgram:
     def _write(self, line: bytes) -> None:
         stream = self._process.stdin
         assert stream is not None  # noqa: S101  # it is a pipe
-        with suppress(OSError, ValueError):  # it has ended, which is told by what it doesn't say
+        with suppress(OSError, ValueError):  # it has ended, which the missing answer shows
             while line:
                 line = line[stream.write(line) :]
 
     def _until_call(self) -> Request | Ended | None:
-        """Read until the next call or the end; None if the program looks at a result that isn't there."""
+        """Read until the next call or the end; return None if the program needs a missing result."""
         limits = self._limits
         while True:
             began = monotonic()
@@ -495,7 +496,7 @@ class _ProcessProgram:
                 return None
 
     def _print(self, text: str) -> str | None:
-        """Keep what the program prints; return why it ends, if that is too much."""
+        """Store printed text; return an error if it is too much, else None."""
         left = self._limits.output - self._bytes
         data = text.encode("utf-8", "backslashreplace")  # a lone surrogate isn't a character
         self._bytes += len(data)
@@ -503,7 +504,7 @@ class _ProcessProgram:
         return _too_much(self._limits) if len(data) > left else None
 
     def _next(self, seconds: float) -> dict[str, Any] | None:
-        """Return the next message; None if there is none in time, or nothing that is one."""
+        """Return the next message; None if none arrives in time, or it isn't a valid message."""
         try:
             line = self._lines.get(timeout=max(0.0, seconds))
             if len(line) == _LONGEST_MESSAGE:

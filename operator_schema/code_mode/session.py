@@ -1,4 +1,4 @@
-"""Programs of a model whose calls run like all others: decoded, checked by hooks, approved, once each."""
+"""Runs a model's programs, whose calls run like all others: decoded, checked, approved, once each."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ It runs in an interpreter of a part of Python, without files, network or other p
 last expression, and what it prints, come back. A tool that fails raises an exception. These functions are
 there, and are called without await:"""
 _NOT_REACHED = "the program hasn't come to it"
-"""Why a call that is only looked at isn't run."""
+"""The reason why a call that was found by looking ahead isn't run."""
 _MOST_RESULT = 10_000_000
-"""Characters of a result; what a program keeps of it is within its memory."""
+"""The most characters of a result; the program's memory limit applies to results that it keeps."""
 _LONGEST_ARGUMENTS = 300
 
 
@@ -65,25 +65,25 @@ class _Paused(Exception):  # noqa: N818  # nothing is wrong
 
 
 class CodeSession:
-    """Run programs that call tools, each call as an executor runs it.
+    """Runs programs that call tools; an executor runs each call.
 
     A call is decoded, repaired, decided on by hooks and run like a call of the model. If it needs an
     approval, the program waits in the journal, with that call and with the next calls that it makes without
     needing the result: they are one plan. When somebody has decided, the program runs again from its
-    beginning: calls that have ended get their results from the journal, and don't run again.
+    beginning: finished calls don't run again, but get their results from the journal.
 
     Args:
-        tools: an executor without a store, or what `Executor` takes.
+        tools: an executor without a store, or tools as `Executor` takes them.
         sandbox: `Monty()`, or `ProcessSandbox()` for programs that you trust.
-        journal: keeps the programs that wait; in memory unless you give one with a file.
+        journal: stores the programs that wait; in memory unless you give one with a file.
         seconds: how long a program may compute; the time in which its calls run doesn't count.
-        max_calls: calls that a program may make.
+        max_calls: how many calls a program may make.
         max_output: bytes that it may print, and characters that its value may have as JSON.
         memory: bytes that it may use.
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: the sandbox is something else.
+        TypeError: `sandbox` isn't a sandbox.
         ValueError: the executor has a store, or a limit isn't a positive number.
     """
 
@@ -102,7 +102,7 @@ class CodeSession:
         executor: Executor = tools if isinstance(tools, Executor) else Executor(tools)
         # A result that is too long for a model isn't too long for a program.
         self._executor: Executor = executor.with_(max_content=_MOST_RESULT, store=_Beginnings())
-        # No option can be asked for.
+        # There is no public way to read an executor's options.
         if executor._store is not None:  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
             message = "a session has a journal of its own: give it an executor without a store"
             raise ValueError(message)
@@ -119,7 +119,7 @@ class CodeSession:
 
     @property
     def journal(self) -> Journal:
-        """Where programs wait."""
+        """The journal in which programs wait."""
         return self._journal
 
     async def run(self, code: str, /, *, context: Context | None = None) -> ProgramRun:
@@ -130,8 +130,8 @@ class CodeSession:
             context: for the injected parameters of its tools, as for `Executor.run`.
 
         Raises:
-            HookError: a hook failed; the call about which it was asked hasn't run.
-            TypeError: it isn't a string.
+            HookError: a hook failed; the call that it had to decide on hasn't run.
+            TypeError: the code isn't a string.
         """
         if not isinstance(code, str):
             message = f"a program must be a string, not {received(code)}"
@@ -151,29 +151,29 @@ class CodeSession:
         *,
         context: Context | None = None,
     ) -> ProgramRun:
-        """Decide about calls that wait, and continue the program.
+        """Decide about waiting calls, and continue the program.
 
         Args:
-            program: what `run` or `load` returned, or its id. With the former, somebody else's decision since
-                then is noticed; with an id, the decision is about the plan as it is now.
+            program: a result of `run` or `load`, or its id. With a result, a decision that somebody else made
+                since then raises an error; with an id, the decision is about the current plan.
             decision: `"approve"`, `Reject(reason)` or `Complete(output)` is for the first call of the plan:
-                it runs, a second time if it was interrupted; raises an error in the program; or has a result
-                without running. A list has one of these for each call of the plan, None for those about which
-                nobody has decided. `"approve_plan"` runs every call of the plan, and `"approve_all"` whatever
-                this program calls from now on. None continues a program in which no call waits.
+                it runs (a second time if it was interrupted), raises an error in the program, or gets a
+                result without running. A list has one of these for each call of the plan, or None for calls
+                without a decision. `"approve_plan"` runs every call of the plan, and `"approve_all"` every
+                call that this program makes from now on. None continues a program in which no call waits.
             context: as for `run`.
 
         Raises:
             HookError: a hook failed; the call about which it was asked hasn't run.
-            ReplayError: the program makes another call than one that may have run; it waits as before, and
-                nothing was decided.
+            ReplayError: the program makes a different call in place of one that may have run; it waits as
+                before, and no decision was made.
             RoundError: there is a decision and no call waits, or a call waits without one; or a list has
                 another length than the plan.
-            StoreError: the program isn't there, runs, has ended, or was changed in the meantime. Or
-                somebody took it back while it ran here: no further call is begun.
-            TypeError: it is no decision, `program` is none, or the output of a `Complete` has no JSON
-                value.
-            ValueError: that output nests too deep, or has a number that isn't JSON, or a lone surrogate.
+            StoreError: the program doesn't exist, runs, has ended, or was changed in the meantime; or
+                somebody took it back while it ran here, so that no further call is begun.
+            TypeError: `decision` isn't a decision, `program` isn't a program, or the output of a `Complete`
+                has no JSON value.
+            ValueError: that output nests too deeply, or has a number that isn't JSON, or a lone surrogate.
         """
         if not isinstance(program, (str, ProgramRun)):
             message = f"resume takes what run returned, or its id, not {received(program)}"
@@ -194,7 +194,7 @@ class CodeSession:
             raise
 
     def run_sync(self, code: str, /, *, context: Context | None = None) -> ProgramRun:
-        """Do what `run` does, in a program without an event loop or inside one."""
+        """Run as `run` does, for code that isn't async, inside an event loop or outside."""
         ran: ProgramRun = _waited_for(lambda: self.run(code, context=context))
         return ran
 
@@ -206,7 +206,7 @@ class CodeSession:
         *,
         context: Context | None = None,
     ) -> ProgramRun:
-        """Do what `resume` does, in a program without an event loop or inside one."""
+        """Continue as `resume` does, for code that isn't async, inside an event loop or outside."""
         ran: ProgramRun = _waited_for(lambda: self.resume(program, decision, context=context))
         return ran
 
@@ -214,13 +214,13 @@ class CodeSession:
         """Return the state of a program so far; nothing is run.
 
         Raises:
-            StoreError: there is none.
+            StoreError: the program doesn't exist.
         """
         saved = self._journal.load(program_id)
         return shown(saved, self._journal.entries(saved.id))
 
     def tool(self, name: str = "run_code", /) -> Tool[..., Any]:
-        """Return one tool that runs a program, for any loop; its description has the declarations.
+        """Return a tool that runs a program; its description contains the declarations of the tools.
 
         Args:
             name: the name that the model calls.
@@ -245,11 +245,11 @@ class CodeSession:
         try:
             state, ended = await _Replay(self, saved, context).run()
         except ReplayError:
-            raise  # it is put back as it was
+            raise  # the program was put back already
         except BaseException as error:
             try:
                 self._journal.end(saved, state, ended)
-            except StoreError as failure:  # why it stopped counts more
+            except StoreError as failure:  # the reason why it stopped matters more
                 error.add_note(str(failure))
             raise
         self._journal.end(saved, state, ended)
@@ -287,11 +287,12 @@ class _Replay:
         self._functions = stubs_of(self._executor).functions
         self._entries = self._journal.entries(saved.id)  # nobody else writes: the program is claimed
         self._number = 0
-        """Of the next call: those that can't be made for lack of a function or an argument have none."""
+        """The number of the next call; calls that fail because of an unknown function or wrong arguments have
+        none."""
         self._requests = 0
 
     async def run(self) -> tuple[str, dict[str, Any] | None]:
-        """Run it; return its state and its outcome."""
+        """Run the program; return its state and its outcome."""
         program = await self._started()
         try:
             return await self._steps(program)
@@ -299,12 +300,13 @@ class _Replay:
             await _surely(program.close)
 
     async def _started(self) -> Program:
-        """Start the program; it is closed if nobody waits for it any more."""
+        """Start the program, and close it if nobody waits for it any more."""
         saved = self._saved
         now = datetime.fromtimestamp(saved.made, UTC)
         made: list[Program] = []
         is_first = Lock()
-        """Taken when the program is there, or when nobody waits for it: whoever comes second closes it."""
+        """Taken by the first of two: the started program, and the end of the wait for it. The second one
+        closes the program."""
 
         def start() -> Program:
             program = self._sandbox.start(saved.code, self._functions, self._limits, seed=saved.id, now=now)
@@ -405,12 +407,12 @@ class _Replay:
                 return await self._begin(asked, approved=is_approved)
 
     def _asked(self, request: Request) -> JournalEntry:
-        """Return a call as it begins.
+        """Return the journal entry of a call that begins.
 
         Raises:
             NameError: there is no such function.
-            TypeError: its arguments aren't those of the function, or no JSON values.
-            ValueError: an argument is too deep, or a number that isn't JSON.
+            TypeError: its arguments aren't those of the function, or aren't JSON values.
+            ValueError: an argument nests too deeply, or is a number that isn't JSON.
         """
         function = self._functions.get(request.name)
         if function is None:
@@ -420,7 +422,7 @@ class _Replay:
     async def _begin(self, entry: JournalEntry, *, approved: bool) -> CallAnswer:
         """Run a call, and write its beginning and its outcome into the journal.
 
-        Hooks and people decide first: as long as they do, the journal says nothing new of the call.
+        Hooks and people decide first; until then, the journal doesn't change.
 
         Raises:
             _Paused: it waits for a person.
@@ -462,13 +464,13 @@ class _Replay:
     # --- calls that the program hasn't come to ---------------------------------------------------
 
     def _forget_the_rest(self) -> None:
-        """Forget the calls that the program would have made from here on: none has run."""
+        """Delete the foreseen calls from here on; none of them has run."""
         numbers = [number for number in self._entries if number >= self._number]
         self._journal.forget(self._saved, numbers)
         self._entries = {number: one for number, one in self._entries.items() if number not in numbers}
 
     async def _look_ahead(self, program: Program) -> None:
-        """Write down which calls the program makes without the result of the one that waits; none is run."""
+        """Note the calls that the program makes without the result of the waiting one; none is run."""
         ahead: Callable[[], Request | Ended | None] | None = getattr(program, "ahead", None)
         if ahead is None:
             return
@@ -497,7 +499,7 @@ class _Replay:
         self._journal.write(self._saved, found)
 
     async def _why_waiting(self, number: int, entry: JournalEntry) -> str | None:
-        """Return why a call would wait for a person; None if it wouldn't. It isn't run.
+        """Return why a call would wait for a person, without running it; None if it wouldn't.
 
         Raises:
             HookError: a hook failed.
@@ -513,11 +515,11 @@ class _Replay:
 
 
 _begin: ContextVar[Callable[[Round[Any]], None] | None] = ContextVar("operator_schema_begin", default=None)
-"""Writes into the journal that the present call begins."""
+"""The function that writes into the journal that the current call begins."""
 
 
 class _Beginnings:
-    """A store that keeps nothing: it says when the functions of a round begin to run."""
+    """A store that stores nothing; it only reports when the functions of a round begin to run."""
 
     async def run(self, work: Round[Any], run: Callable[..., Awaitable[Round[Any]]]) -> Round[Any]:
         return await run(work, _begin.get())
@@ -533,7 +535,7 @@ def _nobody_decides(_: object) -> None:
 
 
 async def _surely(work: Callable[[], _T]) -> _T:
-    """Do something in a thread, to its end, even if nobody waits for that any more."""
+    """Run a function in a thread to its end, even if nobody waits for it any more."""
     return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
 
 
@@ -548,7 +550,7 @@ def _waited_for(start: Any) -> Any:
 
 _ERROR_LENGTH = 2_000
 _MOST_TOLD = 10
-"""Calls of a program of which the model reads that somebody changed them."""
+"""How many changed calls of a program are reported to the model."""
 
 _ERRORS: Mapping[str, type[Exception]] = {
     "invalid_params": ValueError,
@@ -590,7 +592,7 @@ def _outcome_of(work: Round[Any]) -> dict[str, Any]:
 
 
 def _answer_of(outcome: Mapping[str, Any]) -> CallAnswer:
-    """Return the outcome of a call as the program sees it."""
+    """Return the answer for the program from the outcome of a call."""
     code = outcome["code"]
     if code is None:
         return CallAnswer(outcome["json"])
@@ -598,7 +600,7 @@ def _answer_of(outcome: Mapping[str, Any]) -> CallAnswer:
 
 
 def _unknown_name(name: str, known: Mapping[str, StubFunction]) -> NameError:
-    """Return the error for the name of a tool that there isn't."""
+    """Return the error for the name of an unknown tool."""
     near = nearest(name, known)
     hint = f"; did you mean {near}?" if near else ""
     return NameError(f"name {quote(name)} is not defined{hint}")
@@ -608,7 +610,7 @@ def _arguments_of(request: Request, function: StubFunction) -> dict[str, Any]:
     """Return the arguments of a call by their keys.
 
     Raises:
-        TypeError: there are too many, one is there twice, or one isn't a JSON value.
+        TypeError: there are too many arguments, one is given twice, or one isn't a JSON value.
     """
     name, parameters = request.name, function.parameters
     if parameters is None:

@@ -1,4 +1,4 @@
-"""How values go in and out: decoders, encoders and the codec that holds them."""
+"""Turning JSON into instances and back: decoders, encoders, and the codec that holds them."""
 
 from __future__ import annotations
 

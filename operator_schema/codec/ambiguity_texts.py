@@ -1,4 +1,4 @@
-"""The texts about an object that fits several members of a union: which, and how to choose one of them."""
+"""Messages about an object that fits several members of a union: which ones, and how to choose one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ambiguous(
 
 
 def _way_to_mean(member: int, objects: Objects, value: dict[Any, Any]) -> str | None:
-    """Return what to change in an object so that it is one member and none of the others."""
+    """Return what to change in an object so that it fits only one member of the union."""
     node, others = objects.shapes[member], [number for number in objects.shapes if number != member]
     name = _name(node)
     known = {field.key for number in others for field in objects.shapes[number].fields}
@@ -47,13 +47,13 @@ def _way_to_mean(member: int, objects: Objects, value: dict[Any, Any]) -> str | 
 
 
 def _content(field: Field) -> str:
-    """Return what a field takes, where another member has the same key."""
+    """Describe the values of a field whose key another member has too."""
     choices = choices_of(field.node)
     return f": {excerpt(choices[0])}" if choices else f" ({one_line(node_name(field.node), _NAME_LENGTH)})"
 
 
 def read_as_another(steps: Steps, member: Node, others: Sequence[Node]) -> Finding:
-    """Return the problem of an instance whose JSON other members of its union take as well."""
+    """Return the problem of an instance whose JSON also fits other members of its union."""
     names = _names([shape for other in others if (shape := shape_of(other)) is not None])
     name = _names([shape] if (shape := shape_of(member)) is not None else [])
     message = f"what this {name} is written as fits {names} equally well; give each a tag, such as a Literal"

@@ -1,4 +1,4 @@
-"""The codec: a registered type, which describes itself to a model and decodes its arguments."""
+"""The codec: a registered type that describes itself to a model and decodes the model's arguments."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ DEFAULTS: Mapping[str, Any] = {
     "attribute_docs": False,
     "json_loads": None,
 }
-"""The options of a codec that was given none."""
+"""The default options of a codec."""
 
 
 class Codec(Generic[T]):
-    """Register a type: walk it once, check everything, keep the result.
+    """A registered type, walked and checked once, which describes, decodes and encodes its values.
 
     A codec is immutable, may be used from any number of threads, and pickles as its type and
     options.
@@ -67,12 +67,11 @@ class Codec(Generic[T]):
         namespace: names that annotations written as text may use in addition to those of their module,
             such as the local variables of the function that defines the class.
         max_depth: levels of arrays and objects that a value may nest, the root being the first.
-        attribute_docs: whether strings below the fields of a class describe them; this reads the
-            source, which takes far longer than everything else here.
-        json_loads: what parses JSON text instead of this package's own reader, such as
-            `orjson.loads`: it takes what `decode_json` is given and returns the value. If it raises
-            ValueError, that becomes an `invalid_json` problem. It decides what repeated keys, large
-            numbers and `NaN` mean.
+        attribute_docs: whether strings below the fields of a class describe them; this reads the source,
+            which takes far longer than the rest of the registration.
+        json_loads: a parser to use instead of this package's own reader, such as `orjson.loads`: it takes the
+            argument of `decode_json` and returns the value. If it raises ValueError, that becomes an
+            `invalid_json` problem. The parser decides about repeated keys, large numbers and `NaN`.
 
     Raises:
         SchemaError: with every complaint about the type.
@@ -116,13 +115,13 @@ class Codec(Generic[T]):
 
     @classmethod
     def from_graph(cls, graph: Graph, annotation: Any, name: str, options: Mapping[str, Any], /) -> Self:
-        """Return a codec of an existing graph; for this package only: it may change at any time.
+        """Make a codec from an existing graph; for this package only, because it may change at any time.
 
         Args:
-            graph: what the codec means.
-            annotation: what `type` returns.
-            name: of the type in errors, unless the options give one.
-            options: the value of every option: `DEFAULTS`, with what `checked_options` returned.
+            graph: the meaning of the type.
+            annotation: the annotation that `type` returns.
+            name: name of the type in errors, unless the options have one.
+            options: the value of every option: `DEFAULTS` updated by the result of `checked_options`.
         """
         made = object.__new__(cls)
         made._hold(graph, annotation, name, options)
@@ -150,7 +149,7 @@ class Codec(Generic[T]):
 
     @property
     def decoded_type(self) -> Any:
-        """The type of what `decode` returns: the registered annotation, unless a subclass makes another."""
+        """The type of the results of `decode`: the registered annotation, unless a subclass overrides it."""
         return self._annotation
 
     @property
@@ -164,11 +163,11 @@ class Codec(Generic[T]):
         return self._graph
 
     def again(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> Self:
-        """Return a codec of the same class, for the same type or one that replaces it."""
+        """Make a codec of the same class with other options, for the same type or one that replaces it."""
         return type(self)(annotation, **options)
 
     def under(self, key: str) -> Self:
-        """Return the codec of an object that has a value of the type under one key; for this package only."""
+        """Return the codec of an object with a value of the type under one key; for this package only."""
         field = Field(key, key, self._graph.root, True, MISSING, False, False, None, ())
         root = ObjectNode(dict, key, "typed_dict", (field,), closed=False)
         return self.from_graph(self._graph.replace(root=root), Any, self._name, self._options)
@@ -178,15 +177,15 @@ class Codec(Generic[T]):
 
         Args:
             inline: whether only recursive types are under `$defs`; for hosts that follow no references.
-            boolean_schemas: whether `true` and `false` may stand for a schema, as in `"items": false`.
-            empty_schemas: whether a schema may leave open what type a value has, as `{}` does.
+            boolean_schemas: whether `true` and `false` may be schemas, as in `"items": false`.
+            empty_schemas: whether a schema may leave out the type of a value, as `{}` does.
 
         Returns:
-            A fresh dict, the caller's own; `"type": "object"` at the root for a dataclass. It takes
-            the same values whatever the options.
+            A fresh dict, which the caller may change; it has `"type": "object"` at the root for a dataclass.
+            It takes the same values with all options.
 
         Raises:
-            SchemaError: with `inline` it would hold more than 10,000 schemas.
+            SchemaError: with `inline`, the document would hold more than 10,000 schemas.
             TypeError: an option doesn't exist, or is neither True nor False.
         """
         if options:
@@ -201,7 +200,7 @@ class Codec(Generic[T]):
         """Return the JSON Schema of the type in a dialect.
 
         Args:
-            make: makes its renderer; takes what `Renderer` takes.
+            make: makes the renderer of the dialect; takes the arguments of `Renderer`.
             inline: as `render` takes it.
         """
         return _renderer()(self._graph, self._encode_default, make, inline=inline)
@@ -236,7 +235,7 @@ class Codec(Generic[T]):
             error = self._error(problems, value)
             first = problems.found[0]
             if isinstance(value, (str, bytes, bytearray)) and (first.path, first.code) == ((), "wrong_type"):
-                # For who reads the traceback; the report is for a model, which sends what it can.
+                # A note for readers of the traceback; the report itself is for the model.
                 error.add_note("decode takes a parsed value; decode_json takes JSON text")
             raise error
         instance: T = decoded
@@ -258,7 +257,7 @@ class Codec(Generic[T]):
         return self.decode(self._read(text)[0])
 
     def decode_report(self, value: object) -> DecodeReport[T]:
-        """Turn a JSON value into an instance, and report what was repaired and ignored.
+        """Turn a JSON value into an instance, and report repairs and ignored keys.
 
         Args:
             value: the model's arguments, as `decode` takes them.
@@ -287,7 +286,7 @@ class Codec(Generic[T]):
         return self._report(*self._read(text))
 
     def report(self, value: object) -> tuple[Finding, ...]:
-        """Return what is wrong with a JSON value, in the order of the fields; empty if it decodes."""
+        """Return the problems of a JSON value, in the order of the fields; empty if it decodes."""
         repaired, _ = self._repaired(value)
         _, problems = interpret(self._graph, repaired, self._options["max_depth"])
         return tuple(_suggesting(problems).found)
@@ -334,10 +333,10 @@ class Codec(Generic[T]):
         """Turn an instance into JSON values.
 
         Args:
-            instance: of the type.
+            instance: an instance of the type.
 
         Returns:
-            What `decode` turns back into an equal instance; it shares nothing with it.
+            JSON values that share nothing with the instance, and that `decode` turns back into an equal one.
 
         Raises:
             EncodeError: with every value that does not fit its field.
@@ -352,11 +351,11 @@ class Codec(Generic[T]):
         """Turn an instance into JSON text.
 
         Args:
-            instance: of the type.
+            instance: an instance of the type.
 
         Returns:
-            Compact JSON (RFC 8259) that every encoding can write: no lone surrogates, and characters
-            other than ASCII as they are. `decode_json` turns it back into an equal instance.
+            Compact JSON (RFC 8259) that every encoding can write: without lone surrogates; other characters
+            than ASCII aren't escaped. `decode_json` turns it back into an equal instance.
 
         Raises:
             EncodeError: with every value that does not fit its field.
@@ -364,7 +363,7 @@ class Codec(Generic[T]):
         return to_json_text(self.encode(instance))
 
     def encode_leniently(self, instance: object) -> tuple[Any, tuple[Finding, ...]]:
-        """Turn a value into JSON values even if it doesn't fit the type: for results of work already done.
+        """Turn a value into JSON values even if it doesn't fit the type, for results of work already done.
 
         A part that fits is written as `encode` writes it. Any other part is written in its obvious JSON form,
         if it has one: any iterable as an array; a map, a database row or an instance of another class as
@@ -375,12 +374,12 @@ class Codec(Generic[T]):
             instance: anything.
 
         Returns:
-            The JSON value, and a note for each part that doesn't fit: where, what is declared, what came.
-            No notes means that `encode` returns the same value.
+            The JSON value, and a note for each part that doesn't fit: its place, the declared type, the
+            value. No notes means that `encode` returns the same value.
 
         Raises:
-            EncodeError: with every part that has no JSON form, such as a function; also where the value
-                contains itself, nests deeper than `max_depth` or holds more than 1,000,000 values.
+            EncodeError: with every part that has no JSON form, such as a function; also if the value contains
+                itself, nests deeper than `max_depth` or holds more than 1,000,000 values.
         """
         try:
             return self.encode(instance), ()  # type: ignore[arg-type]  # whether it is a T is the question
@@ -395,11 +394,11 @@ class Codec(Generic[T]):
         return self._encode_node(self._graph.root, instance)
 
     def decode_partial(self, text: str | bytes | bytearray) -> Partial:
-        """Return what is known about arguments with incomplete text.
+        """Return the decoded part of arguments whose text is incomplete.
 
         Args:
-            text: the beginning of one JSON value, or all of it. While it grows, `stream` reads each
-                chunk of it once.
+            text: the beginning of one JSON value, or all of it. For a growing text, use `stream`, which reads
+                each chunk only once.
 
         Returns:
             The complete fields, the field that is being received, and the missing fields.
@@ -430,8 +429,8 @@ class Codec(Generic[T]):
     def compile(self) -> Self:
         """Compile decoder and encoder now, instead of after the first calls.
 
-        A codec does this by itself once it is warm. This is for programs that prefer to wait at start-up.
-        The results are the same. What can't be compiled stays interpreted; `source` says why.
+        A codec compiles itself after a number of calls. Call this if you prefer to wait at start-up. The
+        results are the same. A type that can't be compiled stays interpreted; `source` shows the reason.
 
         Returns:
             The codec.
@@ -502,7 +501,7 @@ class Codec(Generic[T]):
         return decode_error(self._name, found, self._expects, example, correction)
 
     def _correction(self, problems: Problems, value: object) -> Any:
-        """Return what was probably meant by a value that doesn't fit, or None."""
+        """Return the value that was probably meant by one that doesn't fit, or None."""
         max_depth = self._options["max_depth"]
         return _corrections().corrected(self._graph, problems, value, max_depth, self.decode_report)
 
@@ -519,14 +518,14 @@ class Codec(Generic[T]):
         """Return a minimal valid value of the type, for docs, tests and prompts.
 
         Optional fields are left out; the others have their first example, the placeholder
-        of their leaf, their first choice, or the least value that fits. A class's own checks are run.
+        of their leaf, their first choice, or the smallest value that fits. The class's own checks are run.
 
         Returns:
-            JSON values that decode; the caller's own.
+            JSON values that decode; the caller may change them.
 
         Raises:
-            ValueError: none was found, because a class's own check or a pattern refuses what was tried,
-                or every value is too large.
+            ValueError: none was found, because a class's own check or a pattern refuses every value that was
+                tried, or because every value is too large.
         """
         found = self._example()
         if not found:
@@ -556,7 +555,7 @@ def _renderer() -> Callable[..., dict[str, Any]]:
     return render
 
 
-@cache  # most codecs are given none; an import takes as long as checking one
+@cache  # most codecs have no options; an import takes as long as checking one
 def _options() -> ModuleType:
     from . import options
 
@@ -570,7 +569,7 @@ def _findings() -> ModuleType:
     return findings
 
 
-@cache  # a program whose calls all fit pays nothing for it
+@cache  # programs whose calls all fit don't need it
 def _corrections() -> ModuleType:
     from . import corrections
 
@@ -578,7 +577,7 @@ def _corrections() -> ModuleType:
 
 
 def _suggesting(problems: Problems) -> Problems:
-    """Return problems with what their values probably meant."""
+    """Add suggestions to problems: the values that were probably meant."""
     if problems.asked:
         _corrections().add_suggestions(problems)
     return problems
@@ -598,7 +597,7 @@ def _restore(annotation: Any, options: dict[str, Any]) -> Codec[Any]:
 def _default_faults(
     entries: Iterable[Defaulted], graph: Graph, max_depth: int, *, is_decoded: bool
 ) -> Iterable[Finding]:
-    """Yield what is wrong with the defaults and the examples of fields; make JSON values of the examples."""
+    """Yield the faults of the defaults and examples of fields, and turn the examples into JSON values."""
     checks: Any = None  # most types need none
     for entry in entries:
         field, node = entry.field, entry.field.node
@@ -614,28 +613,29 @@ def _default_faults(
 
 
 class ResultCodec(Codec[T]):
-    """The codec of results, which are only written: fields that no constructor takes count too."""
+    """The codec of results, which are only encoded, including fields that the constructor doesn't take."""
 
     _walk_class = ResultWalk
 
     def json_schema_under(self, key: str) -> dict[str, Any]:
-        """Return the JSON Schema of an object that has a value of the type under one key.
+        """Return the JSON Schema of an object with a value of the type under one key.
 
-        Definitions are at its root, as in every document.
+        Its definitions are at the root, as in every document.
         """
         return self.under(key).json_schema()
 
 
 _CACHED_CODECS = 1024
-"""Codecs that the functions keep before they start anew: about 18 MB of types with 30 fields."""
+"""How many codecs the functions keep before they drop all: about 18 MB for types with 30 fields."""
 
 _codecs: dict[Hashable, Codec[Any]] = {}
 
 
 def codec_of(annotation: Any, *, repair: bool = False, codec: type[Codec[Any]] = Codec) -> Codec[Any]:
-    """Return the codec of a type without other options, registered once and kept.
+    """Return the codec of a type, registered at first use and cached.
 
-    After `_CACHED_CODECS` types all are dropped, so that types made at run time don't fill the memory.
+    After `_CACHED_CODECS` types, all codecs are dropped, so that types made at run time don't fill the
+    memory.
 
     Raises:
         SchemaError: with every complaint about the type.

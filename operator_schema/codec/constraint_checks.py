@@ -1,4 +1,4 @@
-"""Constraints applied: the same check on the way in and on the way out."""
+"""Checks of constraints, the same for decoding and encoding."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_number(constraints: Constraints, problems: Problems, value: float, pat
 def check_float(constraints: Constraints, problems: Problems, value: float, number: float, path: Path) -> Any:
     """Return the float that a number becomes, or note the limit that one of the two breaks.
 
-    An integer past 2**53 may lie within limits that the nearest float does not.
+    An integer past 2**53 may be within limits while the nearest float isn't.
     """
     if check_number(constraints, problems, value, path) is INVALID:
         return INVALID

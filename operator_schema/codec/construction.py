@@ -1,4 +1,4 @@
-"""How an instance of a class is made, and whether making it runs code of the user's."""
+"""How an instance of a class is made, and whether making it runs the user's code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["HARMLESS", "NEW_TUPLE", "Way", "static_member", "way_of"]
 
 
 HARMLESS = frozenset({list, dict, tuple, set, frozenset, deque, OrderedDict})
-"""Default factories whose calls have no effect that can be seen."""
+"""Default factories whose calls have no visible effect."""
 
 _TUPLE: Any = tuple
 NEW_TUPLE: Any = _TUPLE.__new__
@@ -27,7 +27,7 @@ def way_of(node: ObjectNode) -> Way:
     """Return how an instance of a class is made.
 
     Args:
-        node: of the class.
+        node: the node of the class.
 
     Returns:
         `"attributes"`: `object.__new__` and a store for each field. `"dictionary"`: the same, into
@@ -73,7 +73,7 @@ def _is_stock_dataclass(cls: Any) -> bool:
 
 
 def _is_quiet(cls: type, field: Any) -> bool:
-    """Return whether storing a field, and making its default, run no code of the user's."""
+    """Return whether storing a field and making its default run no user code."""
     stored_by = static_member(cls, field.name)
     is_plain = type(stored_by) is MemberDescriptorType or not hasattr(type(stored_by), "__set__")
     is_always_made = not field.init and callable(field.default_factory)
@@ -81,7 +81,7 @@ def _is_quiet(cls: type, field: Any) -> bool:
 
 
 def static_member(cls: type, name: str) -> object:
-    """Return what a class has under a name, without running a descriptor; None if it has nothing."""
+    """Return the attribute of a class without running a descriptor; None if there is none."""
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 

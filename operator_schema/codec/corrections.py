@@ -1,6 +1,6 @@
-"""The complete call that was probably meant by one that doesn't fit, and what one of its values meant.
+"""Finds the call that was probably meant by one that doesn't fit, as a whole and value by value.
 
-It is the walk of repair with bolder readings, which are only shown.
+It walks like `repair`, but also takes less certain readings, because the results are only shown.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ if TYPE_CHECKING:
 __all__ = ["add_suggestions", "corrected"]
 
 _MAY_BE_DEFAULT = frozenset({"", "null", "None"})
-"""Texts in whose place repair takes the default of the field, as for null."""
+"""Texts that repair replaces by the default of the field, like null."""
 
 _LENGTH = 100
-"""Characters of a suggestion, at most."""
+"""The most characters of a suggestion."""
 
 
 _NULLS = frozenset({"none", "null", "nil"})
 _HOPELESS = frozenset({"rejected", "too_deep", "too_large", "out_of_range", "bad_length", "duplicate"})
-"""Codes of problems that no other way to write the value solves; a class's own check runs once."""
+"""Codes of problems that another spelling of the value can't solve; a class's own check runs only once."""
 
 
 def corrected(
@@ -74,14 +74,14 @@ def corrected(
     """Return the arguments that were probably meant.
 
     Args:
-        graph: of the type.
-        problems: of the value.
+        graph: the graph of the type.
+        problems: the problems of the value.
         value: JSON values that don't fit, or text that isn't JSON; they are not changed.
         max_depth: levels of arrays and objects that are followed.
-        decode_report: decides whether what was found is right.
+        decode_report: decodes the result, to check it.
 
     Returns:
-        JSON values that decode as they are; None where a part has no reading that fits, or several.
+        JSON values that decode without repair; None if a part has no reading that fits, or several.
     """
     codes = [problem.code for problem in problems.found]
     if value is None or problems.omitted or problems.is_hopeless or not _HOPELESS.isdisjoint(codes):
@@ -101,7 +101,7 @@ def corrected(
 
 
 def _decoded(meant: Any, decode_report: Callable[[Any], DecodeReport[Any]]) -> Any:
-    """Return a copy of what was meant; None where it isn't JSON, or doesn't decode just as it is."""
+    """Return a copy of a correction; None if it isn't JSON, or doesn't decode without repair."""
     copied = loads(to_json_text(meant))
     try:
         return copied if copied == meant and not decode_report(copied).findings else None
@@ -110,13 +110,13 @@ def _decoded(meant: Any, decode_report: Callable[[Any], DecodeReport[Any]]) -> A
 
 
 class _Rename(NamedTuple):
-    """Another key for the value of one."""
+    """The key to use in place of a misspelt one."""
 
     key: str
 
 
 def _patches(problems: Problems, value: Any) -> dict[Steps, Any]:
-    """Return what to put at which path; a key that is missing has a `_Rename`.
+    """Return the replacement for each path; for a missing key, a `_Rename`.
 
     Problems of other kinds are left to the walk.
     """
@@ -134,7 +134,7 @@ def _patches(problems: Problems, value: Any) -> dict[Steps, Any]:
 
 
 def _patched(value: Any, patches: dict[Steps, Any]) -> Any:
-    """Return a value with other parts at some paths; what is on the way to them is copied."""
+    """Return a value with replaced parts at some paths; containers on the way are copied."""
     if () in patches:
         return patches[()]
     inner: dict[Any, dict[Steps, Any]] = {}
@@ -173,7 +173,7 @@ def _in_order(graph: Graph, node: Node, value: Any) -> Any:
 
 
 def add_suggestions(problems: Problems) -> Mapping[int, Any]:
-    """Write into each problem what its value probably meant, where that is clear; return it by index."""
+    """Add to each problem the value that was probably meant, if that is clear; return these by index."""
     if problems.meant is not None:
         return problems.meant
     meant = problems.meant = {}
@@ -187,7 +187,7 @@ def add_suggestions(problems: Problems) -> Mapping[int, Any]:
             corrector = Corrector(definitions, node, MAX_DEPTH)
         corrector.about = partial(_fields_at, problem.path, problems)
         try:
-            reading = corrector.read(node, value, 2)  # what is in a wrapper is no reading of a part
+            reading = corrector.read(node, value, 2)  # the content of a wrapper isn't a reading of a part
             if isinstance(value, str) and not reading.fits and type(node) is not ScalarNode:
                 # A text that a member of a union refuses may be meant for another one.
                 unions = [each for each in _place(problem.path, problems)[1] if isinstance(each, UnionNode)]
@@ -219,7 +219,7 @@ def _fields_at(path: Steps, problems: Problems) -> Sequence[Field]:
 
 
 def _place(path: Steps, problems: Problems) -> tuple[Sequence[Field], list[Node]]:
-    """Return the fields that a value is of, as far as its path leads through the type, and its nodes."""
+    """Follow a path through the type; return the last fields on it and the nodes at its end."""
     nodes = [] if problems.root is None else [problems.root]
     found: Sequence[Field] = ()
     for step in path:
@@ -237,10 +237,10 @@ def _place(path: Steps, problems: Problems) -> tuple[Sequence[Field], list[Node]
 
 
 class Corrector(Repairer):
-    """A repair of one value that also takes readings which are likely, but not certain.
+    """A repair of one value that also takes likely readings, not only certain ones.
 
     Attributes:
-        about: the fields that the current value is of.
+        about: the fields that the current value belongs to.
     """
 
     ignores_misfits = False
@@ -264,7 +264,7 @@ class Corrector(Repairer):
         )
 
     def _item_alone(self, node: Node, value: list[Any], depth: int) -> Reading | None:
-        """Read an array with one item as the item."""
+        """Read an array with one item as that item."""
         if len(value) != 1 or "array" in json_types_of(node, self.definitions) or is_array(value[0]):
             return None
         reading = self.read(node, value[0], depth)
@@ -300,14 +300,14 @@ class Corrector(Repairer):
         reading = super()._member(node, value, depth)
         if reading.fits or not isinstance(value, str):
             return reading
-        # As a text it fits no member, so it isn't meant as it is.
+        # The text itself fits no member, so it isn't meant as a text.
         readings = [self.read(member, value, depth) for member in flat_members(node, self.definitions)]
         return only_reading(readings) or reading
 
     # --- objects ---------------------------------------------------------------------------------
 
     def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> Reading:
-        """Read an object; what comes of it has the keys of the schema, in its order."""
+        """Read an object; the result has the keys of the schema, in its order."""
         reading = super()._object(node, value, depth)
         if not reading.fits or meant_keys(node, value)[1]:
             return reading._replace(fits=False)

@@ -27,11 +27,11 @@ __all__ = ["MAX_DEFAULT_VALUES", "DefaultChecks"]
 
 
 MAX_DEFAULT_VALUES = 100_000
-"""Values in all defaults and examples of a type: what they share is checked, and written, each time anew."""
+"""How many values all defaults and examples of a type may have; shared parts count each time."""
 
 
 class _CountedState(EncodeState):
-    """The state of an encode that may write only so many values.
+    """The state of an encode that may write only a limited number of values.
 
     Attributes:
         left: number of values that may still be written.
@@ -45,7 +45,7 @@ class _CountedState(EncodeState):
 
 
 class _CountedRun(EncodeRun):
-    """An encode that counts the values, also those of its trials."""
+    """An encode that counts the values, including those of its trials."""
 
     __slots__ = ()
 
@@ -65,7 +65,7 @@ class _ExampleRun(DecodeRun):
     """A decode that calls no constructor.
 
     Attributes:
-        nulls: objects with keys whose null says no more than leaving the key out.
+        nulls: objects with keys whose null means the same as leaving the key out.
     """
 
     __slots__ = ("nulls",)
@@ -75,14 +75,14 @@ class _ExampleRun(DecodeRun):
         self.nulls: list[tuple[dict[str, Any], str]] = []
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        """Decode as usual, and note such keys."""
+        """Decode as usual, and note keys whose null means nothing."""
         if isinstance(node, ObjectNode) and is_object(value):
             keys = [field.key for field in node.fields if field.absent_is_none]
             self.nulls += [(value, key) for key in keys if value.get(key, MISSING) is None]
         return super().decode(node, value, path, depth)
 
     def _build(self, node: ObjectNode, arguments: dict[str, Any], path: Path) -> Any:  # noqa: ARG002
-        """Return what equals an instance of the same arguments, for the items of a set."""
+        """Return an object that equals another one made from the same arguments, for the items of a set."""
         values = [arguments.get(field.name, field.default) for field in node.fields]
         made = (node.type, *values)
         return made if _is_hashable(made) else object()
@@ -97,10 +97,10 @@ def _is_hashable(value: object) -> bool:
 
 
 class DefaultChecks:
-    """The checks of the defaults and examples of one type, which are bounded together.
+    """The checks of the defaults and examples of one type, with one bound on all of them.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
         graph_of: as `encode_node` takes it.
         is_decoded: as `encode_node` takes it.
@@ -112,13 +112,13 @@ class DefaultChecks:
         self._state = _CountedState(max_depth, graph_of, MAX_DEFAULT_VALUES, is_decoded=is_decoded)
 
     def complaints(self, entry: Defaulted) -> Iterable[Finding]:
-        """Yield what is wrong with the examples and the default of a field; note the examples as JSON.
+        """Yield the faults of a field's examples and default; store the examples as JSON values.
 
-        An example that is a JSON value and decodes stays as it is; any other one is encoded.
+        An example that is a JSON value and decodes stays unchanged; any other one is encoded.
         """
         found: list[Any] = []
         for value in entry.field.examples:
-            if self._state.left < 0:  # it was said already
+            if self._state.left < 0:  # it was reported already
                 break
             written, problems = self._example(entry, value)
             found.append(written)
@@ -130,9 +130,9 @@ class DefaultChecks:
             self._written[id(entry.field.examples)] = tuple(found)
 
     def keep_examples(self, entries: Iterable[Defaulted]) -> None:
-        """Give the fields of the graph the examples as JSON; nobody else has the graph yet.
+        """Store the examples as JSON values in the fields of the graph, which nobody else has yet.
 
-        Fields that were made of the same one share its examples.
+        Fields that were copied from the same field share its examples.
         """
         graph = self._graph
         nodes = visit([graph.root, *graph.definitions.values(), *graph.aliases.values()])
@@ -144,7 +144,7 @@ class DefaultChecks:
                 set_once(field, "examples", written)
 
     def _example(self, entry: Defaulted, value: object) -> tuple[Any, Sequence[Finding]]:
-        """Return the JSON form of an example, and what is wrong with it."""
+        """Return the JSON form of an example, and its faults."""
         node = entry.field.node
         if not _is_json(value, self._state.left):
             return self._encoded(entry, node, value)
@@ -156,7 +156,7 @@ class DefaultChecks:
         return written, refused if problems else ()
 
     def _refused(self, node: Node, value: object) -> Sequence[Finding]:
-        """Return why a JSON value doesn't decode, or leave out of it what the schema doesn't have.
+        """Return why a JSON value doesn't decode; if it decodes, remove nulls that the schema doesn't have.
 
         No constructor is called.
         """
@@ -181,7 +181,7 @@ class DefaultChecks:
     def _misfits(
         self, entry: Defaulted, what: Literal["default", "example"], problems: Sequence[Finding]
     ) -> Iterable[Finding]:
-        if not problems or problems[0].remedy is not None:  # it is about the type already
+        if not problems or problems[0].remedy is not None:  # the problem is about the type already
             yield from problems
             return
         from ..findings import about_type  # only what is wrong pays for it
@@ -199,7 +199,7 @@ class DefaultChecks:
             yield about_type(entry.path, "bad_default", entry.owner, message, remedy, meant)
 
     def _remedy(self, entry: Defaulted) -> str:
-        """Return what to write as an example of a field."""
+        """Return the remedy for an example: the kind of value to write."""
         from .example import NO_EXAMPLE, example_of
 
         made = example_of(Graph(entry.field.node, self._graph.definitions))
@@ -209,7 +209,7 @@ class DefaultChecks:
 
 
 def _is_json(value: Any, most: int) -> bool:
-    """Return whether a value is made of the classes of JSON, and of so many values at most."""
+    """Return whether a value consists of JSON classes only, and has at most `most` values."""
     level: list[Any] = [value]
     while level and most > 0:
         most -= len(level)
@@ -240,7 +240,7 @@ def _too_large(entry: Defaulted) -> Finding:
 
 
 def _member_of_value(entry: Defaulted, value: object) -> str | None:
-    """Return the member of an Enum whose JSON value was given instead of it."""
+    """Return the Enum member whose JSON value was given in place of the member."""
     node = entry.field.node
     if not isinstance(node, EnumNode) or not isinstance(value, (str, int, float)):
         return None

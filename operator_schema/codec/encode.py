@@ -1,6 +1,6 @@
-"""Encode by walking graph and instance together: the inverse of decode.
+"""Encodes by walking graph and instance together: the inverse of decoding.
 
-One function a kind of node. Each returns a JSON value that shares nothing with the instance, or
+There is one function for each kind of node. It returns a JSON value that shares nothing with the instance, or
 notes every problem that it finds and returns `INVALID`.
 """
 
@@ -75,15 +75,15 @@ def encode_node(
     *,
     is_decoded: bool = False,
 ) -> tuple[Any, Problems]:
-    """Encode a value as what a node says.
+    """Encode a value by a node.
 
     Args:
-        node: what the value is to be.
-        definitions: of the graph that the node belongs to.
+        node: the node to encode it by.
+        definitions: the definitions of the graph that the node belongs to.
         value: an instance.
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
-        is_decoded: whether what is written is decoded again, so that members of unions have to be
+        is_decoded: whether the JSON value will be decoded again, so that members of unions must be
             distinguishable.
 
     Returns:
@@ -96,7 +96,7 @@ def encode_node(
 def encoded_by(
     run: type[EncodeRun], shared: Any, node: Node, definitions: Mapping[Target, Node], value: object
 ) -> tuple[Any, Problems]:
-    """Encode a value with a run of a class, given the state of the encode."""
+    """Encode a value with a new run of the given class and state."""
     problems = Problems(definitions)
     problems.iterators = shared.iterators
     try:
@@ -120,17 +120,17 @@ def encode_part(
     """Encode a part of a value.
 
     Args:
-        node: what the part is to be.
-        definitions: of the graph that the node belongs to.
+        node: the node to encode it by.
+        definitions: the definitions of the graph that the node belongs to.
         value: the part.
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
-        depth: of the part, 1 being that of the root.
+        depth: the depth of the part; the root has 1.
         is_decoded: as `encode_node` takes it.
 
     Returns:
-        The JSON value, or `INVALID`; that too where an iterator is in it, which only the encode of the
-        whole may read, as it can't be read again.
+        The JSON value, or `INVALID`; also `INVALID` if it contains an iterator: only the encode of the whole
+        value may read one, because it can't be read again.
     """
     shared = EncodeState(max_depth, graph_of, reads_iterators=False, is_decoded=is_decoded)
     try:
@@ -142,7 +142,7 @@ def encode_part(
 
 
 class LongEncodeError(Exception):
-    """Ends an encode that has written as many values as it may."""
+    """The encode has written as many values as it may."""
 
 
 class EncodeState:
@@ -151,10 +151,10 @@ class EncodeState:
     Attributes:
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
-        is_decoded: whether what is written is decoded again.
+        is_decoded: whether the JSON value will be decoded again.
         trials: whether values fit members of unions.
         raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.
-        iterators: those that were read, each with its items, by identity.
+        iterators: the iterators read so far, each with its items, by identity.
     """
 
     __slots__ = (
@@ -187,7 +187,7 @@ class EncodeState:
         self._too_deep = 0
 
     def count_too_deep(self) -> None:
-        """Count a part that nests too deep; end the encode at the hundredth.
+        """Count a part that nests too deeply; end the encode at the hundredth.
 
         A list that holds itself twice has 2**100 of them.
         """
@@ -196,9 +196,9 @@ class EncodeState:
             raise RecursionError
 
     def items_of(self, value: Any) -> list[Any] | None:
-        """Return the items of an iterable, None where it is an iterator that may not be read here.
+        """Return the items of an iterable; None for an iterator that may not be read here.
 
-        An iterator is read once, so that a trial leaves something to the encode after it.
+        The items of an iterator are remembered, so that a trial doesn't use them up.
         """
         if not _is_iterator(value):
             return list(value)
@@ -212,7 +212,7 @@ class EncodeState:
         return None if known is None else known[1]
 
     def keep_items(self, value: object, items: list[Any]) -> list[Any]:
-        """Keep what was read from an iterator, which can't be read again; return the items."""
+        """Remember the items of an iterator, which can't be read again; return them."""
         if _is_iterator(value):
             self.iterators[id(value)] = value, items
         return items
@@ -229,7 +229,7 @@ class EncodeRun:
         self.problems = problems
 
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        """Return the JSON value of a value, or note what is wrong with it and return `INVALID`."""
+        """Return the JSON value of a value, or note its problems and return `INVALID`."""
         return self.ARMS[node.__class__](self, node, value, path, depth)
 
     def _strict(self, definitions: Mapping[Target, Node], problems: Problems) -> EncodeRun:
@@ -407,7 +407,7 @@ class EncodeRun:
         return encoded
 
     def _also_fitting(self, node: UnionNode, member: Node, encoded: dict[str, Any], depth: int) -> list[Node]:
-        """Return the other members of a union that take what a member was encoded to, with no unused key."""
+        """Return the other members of a union that take a member's JSON value without unused keys."""
         members = flat_members(node, self.definitions)
         if tag_of(members) is not None:
             return []
@@ -465,7 +465,7 @@ class EncodeRun:
 
 
 def _is_no_choice(field: Field, encoded: dict[str, Any]) -> bool:
-    """Return whether an object has a value that a field doesn't take: most members differ in one."""
+    """Return whether a field surely refuses its value in an object, as the tag of another member does."""
     node, value = field.node, encoded.get(field.key)
     if not isinstance(node, (LiteralNode, EnumNode)) or not isinstance(value, (str, int)):
         return False
@@ -497,10 +497,10 @@ def _read(node: ObjectNode, field: Field, value: Any) -> Any:
 
 
 def _distance(node: Node, value: Any) -> int:
-    """Return how far a value is from a member that it fits: the least is meant.
+    """Return the distance of a value from a member that it fits; the nearest member is meant.
 
-    Of a dict, the keys that a TypedDict doesn't know; of an instance, the classes between its own and
-    the member's.
+    For a dict, the number of keys that a TypedDict doesn't know; for an instance, the number of classes
+    between its own and the member's.
     """
     match node:
         case ObjectNode(form="typed_dict"):

@@ -1,4 +1,4 @@
-"""Make a minimal valid value of a type, as an example for docs, prompts and errors."""
+"""Makes a minimal valid value of a type, as an example for docs, prompts and errors."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def matching_text(pattern: re.Pattern[str]) -> str | None:
         pattern: compiled.
 
     Returns:
-        A string in which the pattern is found; None where it was not understood.
+        A string in which the pattern is found; None if the pattern was not understood.
     """
     # The parser of `re` isn't public: if it changes, there is no example, and nothing else fails.
     parser: Any = getattr(re, "_parser", None)
@@ -153,12 +153,12 @@ _NOTHING = Constraints()
 def example_number(
     kind: Literal["integer", "number"], constraints: Constraints | None, turn: int
 ) -> float | None:
-    """Find a number that fits; None where none was found.
+    """Find a number that fits; return None if none was found.
 
     Args:
-        kind: of number.
-        constraints: on it.
-        turn: number of those to pass over, for numbers that must differ.
+        kind: the JSON type.
+        constraints: the constraints on the number.
+        turn: how many numbers to skip, for numbers that must differ.
     """
     if constraints is None:
         return turn
@@ -168,12 +168,12 @@ def example_number(
 
 
 def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn: int) -> Iterator[float]:
-    """Yield integers first: they fit both kinds of numbers."""
+    """Yield numbers to try, integers first, because they fit both kinds of numbers."""
     step = Fraction(constraints.multiple_of or 1)
     if kind == "integer":
         step = Fraction(step.numerator)  # a multiple of p/q is an integer where it is one of p
     low, high = bounds_of(constraints)
-    if kind == "number":  # what is beyond floats restricts no float
+    if kind == "number":  # a limit beyond all floats restricts none
         low = None if low is None or low.limit <= -float_info.max else low
         high = None if high is None or high.limit >= float_info.max else high
     least, most = Bounds(low, high).multiples(step)
@@ -185,7 +185,7 @@ def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn:
             yield plain_number((start + way * count) * step)
     if kind == "number" and low is not None and high is not None:
         yield plain_number((Fraction(low.limit) + Fraction(high.limit)) / 2)
-    if kind == "number":  # where floats are farther apart than the steps
+    if kind == "number":  # if neighbouring floats are farther apart than the steps
         yield from _floats_from(low, inf, turn + 2)
         yield from _floats_from(high, -inf, turn + 2)
 
@@ -199,11 +199,11 @@ def _floats_from(bound: Bound | None, towards: float, count: int) -> Iterator[fl
 
 
 def example_text(constraints: Constraints | None, turn: int) -> str | None:
-    """Find a string that fits; None where none was found.
+    """Find a string that fits; return None if none was found.
 
     Args:
-        constraints: on it.
-        turn: number of those to pass over, for strings that must differ.
+        constraints: the constraints on the string.
+        turn: how many strings to skip, for strings that must differ.
     """
     limits = constraints or _NOTHING
     least, most = limits.min_length or 0, limits.max_length
@@ -243,14 +243,14 @@ NO_EXAMPLE: Any = object()
 
 
 def example_of(graph: Graph) -> Any:
-    """Make a smallest value of a type.
+    """Make the smallest value of a type.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
 
     Returns:
-        JSON values that satisfy every constraint but, perhaps, a pattern; `NO_EXAMPLE` where a type
-        has no finite value, or none that is small.
+        JSON values that satisfy every constraint except, perhaps, a pattern; `NO_EXAMPLE` if a type has no
+        finite value, or no small one.
     """
     try:
         return _Maker(graph).make(graph.root)
@@ -259,10 +259,10 @@ def example_of(graph: Graph) -> Any:
 
 
 def checked_example(graph: Graph, max_depth: int) -> tuple[Any, ...]:
-    """Make a smallest value of a type, and decode it: the type's own code may refuse a value.
+    """Make the smallest value of a type that decodes, because the type's own code may refuse a value.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
 
     Returns:
@@ -281,7 +281,8 @@ class _Maker:
     """Makes one example.
 
     Attributes:
-        entered: the recursive types that are being made: a recursion through required fields never ends.
+        entered: the recursive types that are being made, because a recursion through required fields never
+            ends.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -289,7 +290,7 @@ class _Maker:
         self.entered: list[Target] = []
 
     def make(self, node: Node, turn: int = 0) -> Any:
-        """Make the example of a node; with another `turn`, another one where there are more."""
+        """Make the example of a node; each `turn` gives a different one, if there are several."""
         match node:
             case ScalarNode():
                 return _scalar(node, turn)
@@ -350,7 +351,7 @@ class _Maker:
         return found[0]
 
     def _tell_apart(self, node: UnionNode, member: Node, made: dict[str, Any]) -> bool:
-        """Add to an object what makes it one member of a union alone; return whether it is that now."""
+        """Add fields to an object until it fits only one member of a union; return whether it does."""
         from ..introspect.overlaps import Objects  # few unions have several objects
 
         definitions = self.graph.definitions

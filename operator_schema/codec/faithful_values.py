@@ -1,7 +1,7 @@
-"""Whether an instance is certainly what a JSON value says, without decoding or encoding anything.
+"""Is an instance certainly the value of some JSON? Finds out without decoding or encoding anything.
 
-Yes means that the JSON value decodes to an equal instance, with all that it keeps, and that the instance is
-encoded as this JSON value. No means that only decoding and encoding can tell.
+Yes means that the JSON value decodes to an instance with equal contents, and that the instance is encoded as
+this JSON value. No means that only decoding and encoding can decide.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ __all__ = ["comparison"]
 
 
 def comparison(graph: Graph) -> Callable[[Any, Any], bool] | None:
-    """Return the function that says whether an instance is certainly what a JSON value says.
+    """Return a function that tests whether an instance certainly has the value of some JSON.
 
-    It takes the JSON value and an instance that was decoded from it, or encoded to it.
+    The function takes the JSON value and an instance that was decoded from it, or encoded to it.
 
     Returns:
-        None if it could never say so: where a user's code reads, makes or writes a part of the type, or where
-        one type of a union could read what another one wrote.
+        None if the function could never return True: if the user's code reads, makes or writes a part of the
+        type, or if one type of a union could read the JSON of another.
     """
     root, definitions = graph.root, graph.definitions
     if not all(_is_faithful(node, definitions) for node in visit([root, *definitions.values()])):
@@ -92,13 +92,13 @@ def _is_text(node: Node) -> bool:
 
 
 def _is_told_by_json_type(node: UnionNode, definitions: Definitions) -> bool:
-    """Return whether the JSON type of a value says which member of a union it is."""
+    """Return whether the JSON type of a value decides which member of a union it is."""
     taken = [received_types(member) for member in flat_members(node, definitions)]
     return len(frozenset[str]().union(*taken)) == sum(map(len, taken))
 
 
 def _is_faithful_class(node: ObjectNode) -> bool:
-    """Return whether the fields are all that an instance keeps, and no user's code makes or reads it."""
+    """Return whether an instance stores nothing but its fields, and no user code makes or reads it."""
     cls: Any = node.type
     way = way_of(node)
     if way not in {"attributes", "dictionary", "slots"}:
@@ -179,7 +179,7 @@ def _is_map(node: MapNode, definitions: Definitions, value: Any, written: Any) -
 
 
 def _has_same_keys(value: Any, written: Any) -> bool:
-    """Return whether both are JSON objects that have the same keys in the same order."""
+    """Return whether two values are JSON objects with the same keys in the same order."""
     return (
         type(value) is _OBJECT
         and type(written) is _OBJECT

@@ -1,8 +1,8 @@
-"""Decode by walking graph and value together: what defines the meaning, and makes the reports.
+"""Decodes by walking graph and value together; this code defines the results and makes the reports.
 
-One function a kind of node. Each returns the decoded value, or notes every problem that it finds
-and returns `INVALID`. The value that came in is never changed and, but for what is annotated
-`Any`, no part of it is shared with the result. The check of a scalar is the same on the way out.
+There is one function for each kind of node. It returns the decoded value, or notes every problem that it
+finds and returns `INVALID`. The given value is never changed, and no part of it is shared with the result,
+except under `Any`. Encoding checks scalars in the same way.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ __all__ = [
 
 @cache
 def constraint_checks() -> ModuleType:
-    """Return the module that checks constraints, loaded when the first constrained value comes."""
+    """Import and return the module that checks constraints; only constrained values need it."""
     from . import constraint_checks as checks
 
     return checks
@@ -81,7 +81,7 @@ def constraint_checks() -> ModuleType:
 
 @cache
 def wrappers() -> ModuleType:
-    """Return the module that finds wrapped arguments, loaded when an object has a single key."""
+    """Import and return the module that finds wrapped arguments; only objects with a single key need it."""
     from . import wrapped_arguments
 
     return wrapped_arguments
@@ -143,15 +143,15 @@ SCALARS: Mapping[ScalarType, Check] = {
     "boolean": _boolean,
     "null": _null,
 }
-"""By JSON type: each returns the value as its own built-in type, or notes what is wrong with it."""
+"""By JSON type, the function that returns the value as its built-in type, or notes its problem."""
 
 
 def encoded_at_sight(node: Node, value: object) -> Any:
-    """Return what encoding a value as a node gives, `INVALID` if one look isn't enough to know.
+    """Return the encoded form of a value, if a quick look is enough to know it; else `INVALID`.
 
     Args:
-        node: any; all but scalars without constraints, literals and Enums take more.
-        value: a default, or an example.
+        node: any node; a quick look is enough for scalars without constraints, literals and Enums.
+        value: a default or an example.
     """
     if type(node) is ScalarNode:
         is_plain = node.constraints is None and _is_plain(node.type, value)
@@ -177,7 +177,7 @@ def _is_plain(json_type: ScalarType, value: object) -> bool:
 
 
 def fits_at_sight(node: Node, value: object) -> bool:
-    """Return whether a look shows that a value can be encoded: loading the encoder takes 10 % of a start."""
+    """Return whether a quick look shows that a value can be encoded, to save importing the encoder."""
     if type(node) is UnionNode:
         return any(fits_at_sight(member, value) for member in node.members)
     return encoded_at_sight(node, value) is not INVALID
@@ -196,12 +196,11 @@ def interpret(
     """Decode a JSON value.
 
     Args:
-        graph: of the type.
-        value: made of dict, list, str, int, float, bool and None, or subclasses of them.
+        graph: the graph of the type.
+        value: consists of dict, list, str, int, float, bool and None, or subclasses of them.
         max_depth: levels of arrays and objects that are followed.
-        plans: of the unions of this graph that were met before, by identity of the node; those that
-            are met now are added.
-        depth: of the value, which may be a part of another one.
+        plans: plans of unions of this graph, by identity of the node; new ones are added.
+        depth: depth of the value, which may be a part of another one.
 
     Returns:
         The instance and no problems, or `INVALID` and at least one.
@@ -214,8 +213,8 @@ def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> t
     """Decode the value of one field of the root, without the rest of the root.
 
     Args:
-        graph: of the type.
-        field: of its root.
+        graph: the graph of the type.
+        field: a field of its root.
         value: as `interpret` takes it.
         max_depth: levels of arrays and objects that are followed, the root being the first.
 
@@ -247,7 +246,7 @@ class DecodeState:
     """The state of a decode and of its trials.
 
     Attributes:
-        definitions: of the graph.
+        definitions: the definitions of the graph.
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions met so far, by identity of the node.
         raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.
@@ -269,13 +268,13 @@ class DecodeState:
 
     @property
     def trials(self) -> Trials[bool]:
-        """Whether values fit members of unions; made when it is first needed: most types never need it."""
+        """The known answers whether values fit members of unions, made when first needed."""
         if self._trials is None:
             self._trials = Trials()
         return self._trials
 
     def plan(self, node: UnionNode) -> UnionPlan:
-        """Return how to choose the member of a union."""
+        """Return the plan for choosing the member of a union."""
         plan = self.plans.get(id(node))
         if plan is None:
             from ..introspect.node_kinds import make_plan
@@ -286,8 +285,8 @@ class DecodeState:
     def candidates(self, node: UnionNode, json_type: str) -> Sequence[Node]:
         """Return the members of a union that may take a value of a JSON type, in the order to try them.
 
-        Scalars of different types need no plan. So what makes plans isn't loaded for `int | float`, which
-        saves 7 % of the time to the first decode.
+        Scalars of different types need no plan. So the code that makes plans isn't imported for `int |
+        float`, which saves 7 % of the time to the first decode.
         """
         if id(node) not in self.plans:
             few = node.members[: len(TAKERS)]
@@ -308,14 +307,14 @@ class DecodeRun:
         self.builds = not isinstance(problems, Trial)
 
     def decode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        """Return the decoded value, or note what is wrong with it and return `INVALID`."""
+        """Return the decoded value, or note its problems and return `INVALID`."""
         # Most parts of a value are scalars: they are spared a call.
         if type(node) is ScalarNode:
             return SCALARS[node.type](self.problems, node, value, path)
         return DECODERS[node.__class__](self, node, value, path, depth)
 
     def refuse_wrapper(self, node: Node, value: dict[Any, Any]) -> bool:
-        """Note that the only key of the whole value holds the arguments; return whether it does."""
+        """Return whether the only key of the whole value wraps the arguments; if so, note a problem."""
         root = node if type(node) is ObjectNode else resolve(node, self.shared.definitions)
         if not isinstance(root, ObjectNode) or any(field.key in value for field in root.fields):
             return False
@@ -343,11 +342,11 @@ class DecodeRun:
         return constraint_checks().check_length(limits, self.problems, value, path, unit) is not INVALID
 
     def decode_reference(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
-        """Decode as the definition that a reference names."""
+        """Decode a value by the definition that a reference names."""
         return self.decode(self.shared.definitions[node.target], value, path, depth)
 
     def decode_anything(self, _node: AnyNode, value: Any, _path: Path, _depth: int) -> Any:
-        """Hand a value through."""
+        """Return a value unchanged."""
         return value
 
     # --- objects ---------------------------------------------------------------------------------
@@ -530,7 +529,7 @@ class DecodeRun:
         return self.problems.not_one_of(path, node, value)
 
     def decode_leaf(self, node: LeafNode, value: Any, path: Path, _depth: int) -> Any:
-        """Decode what a leaf reads."""
+        """Decode a value by its leaf."""
         leaf, given = node.leaf, value
         if leaf.json_schema.__class__ is not dict and not keeps_schema(
             leaf, value, self.problems, path, self.shared.max_depth
@@ -556,7 +555,7 @@ class DecodeRun:
     # --- unions ----------------------------------------------------------------------------------
 
     def decode_union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
-        """Decode as one of several nodes."""
+        """Decode a value by one of several nodes."""
         candidates = self.shared.candidates(node, type_of(value) or "")
         if not candidates:
             return self.problems.wrong_type(path, node, value)
@@ -606,13 +605,13 @@ class DecodeRun:
 
 
 def keeps_schema(leaf: SchemaLeaf[Any], value: Any, problems: Problems, path: Path, max_depth: int) -> bool:
-    """Return whether a value fits the schema of a leaf that says more than a JSON type; note what doesn't.
+    """Return whether a value fits the schema of a leaf; note the problems if it doesn't.
 
     Args:
         leaf: one whose schema is a `WrittenSchema`.
-        value: what the leaf is to decode, or has encoded.
-        problems: of the run.
-        path: of the value.
+        value: the value before the leaf decodes it, or after it has encoded it.
+        problems: the problems of the run.
+        path: the path of the value.
         max_depth: levels of arrays and objects that are followed, the value being the first.
     """
     reading, schema = document_reader().reading_of(leaf), cast("WrittenSchema", leaf.json_schema)
@@ -629,7 +628,7 @@ def keeps_schema(leaf: SchemaLeaf[Any], value: Any, problems: Problems, path: Pa
 
 
 def are_plain(members: Iterable[Node]) -> bool:
-    """Return whether objects are of a JSON Schema document, where it doesn't matter which of them fits."""
+    """Return whether objects come from a JSON Schema document, so that it doesn't matter which one fits."""
     return all(isinstance(member, ObjectNode) and member.type is dict for member in members)
 
 
@@ -658,11 +657,11 @@ DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = 
     AnyNode: DecodeRun.decode_anything,
     ScalarNode: DecodeRun.decode,
 }
-"""By kind of node, what decodes a value of it."""
+"""By kind of node, the method that decodes a value of it."""
 
 
 def _is_integer(key: str) -> bool:
-    """Return whether a key is written as `schema.INTEGER_KEY` says."""
+    """Return whether a key matches `INTEGER_KEY`."""
     digits = key.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()):
         return False

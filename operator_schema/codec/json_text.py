@@ -1,8 +1,7 @@
-"""JSON text to JSON values, refusing what RFC 8259 and RFC 7493 refuse.
+"""Reads JSON text, and refuses text that RFC 8259 and RFC 7493 don't allow.
 
-The standard library's parser takes more than JSON: `NaN`, numbers that overflow to infinity, the
-last of several equal keys, lone surrogates. Here each of these is a problem, which says where the text is
-broken.
+The standard library's parser takes more than JSON: `NaN`, numbers that overflow to infinity, the last of
+several equal keys, lone surrogates. Here each of these is a problem with its place in the text.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class RefusedTextError(ValueError):
     """Raised at the first problem of a text; it becomes a `DecodeError`.
 
     Attributes:
-        problem: what is wrong with the text.
+        problem: the problem of the text.
     """
 
     def __init__(self, problem: Finding) -> None:
@@ -53,13 +52,13 @@ class RefusedTextError(ValueError):
 
 
 class _Repeating(dict[str, Any]):
-    """An object of the text in which keys came more than once."""
+    """An object of the text with repeated keys."""
 
     repeated: tuple[str, ...] = ()
 
 
 class _Unread:
-    """Stands where a number is that can't be read, until its path is known."""
+    """A placeholder for a number that can't be read, until its path is known."""
 
     def __init__(self, code: ValueCode, message: str, text: str) -> None:
         self.problem = Finding((), code, message, None, clip(text, _SHOWN_LENGTH))
@@ -70,7 +69,8 @@ def read_json(text: str | bytes | bytearray, *, keeps_digits: bool = False) -> t
 
     Args:
         text: a string, or its UTF-8 bytes.
-        keeps_digits: whether a number that a float would round or write otherwise is a `WrittenFloat`.
+        keeps_digits: whether a number becomes a `WrittenFloat` if a float would round it or write it
+            differently.
 
     Returns:
         The value and no problems, or None and at least one.
@@ -103,11 +103,11 @@ def _read_with_faults(text: str | bytes | bytearray, *, keeps_digits: bool) -> t
 
 
 NOT_READ: Any = object()
-"""What `read_faultless` returns for a text that it doesn't read."""
+"""Returned by `read_faultless` for a text that it doesn't read."""
 
 
 def read_faultless(text: str | bytes | bytearray) -> Any:
-    """Return the value of a text without faults; `NOT_READ` for any other, of which `read_json` says why.
+    """Return the value of a valid text; `NOT_READ` for any other, whose problem `read_json` finds.
 
     Raises:
         TypeError: text is neither a string nor bytes.
@@ -151,16 +151,16 @@ def read_text(
     repair: bool,
     decimals: Graph | None = None,
 ) -> tuple[Any, tuple[Finding, ...], Problems | None]:
-    """Parse one JSON text by a parser, and repair it if that is wanted and possible.
+    """Parse one JSON text, and repair it if that is wanted and possible.
 
     Args:
         text: a string, or its UTF-8 bytes.
-        parse: what `parser_of` made; None for the reader of this package.
-        repair: whether a text that isn't valid JSON is read if it can be made JSON in one way only.
-        decimals: the graph of the type if numbers in it may be a `Decimal`, which keeps its digits.
+        parse: a parser from `parser_of`; None for the reader of this package.
+        repair: whether to repair a text that isn't valid JSON if there is only one way to do it.
+        decimals: the graph of the type if it may contain a `Decimal`, for which digits are kept.
 
     Returns:
-        The value, the repair that was made and None; or None, nothing and what is wrong.
+        The value, the repair if there was one, and None; or None, no repair and the problems.
 
     Raises:
         TypeError: text is neither a string nor bytes.
@@ -207,15 +207,15 @@ def read_nearly_json(
     problems: Problems,
     read: Callable[[str | bytes], tuple[Any, Problems]] | None = None,
 ) -> tuple[Any, tuple[Finding, ...], Problems]:
-    """Parse a text that isn't valid JSON, if it can be made JSON in one way only.
+    """Repair and parse a text that isn't valid JSON, if there is only one way to repair it.
 
     Args:
         text: a string, or its UTF-8 bytes.
-        problems: what was said of it.
-        read: what said so, if it was another parser than `read_json`.
+        problems: the problems found in it.
+        read: the parser that found them, if it wasn't `read_json`.
 
     Returns:
-        The value, the repair that was made and no problems; or None, nothing and what is wrong.
+        The value, the repair and no problems; or None, no repair and the problems.
     """
     from .nearly_json import as_json_text, end_of_open, without_fence_lines  # only broken text pays for it
 
@@ -243,7 +243,7 @@ def read_nearly_json(
 
 
 def text_of(text: object) -> str:
-    """Return JSON text as a string, or refuse it for its characters."""
+    """Return JSON text as a string; refuse invalid UTF-8 and other impossible characters."""
     if isinstance(text, str):
         if not text.isascii():
             _check_characters(text)
@@ -267,7 +267,7 @@ TOO_DEEP = Finding((), "too_deep", f"the JSON text nests deeper than {MAX_TEXT_D
 
 
 def check_depth(text: str) -> None:
-    """Refuse JSON text that nests too deep."""
+    """Refuse JSON text that nests too deeply."""
     # The parser's own limit depends on the version of Python and on how deep the caller is.
     if text.count("[") + text.count("{") <= MAX_TEXT_DEPTH:
         return
@@ -289,7 +289,7 @@ def _check_characters(text: str) -> None:
 
 
 class _Parse:
-    """One parse, and whether it met repeated keys or numbers that can't be read."""
+    """One parse; it notes repeated keys and numbers that can't be read."""
 
     def __init__(self, *, keeps_digits: bool) -> None:
         self.has_faults = False
@@ -422,10 +422,10 @@ def position_of(text: str, position: int) -> str:
 
 
 def describe_broken(error: json.JSONDecodeError) -> Finding:
-    """Return the problem of a broken text: what is wrong, where, and what to do.
+    """Return the problem of a broken text, with its position and a remedy.
 
     Args:
-        error: from the standard library's parser.
+        error: the error of the standard library's parser.
     """
     text = error.doc
     if not text.strip():
@@ -445,7 +445,7 @@ def ends_early(text: str, end: int) -> Finding:
     """Make the problem of a text that was cut off.
 
     Args:
-        text: what came.
+        text: the received text.
         end: index after the last character of its JSON.
     """
     shown = quote(text[max(end - _SHOWN, 0) : end])
@@ -475,7 +475,7 @@ def _is_trailing_comma(text: str, start: int) -> bool:
 
 
 def _ends_early(error: json.JSONDecodeError) -> bool:
-    """Return whether the text is the beginning of JSON, as far as the parser came."""
+    """Return whether the text is the beginning of valid JSON that was cut off."""
     text = error.doc.rstrip()
     if text.lstrip().startswith(_FENCE):
         return text.lstrip() == _FENCE or not (text.endswith(_FENCE) or _CLOSING_FENCE.search(text.lstrip()))
@@ -489,14 +489,14 @@ def _ends_early(error: json.JSONDecodeError) -> bool:
 
 _MESSAGE_LENGTH = 200
 _SHORT_LENGTH = 2 * MAX_TEXT_DEPTH
-"""Characters of text that can't nest too deep: each level opens and closes."""
+"""Shorter text can't nest too deeply, because each level needs two brackets."""
 
 
 def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function that parses one JSON text.
 
-    It raises `RefusedTextError` with the one problem of the text, and TypeError where it is given neither
-    a string nor bytes; nothing else gets to the parser.
+    It raises `RefusedTextError` with the one problem of the text, and TypeError for anything but a string or
+    bytes, which the parser never sees.
 
     Args:
         loads: takes the text and returns its value, or raises ValueError.
@@ -518,7 +518,7 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _check_bounds(text: Any) -> None:
-    """Refuse what isn't text, and text that nests too deep: its brackets are counted first."""
+    """Refuse values other than text, and text that nests too deeply, by counting its brackets."""
     if isinstance(text, str):
         brackets = text.count("[") + text.count("{")
     elif isinstance(text, (bytes, bytearray)):

@@ -1,7 +1,7 @@
-"""Encode a result that doesn't fit its declared type: the tool has already done its work.
+"""Encodes results that don't fit their declared type, because the tool has already done its work.
 
-A part that fits is written by its declared type, any other part by its own obvious JSON form, with a note
-that says where and why. What has no JSON form at all is refused.
+A part that fits is written by its declared type, any other part in its own obvious JSON form, with a note
+about place and reason. A part without any JSON form is refused.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def encode_refused(
     """Encode a value that the strict encode has refused.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         value: anything.
-        refused: what the strict encode raised.
-        name: of the type in errors.
+        refused: the exception of the strict encode.
+        name: name of the type in errors.
         max_depth: levels of arrays and objects that are followed.
         graph_of: gives the graph of a class found where the annotation is `Any`, or None.
 
@@ -68,7 +68,7 @@ def encode_refused(
     Raises:
         EncodeError: with the parts that have no JSON form.
     """
-    # What the strict encode has read from iterators can't be read again.
+    # Iterators that the strict encode has read can't be read again.
     read = refused.run.iterators if isinstance(refused, EncodeError) and refused.run else None
     state = _LenientState(max_depth, graph_of, read)
     notes = Problems(graph.definitions)
@@ -82,7 +82,7 @@ def encode_refused(
         raise EncodeError(name, state.refused.found, state.refused.omitted)
     first_of_path: dict[Any, Finding] = {}
     for note in notes.found:
-        # That an entry is lost is said whatever else is wrong there.
+        # A lost entry is reported even if it has other problems.
         first_of_path.setdefault((note.path, note.code == "duplicate"), note)
     return encoded, tuple(first_of_path.values())
 
@@ -105,7 +105,7 @@ class _LenientState(EncodeState):
         self.room = MAX_LENIENT_VALUES
 
     def count(self) -> None:
-        """Count a value that is to be written."""
+        """Count a value before it is written."""
         self.room -= 1
         if self.room < 0:
             raise LongEncodeError
@@ -150,7 +150,7 @@ class _LenientRun(EncodeRun):
     def _by_node(self, node: Node, value: Any, path: Path, depth: int) -> Any:
         match node:
             case AnyNode():
-                return INVALID  # its own form is what is declared
+                return INVALID  # its own form is the declared one
             case ArrayNode():
                 return self._any_array(node, value, path, depth)
             case TupleNode():
@@ -267,7 +267,7 @@ class _LenientRun(EncodeRun):
         return None
 
     def _by_class(self, value: Any, path: Path, depth: int) -> Any:
-        """Encode by what the class of the value says: its leaf, or its fields."""
+        """Encode a value by its own class: by its leaf, or its fields."""
         cls = _class_of(value)
         if cls in _CONTAINERS:
             return INVALID
@@ -343,7 +343,7 @@ class _LenientRun(EncodeRun):
         return excerpt(written) if written is None or isinstance(written, bool) else repr(written)
 
     def _inside(self, value: Any, path: Path, write: Callable[[], Any]) -> Any:
-        """Write an array or object that must not be inside of itself."""
+        """Write an array or object; refuse one that contains itself."""
         inside = self.shared.inside
         if id(value) in inside:
             return self.shared.refused.too_deep(path, self.shared.max_depth)
@@ -367,7 +367,7 @@ def _is_a(value: object, *classes: type) -> bool:
 
 
 def _entries_of(value: Any) -> Entries | None:
-    """Return keys and values of a map or a database row; None for everything else."""
+    """Return the keys and values of a map or a database row; None for everything else."""
     cls = _class_of(value)
     if _is_a(value, Mapping) or (hasattr(cls, "keys") and hasattr(cls, "__getitem__")):
         return [(key, value[key]) for key in value.keys()]  # noqa: SIM118  # a row iterates over its values

@@ -1,8 +1,7 @@
-"""Rewrite text that is nearly JSON as JSON, if it can be read in only one way.
+"""Rewrites text that is nearly JSON as JSON, if it can be read in only one way.
 
-What is fixed: a Markdown fence around the text, comments, trailing commas, strings in single quotes,
-Python's `True`, `False` and `None`. Nothing is completed: text that was cut off stays as it is, and so
-does all that would have to be guessed.
+It fixes a Markdown fence around the text, comments, trailing commas, strings in single quotes, and Python's
+`True`, `False` and `None`. It completes and guesses nothing: text that was cut off stays unchanged.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ def as_json_text(text: str) -> str | None:
     """Rewrite text that is nearly JSON.
 
     Args:
-        text: what isn't valid JSON.
+        text: a text that isn't valid JSON.
 
     Returns:
-        What may be JSON now, its values unchanged; None where the text holds something that is
-        neither JSON nor one of the things that are fixed.
+        Text that may be JSON now, its values unchanged; None if the text contains something else that isn't
+        JSON.
     """
     tokens = _tokens(_without_fence(text))
     if tokens is None:
@@ -59,14 +58,14 @@ def as_json_text(text: str) -> str | None:
 
 
 def end_of_open(text: str) -> int | None:
-    """Find where a text was cut off, whatever else has to be fixed in it.
+    """Find where a text was cut off, even if other things in it need fixing.
 
     Args:
-        text: what isn't valid JSON.
+        text: a text that isn't valid JSON.
 
     Returns:
-        The index after the last character of its JSON, where brackets or a string are still open;
-        None if there are none, or if something comes before that is not fixed.
+        The index after the last character of its JSON, if brackets or a string are still open there; None if
+        none are, or if something before can't be fixed.
     """
     start, closing = _fence(text)
     end = len(text) if closing is None else len(text[:closing].rstrip(_SPACE))
@@ -82,7 +81,7 @@ def end_of_open(text: str) -> int | None:
 
 
 def _fence(text: str) -> tuple[int, int | None]:
-    """Return where the text in a Markdown fence begins, and where its closing fence does."""
+    """Return the indexes of the text in a Markdown fence and of the closing fence."""
     opening, body = _OPENING.match(text), text.rstrip(_SPACE)
     if opening is None:
         return 0, None
@@ -91,7 +90,7 @@ def _fence(text: str) -> tuple[int, int | None]:
 
 
 def without_fence_lines(text: str) -> str:
-    """Return the text without a Markdown fence around it, each line with the number that it had."""
+    """Return the text without a Markdown fence around it, with its line numbers unchanged."""
     start, closing = _fence(text)
     return text if closing is None else "\n" * text.count("\n", 0, start) + text[start:closing]
 
@@ -102,7 +101,7 @@ def _without_fence(text: str) -> str:
 
 
 def _scan(text: str) -> Iterator[tuple[str | None, str]]:
-    """Yield each token with its kind; the kind is None for the rest, if no token begins it."""
+    """Yield each token with its kind; kind None means that the rest begins with no token."""
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -132,7 +131,7 @@ def _in_double_quotes(token: str) -> str:
 
 
 def _as_json_escape(found: re.Match[str]) -> str:
-    """Write an escape of Python's, or a double quote that is none there, as JSON does."""
+    """Rewrite an escape of Python, or a double quote inside single quotes, for JSON."""
     escape = found[0]
     if escape in _QUOTED:
         return _QUOTED[escape]

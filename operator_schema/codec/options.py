@@ -1,7 +1,7 @@
-"""Which options does a codec take, of which types, and how is each checked?
+"""The options of a codec: their types and their checks.
 
-A codec with default options loads nothing of this (`codec.DEFAULTS`), as most have: a TypedDict alone
-takes as long as registering a type.
+A codec with default options, as most are, doesn't import this module (see `codec.DEFAULTS`): making the
+TypedDict alone takes as long as registering a type.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +18,7 @@ UnknownFields = Literal["ignore", "reject"]
 
 
 class CodecOptions(TypedDict, total=False):
-    """The options of `Codec`, whose docstring explains each."""
+    """The options of `Codec`; its docstring explains them."""
 
     name: str | None
     param_descriptions: Mapping[str, str] | None
@@ -32,9 +32,9 @@ class CodecOptions(TypedDict, total=False):
 
 
 def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Check options; return those that were given, as the codec keeps them.
+    """Check the given options; return them in the form that the codec stores.
 
-    The walk checks what is in `param_descriptions`, as it knows the fields.
+    The walk checks the contents of `param_descriptions`, because it knows the fields.
 
     Raises:
         TypeError: an option doesn't exist.
@@ -95,7 +95,7 @@ def _namespace(value: Any) -> Any:
 
 def _depth(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return int.__pos__(value)  # of a subclass, the plain number
+        return int.__pos__(value)  # turns a subclass into the plain number
     message = f"max_depth must be an integer of at least 1, not {received(value)}"
     raise ValueError(message)
 
@@ -128,4 +128,4 @@ _OPTIONS: dict[str, Callable[[Any], Any]] = {
     "attribute_docs": _flag("attribute_docs"),
     "json_loads": _parser,
 }
-"""The check of each option, which returns what the codec keeps."""
+"""The check of each option; it returns the value that the codec stores."""

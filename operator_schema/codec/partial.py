@@ -1,4 +1,4 @@
-"""Arguments whose text is still arriving: what is known of them so far."""
+"""Arguments whose text is still arriving, decoded as far as possible."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ __all__ = ["ArgumentStream", "GrowingJson", "Partial"]
 
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
-# What the parser takes inside a string without a closer look: no control characters, no half of a
-# surrogate pair, whole escapes.
+# Characters that the parser takes inside a string at once: no control characters, no lone surrogates,
+# only whole escapes.
 _PLAIN = r'[^"\\\x00-\x1f\ud800-\udfff]*+'
 _INSIDE_STRING = re.compile(rf'{_PLAIN}(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{{4}}){_PLAIN})*+')
 _ESCAPED = frozenset('"\\/bfnrt')
@@ -49,19 +49,19 @@ _NUMBER_PARTS: Mapping[str, Mapping[str, str]] = {
     "e_sign": dict.fromkeys(_DIGITS, "exponent"),
     "exponent": dict.fromkeys(_DIGITS, "exponent"),
 }
-"""Part of a number to what each character after it begins or continues."""
+"""Part of a number to the parts that each next character begins or continues."""
 
 _NUMBER_BEGINS = {"-": "sign", **_NUMBER_PARTS["sign"]}
 _NUMBER_MAY_END = frozenset({"zero", "integer", "fraction", "exponent"})
 
 
 class GrowingJson:
-    """JSON text that comes in pieces, each of which is read once.
+    """A JSON text that arrives in pieces; each piece is read once.
 
     Attributes:
-        index: of the first character of the piece that is not read yet; where text is broken, of
-            the character that broke it.
-        broken: whether nothing can make JSON of the text any more.
+        index: index of the first unread character of the piece; if the text is broken, of the character that
+            broke it.
+        broken: whether no further text can make it valid JSON.
         ended: whether the root has ended.
     """
 
@@ -99,16 +99,16 @@ class GrowingJson:
         self._number = ""
 
     def read(self, piece: str) -> Iterator[tuple[MemberPart, str]]:
-        """Read the next piece of the text; give each key and value of the root that ends in it.
+        """Read the next piece of the text; yield each key and value of the root that ends in it.
 
-        What is given has been read: whoever stops in between goes on at `index`, with what is left
-        of the piece.
+        A yielded part has been read: a caller that stops in between can continue at `index`, with the rest of
+        the piece.
 
         Args:
-            piece: of the text.
+            piece: the next piece of the text.
 
         Yields:
-            What ended, with its JSON text.
+            The kind of part that ended, with its JSON text.
         """
         self.index = self._start = 0
         while self.index < len(piece) and not self.broken:
@@ -298,7 +298,7 @@ T = TypeVar("T")
 
 
 class Partial(Value):
-    """What is known about arguments whose text has partly arrived.
+    """The state of arguments whose text has partly arrived.
 
     Attributes:
         fields: attribute name to decoded value, for each field whose value has ended and fits, in
@@ -308,13 +308,13 @@ class Partial(Value):
             the end of its value; the key itself if it names no field; None in between, and once
             the text isn't valid JSON.
         missing: attribute names of the required fields whose values have not ended, in the order of
-            declaration; the one that is being received is still among them.
-        findings: what is wrong already, at most `operator_schema.codec.options.MAX_PROBLEMS`: values
-            that don't fit, unknown keys if they are refused, keys that occurred twice, and last why the text
+            declaration, including the one that is being received.
+        findings: the problems so far, at most `operator_schema.codec.options.MAX_PROBLEMS`: values that don't
+            fit, unknown keys if they are refused, keys that occurred twice, and last the reason why the text
             isn't valid JSON, after which nothing more is read. The last one is left out if repair may fix it.
             Once `is_complete`, these are the problems of `ArgumentStream.finish`, including missing fields.
-        is_complete: whether the value has ended. A number at the end of the text has not: another digit may
-            come.
+        is_complete: whether the value has ended. A number at the end of the text hasn't, because another
+            digit may come.
     """
 
     fields: Mapping[str, Any]
@@ -339,18 +339,18 @@ class Partial(Value):
 
 
 class ArgumentStream(Generic[T]):
-    """Arguments whose text comes in chunks; `Codec.stream` makes it.
+    """A stream of arguments whose text arrives in chunks, made by `Codec.stream`.
 
-    Each character is read once as it comes and again when its field has ended, so that the time
-    is linear in the text, whatever the chunks. A stream belongs to one call and to one thread at a
+    Each character is read once when it arrives, and once more when its field has ended, so that the time is
+    linear in the text, whatever the size of the chunks. A stream belongs to one call and to one thread at a
     time.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
         decode_json: decodes the whole text.
-        read: returns the value of the whole text as it will be decoded; None if its members are always
-            those that came.
+        read: returns the value of the whole text before decoding; None if its members can't differ from those
+            that arrived.
         repairs: whether the codec repairs, so that members may change.
         has_parser: whether the user gave a parser, so that members may change.
     """
@@ -403,7 +403,7 @@ class ArgumentStream(Generic[T]):
 
     @property
     def partial(self) -> Partial:
-        """What is known so far."""
+        """The arguments received so far, decoded as far as possible."""
         return self._partial
 
     def feed(self, chunk: str | bytes | bytearray) -> Partial:
@@ -413,10 +413,10 @@ class ArgumentStream(Generic[T]):
             chunk: of any length; bytes are UTF-8 and may end inside a character.
 
         Returns:
-            What is known so far; the same object as before where the chunk changed nothing.
+            The state so far; the same object as before if the chunk changed nothing.
 
         Raises:
-            TypeError: the chunk is neither a string nor bytes, or one came after the other.
+            TypeError: the chunk is neither a string nor bytes, or strings and bytes are mixed.
         """
         self._kind = _kind_of(chunk, self._kind)
         self._chunks.append(bytes(chunk) if isinstance(chunk, bytearray) else chunk)
@@ -428,11 +428,11 @@ class ArgumentStream(Generic[T]):
         """Decode the whole text after its end.
 
         Returns:
-            What `Codec.decode_json` gives for all chunks joined: an instance of the type, the same
-            one each time.
+            The result of `Codec.decode_json` for all chunks joined: an instance of the type, the same one
+            each time.
 
         Raises:
-            DecodeError: what `Codec.decode_json` raises for all chunks joined.
+            DecodeError: the same as from `Codec.decode_json` for all chunks joined.
         """
         if self._partial.is_complete and self._whole is not None:
             return self._whole[0]
@@ -477,7 +477,7 @@ class ArgumentStream(Generic[T]):
 
     def _text_so_far(self) -> str:
         joined = self._joined()
-        # Bytes after what broke the text may be anything.
+        # The bytes after the broken place may be anything.
         return joined if isinstance(joined, str) else str(joined, "utf-8-sig", "ignore")
 
     def _refuse_text(self, text: str | bytes) -> None:
@@ -524,12 +524,12 @@ def _kind_of(chunk: object, before: type[str | bytes] | None) -> type[str | byte
 
 
 class _Members:
-    """The members of the root that have come, and what they decoded to.
+    """The members of the root that have arrived, and their decoded values.
 
     Attributes:
-        problems: what is wrong with them.
-        receiving: name of the field that has begun and not ended, or the key that names none.
-        changed: whether anything came since `show` was last called.
+        problems: their problems.
+        receiving: name of the field that has begun but not ended, or its key if that names no field.
+        changed: whether anything arrived since the last call of `show`.
     """
 
     __slots__ = (
@@ -570,7 +570,7 @@ class _Members:
         return Partial(self._values, self.receiving, self._missing, problems, is_complete)
 
     def begin(self, text: str) -> Finding | None:
-        """Take the JSON text of a key; return why the whole text isn't valid JSON."""
+        """Take the JSON text of a key; return a problem if it makes the whole text invalid, else None."""
         key, found = read_json(text)
         if found.found:
             return found.found[0]
@@ -592,10 +592,10 @@ class _Members:
         return node.closed and key not in self._fields and not may_be_meant
 
     def take_whole(self, value: object, *, keeps: bool) -> None:
-        """Take over the members of the whole value.
+        """Replace the members by those of the whole value.
 
         Args:
-            value: as it will be decoded.
+            value: the whole value before decoding.
             keeps: whether values that were already decoded are kept.
         """
         if self._node is None or not is_object(value):
@@ -611,7 +611,7 @@ class _Members:
         self._values, self._missing = {**before, **values}, missing
 
     def end(self, text: str) -> Finding | None:
-        """Take the JSON text of that key's value; return why the whole text isn't valid JSON."""
+        """Take the JSON text of that key's value; return a problem if it makes the whole text invalid."""
         value, found = read_json(text)
         if found.found and found.found[0].code != "duplicate":
             return found.found[0]
@@ -630,7 +630,7 @@ class _Members:
         return None
 
     def _decoded(self, field: Field, value: object) -> tuple[dict[str, Any], Problems]:
-        """Return the field's value by its name; nothing if it doesn't fit or means the default."""
+        """Return a dict of name and value of a field; an empty one if it doesn't fit or means the default."""
         if self._repairs and self._node is not None:
             from .repair import repair_field
 

@@ -1,7 +1,7 @@
-"""The texts for each kind of problem: what is wrong, and what was expected, received and probably meant.
+"""The texts for each kind of problem: a message, and the expected, received and probably meant values.
 
-Each kind is a function of the path and of what its words need. The method of `Problems` with the same
-name calls it.
+Each kind is a function, which takes the path and the facts for its words. The method of `Problems` with the
+same name calls it.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ __all__ = [
 
 
 EXPECTED_LENGTH = 160
-"""Characters of what a problem says was expected, at most."""
+"""The most characters of the expected value in a problem."""
 
 _FIELD_LENGTH = 200
 _LINE_LENGTH = 560
@@ -120,14 +120,15 @@ def expected(
     room: int = EXPECTED_LENGTH,
     definitions: Mapping[Target, Node] | None = None,
 ) -> str:
-    """Describe what a node takes in a few words: `integer`, `"write" | "append"`, `array of string`.
+    """Describe the values of a node in a few words: `integer`, `"write" | "append"`, `array of string`.
 
     Args:
-        node: of the value.
-        levels: of objects whose keys are listed: `object {latitude: number, altitude?: number}`, where
-            a key with `?` is optional.
-        room: characters at most.
-        definitions: of the graph; without them, recursive types are described by their kind or name.
+        node: the node of the value.
+        levels: how many levels of objects list their keys: `object {latitude: number, altitude?: number}`,
+            where a key with `?` is optional.
+        room: the most characters.
+        definitions: the definitions of the graph; without them, recursive types are described by kind or
+            name.
     """
     return _Describer(definitions or {}).describe(node, levels, room)
 
@@ -139,14 +140,14 @@ def fitted(
     separator: str = ", ",
     most: int = _LISTED,
 ) -> str:
-    """Join the words of as many parts as there is room for, and count the rest.
+    """Join the words for as many parts as fit into the room, and count the rest.
 
     Args:
-        parts: of any number.
-        describe: takes a part and a room, returns its words.
-        room: characters at most, but for those of the first part.
-        separator: between two of them.
-        most: parts that are described, whatever the room.
+        parts: any number of parts.
+        describe: takes a part and the room for it, returns its words.
+        room: the most characters; the first part may have more.
+        separator: the text between two parts.
+        most: the most parts, however much room there is.
     """
     shown: list[str] = []
     room -= _MORE_LENGTH if len(parts) > 1 else 0
@@ -161,7 +162,7 @@ def fitted(
 
 
 def show_choice(value: object, _room: int = _CHOICE_LENGTH) -> str:
-    """Show one of a fixed set of values as it has to be written: whole, if it is not very long."""
+    """Show one of a fixed set of values as the model must write it, uncut if it isn't very long."""
     return excerpt(value, _CHOICE_LENGTH)
 
 
@@ -263,7 +264,7 @@ class _Describer:
         return fitted([*others, *(objects if levels else objects[:1])], describe, room, " | ")
 
     def _distinguished(self, objects: list[ObjectNode], room: int) -> str:
-        """Describe many objects by what distinguishes them."""
+        """Describe many objects by their distinguishing tags or keys."""
         tag = tag_of(objects)
         if tag is not None:
             key = _show_key(next(field for field in objects[0].fields if field.key == tag.key))
@@ -317,20 +318,20 @@ def _leaf(node: LeafNode) -> str:
 def expected_field(
     field: Field, definitions: Mapping[Target, Node] | None = None, room: int = EXPECTED_LENGTH
 ) -> str:
-    """Describe what a field takes and whether it is required: `string, required`."""
+    """Describe the values of a field, and whether it is required: `string, required`."""
     required = ", required" if field.required else ""
     return expected(field.node, 1, room - len(required), definitions) + required
 
 
 def expected_fields(name: str, graph: Graph) -> str:
-    """Describe on one line what a type takes.
+    """Describe the fields or values of a type on one line.
 
-    Where not all fields have room, those that are required come first, the rest by their names, and what is
-    left is counted.
+    If there isn't room for all fields, required ones come first, the others only with their names, and the
+    rest is counted.
 
     Args:
-        name: of the type, or of the tool.
-        graph: of the type.
+        name: the name of the type, or of the tool.
+        graph: the graph of the type.
 
     Returns:
         Such as `write_file expects: path (string, required), mode ("write" | "append")`.
@@ -372,7 +373,7 @@ def _named(field: Field, _room: int) -> str:
 
 
 MESSAGE_LENGTH = 300
-"""Characters of a problem's message, at most."""
+"""The most characters of a problem's message."""
 
 _SAID_LENGTH = 180
 _CHOICES_LENGTH = 200
@@ -574,7 +575,7 @@ def rejected(steps: Steps, type_name: str, reason: Exception) -> Finding:
 
 
 def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding, renamed: Renamed) -> Finding:
-    """Return a problem that a leaf has found, in the words of this module as far as its fields are known."""
+    """Return a problem that a leaf has found, rewritten in the words of this module if its field is known."""
     path = (*steps, *problem.path)
     if shape_of(node) is None:
         return problem.replace(path=path)

@@ -41,16 +41,16 @@ __all__ = [
 
 
 INVALID: Any = object()
-"""The interpreter returns it for a value that doesn't fit, once the problem is noted."""
+"""Returned by the interpreter for a value that doesn't fit, after noting the problem."""
 
 
 class GiveUp(Exception):  # noqa: N818  # a signal: it never reaches a caller
-    """Compiled code raises or returns it for a value that it leaves to the interpreter."""
+    """The signal of compiled code, raised or returned, that the interpreter has to handle a value."""
 
 
 @cache
 def errors() -> ModuleType:
-    """Return the module of exceptions, loaded when the first value doesn't fit."""
+    """Import and return the module of exceptions; only values that don't fit need it."""
     # An import takes longer than the error, even where the module is there already.
     from .. import errors as loaded
 
@@ -59,7 +59,7 @@ def errors() -> ModuleType:
 
 @cache
 def document_reader() -> ModuleType:
-    """Return the module that reads schemas of others, loaded for the first leaf whose schema is checked."""
+    """Import and return the module that reads foreign schemas; only leaves with a checked schema need it."""
     from ..schema import document_reader as loaded
 
     return loaded
@@ -75,11 +75,11 @@ def decode_error(
     """Return the error for a value that doesn't fit.
 
     Args:
-        name: of the type.
-        problems: of the value, at least one.
-        expects: gives the line that the report ends with.
-        example: gives a value that fits, or None.
-        correction: gives the value that was probably meant, or None.
+        name: name of the type.
+        problems: the problems of the value, at least one.
+        expects: returns the last line of the report.
+        example: returns a value that fits, or None.
+        correction: returns the value that was probably meant, or None.
     """
     error: DecodeError = errors().DecodeError(
         name, problems.found, expects, problems.omitted, example, None, correction
@@ -89,16 +89,16 @@ def decode_error(
 
 
 _MOST_CORRECTED = 1000
-"""Values of arguments that are corrected, at most: the error doesn't show more than 1,000 characters."""
+"""The most values of arguments that are corrected; the error shows at most 1,000 characters anyway."""
 
 
 class LazyCorrection(NamedTuple):
-    """Makes the correction of some arguments when it is called.
+    """A function object that makes the correction of some arguments on demand.
 
     Attributes:
-        make: takes the other two.
-        problems: of the value.
-        value: the arguments as they were, or their text; None for more than are corrected.
+        make: makes the correction from problems and value.
+        problems: the problems of the value.
+        value: a copy of the arguments, or their text; None if they are too large to correct.
     """
 
     make: Callable[[Problems, object], Any]
@@ -107,16 +107,16 @@ class LazyCorrection(NamedTuple):
 
     @classmethod
     def of(cls, make: Callable[[Problems, object], Any], problems: Problems, value: object) -> LazyCorrection:
-        """Return the correction of a value, which its owner may change afterwards."""
+        """Make a lazy correction of a value, with a copy of it, because its owner may change it."""
         kept = copy_at_most(value, _MOST_CORRECTED) if is_array(value) or is_object(value) else value
         return cls(make, problems, kept)
 
     def __call__(self) -> Any:
-        """Return what was probably meant, or None."""
+        """Return the arguments that were probably meant, or None."""
         return self.make(self.problems, self.value)
 
     def is_long(self, most: int) -> bool:
-        """Return whether what came has more characters, so that it isn't worth the time to correct it."""
+        """Return whether the value surely has more than `most` characters, too many to correct."""
         try:
             return len(to_json_text(self.value)) > most
         except Exception:  # noqa: BLE001  # not JSON: its class may have a name that raises anything
@@ -124,13 +124,13 @@ class LazyCorrection(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The value of a problem, which may mean something else; for a missing key, the object without it.
+    """The value of a problem, whose probable meaning is looked for later; for a missing key, the object.
 
     Attributes:
-        at: index of the problem among those found.
-        node: that the value doesn't fit.
-        value: as it came.
-        definitions: of the graph of the node.
+        at: index of the problem in `Problems.found`.
+        node: the node that the value doesn't fit.
+        value: the received value.
+        definitions: the definitions of the node's graph.
     """
 
     at: int
@@ -142,21 +142,21 @@ class Asked(NamedTuple):
 class Problems:
     """The problems of one run, in the order in which they were found.
 
-    Each method notes one kind of problem and returns `INVALID`. Past `MAX_PROBLEMS` they are
-    counted, no longer made.
+    Each method notes one kind of problem and returns `INVALID`. Problems past `MAX_PROBLEMS` are only
+    counted.
 
     Args:
-        definitions: of the graph.
+        definitions: definitions of the graph.
         root: the node of the whole value; None if it isn't known.
 
     Attributes:
         found: the problems themselves.
-        omitted: number of those that were counted only.
-        asked: what the values of some problems may mean, which is looked for at the end.
-        meant: for some of the problems what their values probably meant, by index; None until that is asked.
-        is_hopeless: whether nothing can be proposed for one of them.
+        omitted: number of problems that were only counted.
+        asked: values whose probable meaning is looked for at the end.
+        meant: the values that were probably meant, by index of the problem; None until they are asked for.
+        is_hopeless: whether one of the problems can have no suggestion.
         ignored: objects with keys that name no field and are left out: path, node and value.
-        iterators: those that encoding has read, each with its items, by identity.
+        iterators: the iterators that encoding has read, each with its items, by identity.
     """
 
     __slots__ = (
@@ -192,21 +192,21 @@ class Problems:
         return INVALID
 
     def add(self, problem: Finding) -> None:
-        """Note a problem that is made already."""
+        """Add a finished problem."""
         if len(self.found) < MAX_PROBLEMS:
             self.found.append(problem)
         else:
             self.omitted += 1
 
     def take(self, other: Problems) -> None:
-        """Take over the problems of a part that was checked apart; keys that it ignored are none."""
+        """Add the problems of a part that was checked separately, without its ignored keys."""
         room = MAX_PROBLEMS - len(self.found)
         self.asked += [each._replace(at=each.at + len(self.found)) for each in other.asked]
         self.found += other.found[:room]
         self.omitted += other.omitted + len(other.found[room:])
 
     def refused_by_leaf(self, path: Path, node: LeafNode, value: object, error: Exception) -> Any:
-        """Note what a leaf raised; a `DecodeError` has problems of its own, whose paths begin at the leaf."""
+        """Note an exception of a leaf; a `DecodeError` has its own problems, with paths from the leaf on."""
         if not isinstance(error, errors().DecodeError):
             return self.bad_format(path, node, value, error)
         steps = steps_of(path)
@@ -217,12 +217,12 @@ class Problems:
         return INVALID
 
     def _ask(self, node: Node, value: object) -> None:
-        """Ask what the value of the problem that is about to be noted may mean."""
+        """Remember a value, so that a suggestion for the next problem can be looked for later."""
         if len(self.found) < MAX_PROBLEMS:
             self.asked.append(Asked(len(self.found), node, value, self.definitions))
 
     def renamed(self, node: ObjectNode, sent: dict[Any, Any]) -> dict[str, str]:
-        """Return the keys that fields of an object were probably sent under, by the keys of the fields."""
+        """Return the keys under which fields of an object were probably sent, by the right keys."""
         known = self._renamed
         if known is None or known[0] is not node or known[1] is not sent:
             from .proposals import meant_keys
@@ -231,7 +231,7 @@ class Problems:
         return known[2]
 
     def missing(self, path: Path, field: Field, node: ObjectNode, sent: dict[Any, Any]) -> Any:
-        """Note that a required key is not there, in the object that was sent."""
+        """Note that a required key is missing in an object."""
         self._ask(node, sent)
         return self._note((path, field.key), "missing", field, node, sent, self.renamed, self.definitions)
 
@@ -240,11 +240,11 @@ class Problems:
         return self._note((path, key), "missing_tag", choices)
 
     def unknown(self, path: Path, key: object, node: ObjectNode, sent: dict[Any, Any]) -> Any:
-        """Note a key that names no field, where such keys are refused, of the object that was sent."""
+        """Note a key of an object that names no field, if such keys are refused."""
         return self._note(path, "unknown", key, node, sent, self.renamed)
 
     def wrapped(self, path: Path, key: str) -> Any:
-        """Note that the arguments are inside a key of their own."""
+        """Note that the arguments are wrapped in an object with one key."""
         return self._note(path, "wrapped", key)
 
     def ignore(self, path: Path, node: ObjectNode, value: dict[Any, Any]) -> None:
@@ -303,7 +303,7 @@ class Problems:
         return self._note(path, "colliding_hashes", what)
 
     def repeated_key(self, path: Path) -> Any:
-        """Note a key that is there more than once in one object of the text."""
+        """Note a key that occurs more than once in one object of the text."""
         return self._note(path, "repeated_key")
 
     def no_match(self, path: Path, node: UnionNode, value: object) -> Any:
@@ -324,7 +324,7 @@ class Problems:
         return self._note(path, "wrong_class", cls, value)
 
     def no_json_form(self, path: Path, value: object) -> Any:
-        """Note a value that can't be encoded because nothing says how."""
+        """Note a value that can't be encoded because it has no JSON form."""
         return self._note(path, "no_json_form", value)
 
     def bad_format(self, path: Path, node: LeafNode, value: object, reason: Exception) -> Any:
@@ -333,13 +333,13 @@ class Problems:
         return self._note(path, "bad_format", node, value, reason)
 
     def rejected(self, path: Path, node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Any:
-        """Note what a class's own check said.
+        """Note an exception of a class's own check.
 
         Args:
-            path: of the object.
-            node: of the class.
-            reason: what was raised. Errors of pydantic and attrs say by themselves which fields are wrong.
-            given: key to what the field was given, for the paths of such errors.
+            path: the path of the object.
+            node: the node of the class.
+            reason: the exception. Errors of pydantic and attrs name the wrong fields themselves.
+            given: key to the given value of the field, for the paths of such errors.
         """
         found: Sequence[Finding] = ()
         if node.form == "attrs" or hasattr(reason, "errors"):
@@ -373,7 +373,7 @@ def _texts() -> ModuleType:
 
 
 class Trial(Problems):
-    """Counts problems and makes none: for finding out whether a value fits."""
+    """A collector that only counts problems, to find out whether a value fits."""
 
     __slots__ = ()
 
@@ -389,12 +389,12 @@ class Trial(Problems):
 
 
 def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:
-    """Return the keys that name no field, each as its path and the nearest key that names one."""
+    """Return the keys that name no field, each as its path and the most similar valid key."""
     return [(steps, nearest(str(steps[-1]), keys)) for steps, keys in ignored_places(problems)]
 
 
 def ignored_places(problems: Problems) -> list[tuple[Steps, list[str]]]:
-    """Return the paths of the keys that name no field, each with the keys that name one."""
+    """Return the paths of the keys that name no field, each with the valid keys of its object."""
     found: list[tuple[Steps, list[str]]] = []
     for path, node, value in problems.ignored:
         keys = [field.key for field in node.fields]
@@ -405,17 +405,17 @@ def ignored_places(problems: Problems) -> list[tuple[Steps, list[str]]]:
 
 
 class Trials(dict[tuple[int, int, int], tuple["Node", Any, T]]):
-    """The answers of one run, by identity of node and value and by depth.
+    """A cache of the answers of one run, by identity of node and value and by depth.
 
     Unions inside unions would otherwise try a value again at each level, which takes exponential time.
-    Node and value are kept alive with the answer: identities of objects that are gone are given to
-    new ones, which must not get the old answer.
+    Node and value stay alive with the answer, because new objects may get the identities of deleted ones, and
+    must not get their answers.
     """
 
     __slots__ = ()
 
     def ask(self, attempt: Callable[[Any, Any, int], T], node: Node, value: Any, depth: int) -> T:
-        """Return what `attempt(node, value, depth)` returns; it is called once for the three."""
+        """Return the result of `attempt(node, value, depth)`, called only once for the same three."""
         key = (id(node), id(value), depth)
         known = self.get(key)
         if known is None:

@@ -1,7 +1,7 @@
-"""Readings that are too bold to be repaired, but can be proposed: amounts, dates, lists, words for values.
+"""Readings that are too uncertain for repair, but can be proposed: amounts, dates, lists, words.
 
-Each function returns what a text may mean, none where it means several things or nothing. A model copies what
-it is shown: so where two people could disagree, nothing is proposed.
+Each function returns the one meaning of a text, and nothing if it has several or none. A model copies
+proposals, so nothing is proposed where two people could disagree.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _LONGEST = 100
-"""Characters of a text whose meaning is looked for."""
+"""The most characters of a text whose meaning is looked for."""
 
 
 # --- numbers ---------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ _AMOUNT = re.compile(
     r"(?P<unit>[^\W\d_][^\d\n\r,;:+*=<>~|&!?()\[\]{}]*|°[^\W\d_]?|[€£¥₹$])?"
 )
 _MOST_DIGITS = 15
-"""Characters of a number that a float has for sure."""
+"""The most characters of a number that a float surely holds exactly."""
 
 _UNIT = re.compile(r"[^\W_]+|\S")
 _NOT_UNITS: Final = frozenset(
@@ -130,7 +130,7 @@ _NOT_UNITS: Final = frozenset(
         "in",
     ]
 )
-"""Words after a number that make another number of it, or leave open which is meant."""
+"""Words after a number that change it, or leave open which number is meant."""
 
 _SAME_UNITS: Final = (
     ("ms", "millisecond", "msec"),
@@ -181,7 +181,7 @@ _FAMILIES: Final = (
     range(30, 35),
     range(35, 38),
 )
-"""Units of `_SAME_UNITS` that one can be turned into another of."""
+"""Units of `_SAME_UNITS`, in groups that can be converted into each other."""
 
 
 _OTHER_UNITS: Final = frozenset(
@@ -246,12 +246,12 @@ _UNITS: Final = frozenset([name for names in _SAME_UNITS for name in names]) | _
 def meant_amounts(text: str, names: Sequence[str] = ()) -> list[int | float]:
     """Return the numbers that a text may mean: `50 units`, `$1,200`, `1 000 000`, ` 5 `.
 
-    `1,200` may be 1200 or 1.2. Nothing is made of percentages, of `5k` and `2 million`, of ranges, nor where
-    a word isn't known as a unit.
+    `1,200` may be 1200 or 1.2. Percentages, `5k`, `2 million`, ranges and numbers with an unknown word give
+    nothing.
 
     Args:
-        text: as it came.
-        names: of the field; their words are units too, as in `5 nights`.
+        text: the received text.
+        names: names of the field; their words count as units too, as in `5 nights`.
     """
     stripped = text.strip()
     if len(stripped) > _LONGEST:
@@ -283,11 +283,11 @@ def _is_unit(text: str, own: AbstractSet[str]) -> bool:
 
 
 def has_mixed_amounts(text: str, parts: Sequence[str], types: AbstractSet[str]) -> bool:
-    """Return whether a list of numbers has several units, or commas that may part digits as well as items.
+    """Return whether a list of numbers has several units, or commas that may separate digits or items.
 
     Args:
-        text: that was split.
-        parts: of it.
+        text: the text that was split.
+        parts: its parts.
         types: JSON types of the items.
     """
     if not types <= {"integer", "number"}:
@@ -320,7 +320,7 @@ def _numbers(found: re.Match[str], *, is_dollar: bool) -> Iterator[int | float]:
 
 
 def contradicts(text: str, about: str) -> bool:
-    """Return whether a text has another unit than what is said about the field: `5 minutes`, in seconds."""
+    """Return whether a text has another unit than the field's description: `5 minutes` for seconds."""
     sent = _units_in(text)
     if not sent:
         return False
@@ -346,7 +346,7 @@ _BOOLEANS: Final = {
 
 
 def meant_boolean(value: Any) -> Any:
-    """Return the boolean that a word, or 1 or 0, stands for; `NOTHING` for others."""
+    """Return the boolean for a word such as `yes`, or for 1 or 0; `NOTHING` for other values."""
     if isinstance(value, (int, float)):
         return bool(value) if value in {0, 1} else NOTHING
     if len(value) > _LONGEST:
@@ -412,7 +412,7 @@ def _holds(words: Words, name: Words) -> bool:
 
 
 def _is_inside(sent: Words, name: Words) -> bool:
-    """Return whether a text has a choice and, beside it, only words that don't change what it means."""
+    """Return whether a text has the words of a choice, and beside them only words without effect."""
     return _holds(sent, name) and set(sent).difference(name) <= _BESIDE_CHOICES
 
 
@@ -433,7 +433,7 @@ def _is_slip(sent: Words, name: Words) -> bool:
 
 
 def is_slip(one: str, other: str, least: int) -> bool:
-    """Return whether one letter was mistyped; not the first, which often turns the meaning, and no digit."""
+    """Return whether one letter was mistyped, neither the first one, which often matters, nor a digit."""
     return (
         (min(len(one), len(other)) >= least or sorted(one) == sorted(other))
         and one[:1] == other[:1]
@@ -514,15 +514,15 @@ _OPPOSITES: Final = frozenset(
         "height",
     ]
 )
-"""Words that make another thing of what they stand beside."""
+"""Words that give a key another meaning."""
 
 
 def meant_keys(node: ObjectNode, value: dict[Any, Any]) -> tuple[dict[str, str], bool]:
-    """Find the keys that were written in another convention, or nearly as a field's.
+    """Find the keys of fields that were sent in another convention or with a slip.
 
     Returns:
-        Key of the field to the key that was sent for it, where each is the other's only one; and whether
-        another key may be meant for one of several fields.
+        The field's key to the sent key, for pairs without other candidates; and whether another key may be
+        meant for one of several fields.
     """
     found = sent_keys(node, value)
     keys = {field.key for field in node.fields} | set(found.values())
@@ -547,7 +547,7 @@ def meant_keys(node: ObjectNode, value: dict[Any, Any]) -> tuple[dict[str, str],
 
 
 def is_near_key(key: str, name: str) -> bool:
-    """Return whether a key may be meant by another one, if no other field comes into question."""
+    """Return whether a sent key may mean a field's key, if no other field is possible."""
     if not _LIKE_A_KEY.fullmatch(key):
         return False
     sent, wanted = words_of(key), words_of(name)
@@ -577,7 +577,7 @@ def _is_same_word(one: str, other: str) -> bool:
 
 
 def _is_part_of_key(sent: Words, name: Words) -> bool:
-    """Return whether a key has fewer words than a field's, none that turns it round, or more empty ones."""
+    """Return whether a key lacks words of a field's key that don't change its meaning, or has extra ones."""
     some, wanted = set(_without_fillers(sent)), set(_without_fillers(name))
     return (some < wanted and _TURNING.isdisjoint(wanted - some)) or (
         wanted < some and some - wanted <= _EMPTY_WORDS
@@ -610,7 +610,7 @@ _EMPTY_WORDS: Final = _FILLERS | frozenset(
         "s",
     ]
 )
-"""Words that may stand beside a key of one word more or less, without making another thing of it."""
+"""Words that a key may have more or less without getting another meaning."""
 _TURNING: Final = _OPPOSITES | frozenset(
     [
         "dont",
@@ -642,7 +642,7 @@ _TURNING: Final = _OPPOSITES | frozenset(
         "except",
     ]
 )
-"""Words that make the opposite of what they stand beside, or another one."""
+"""Words that reverse or change the meaning of the words beside them."""
 
 
 _BESIDE_CHOICES: Final = _EMPTY_WORDS | frozenset(
@@ -669,10 +669,10 @@ _BESIDE_CHOICES: Final = _EMPTY_WORDS | frozenset(
         "in",
     ]
 )
-"""Words that may stand beside a choice without changing it."""
+"""Words that don't change the meaning of a choice beside them."""
 
 _LIKENESSES = (_is_same_key, _is_slip_of_key, _is_part_of_key)
-"""How a key may be like a field's, the most alike first."""
+"""The kinds of similarity between a sent key and a field's key, the strongest first."""
 
 # --- dates -----------------------------------------------------------------------------------------
 
@@ -701,9 +701,9 @@ _MIDDAY: Final = 12
 
 
 def _day(text: str) -> str | None:
-    """Return the day that a text means as `2026-01-31`: `31.01.2026`, `Jan 31, 2026`, `2026-01-31T00:00:00`.
+    """Return the day in a text, as `2026-01-31`: `31.01.2026`, `Jan 31, 2026`, `2026-01-31T00:00:00`.
 
-    Where the first two numbers may each be the month, as in `01/02/2026`, there is none.
+    The result is None if each of the first two numbers may be the month, as in `01/02/2026`.
     """
     at_midnight = _CLOCK_AT_END.fullmatch(text)
     text = (at_midnight["day"] if at_midnight else text).casefold()
@@ -732,7 +732,7 @@ def _written(year: str, month: str, day: str) -> str:
 
 
 def _clock(text: str) -> str | None:
-    """Return the time of day that a text means as `09:30:00`: `9:30`, `9:30 am`; none for what has a date."""
+    """Return the time of day in a text, as `09:30:00`: `9:30`, `9:30 am`; None if it has a date."""
     found = re.fullmatch(r"(\d{1,2})(?::(\d\d))?(?::(\d\d))?\s*([ap])?\.?(?:m\.?)?", text.strip().casefold())
     if found is None or (found[2] is None and found[4] is None):
         return None
@@ -750,11 +750,11 @@ _MOMENT = re.compile(
 
 
 def meant_times(format: Any, text: str) -> Any:  # noqa: A002  # its name in JSON Schema
-    """Return what a text means as a date, a time or a datetime of RFC 3339, or `NOTHING`.
+    """Rewrite a text as a date, a time or a datetime of RFC 3339; return `NOTHING` if it isn't clear.
 
     Args:
-        format: of the schema of the value; None for a datetime without an offset.
-        text: as it came.
+        format: the `format` in the value's schema; None for a datetime without an offset.
+        text: the received text.
     """
     if len(text) > _LONGEST:
         return NOTHING

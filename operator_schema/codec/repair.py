@@ -1,8 +1,7 @@
-"""Repair: correct what a model sent, if it can be meant in only one way.
+"""Repair: corrects what a model sent, if it can be meant in only one way.
 
-The walk goes over graph and value together, as decoding does, and gives JSON values in the place of
-JSON values: decoding itself knows nothing of it. What fits stays as it is, and so does what can be read
-in two ways.
+It walks over graph and value together, as decoding does, and replaces JSON values by other JSON values before
+they are decoded. Values that fit stay unchanged, and so do values that can be read in two ways.
 """
 
 from __future__ import annotations
@@ -55,16 +54,16 @@ __all__ = ["Fitting", "Reading", "Repairer", "only_reading", "repair_field", "re
 
 
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Finding, ...]]:
-    """Correct what does not fit a type, if exactly one reading fits.
+    """Correct a value that doesn't fit a type, if exactly one reading fits.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         value: JSON values; they are not changed.
         max_depth: levels of arrays and objects that are followed.
 
     Returns:
-        The value to decode, which may share parts with the one that came, and what was corrected.
-        A value that can't be repaired as a whole still comes with the repairs of its parts.
+        The value to decode, which may share parts with the given one, and the corrections. A value that can't
+        be repaired as a whole still comes with the repairs of its parts.
     """
     try:
         reading = Repairer(graph.definitions, graph.root, max_depth).read(graph.root, value, 1)
@@ -74,12 +73,12 @@ def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tupl
 
 
 def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, max_depth: int) -> Any:
-    """Return what to decode in place of the value of one field of the root; `NOTHING` for its default.
+    """Return the value to decode for one field of the root; `NOTHING` for its default.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         node: its root.
-        field: of the root.
+        field: a field of the root.
         value: as `repair_value` takes it.
         max_depth: levels of arrays and objects that are followed, the root being the first.
     """
@@ -90,7 +89,7 @@ def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, ma
 
 
 class _ValueRepair(NamedTuple):
-    """One repair of the value itself."""
+    """One repair of a value as a whole."""
 
     kind: RepairKind
     before: str
@@ -98,19 +97,19 @@ class _ValueRepair(NamedTuple):
 
 
 Changes: TypeAlias = "tuple[_ValueRepair | tuple[str | int, Changes], ...]"
-"""Of the value itself and, each with its step, of its parts."""
+"""The corrections of a value itself, and of its parts, each with its step."""
 
 
 class Reading(NamedTuple):
     """One way to read a value.
 
     Attributes:
-        value: what is decoded.
-        fits: whether it fits the node, but for a class's own check.
-        unused: whether keys are left that name no field.
-        changes: what was corrected.
-        unclear: whether it is an empty text that would fit as the one item of an array: nothing at all
-            may be meant as well.
+        value: the value to decode.
+        fits: whether it fits the node; a class's own check isn't run.
+        unused: whether some keys name no field.
+        changes: the corrections.
+        unclear: whether it is an empty text that would fit as the only item of an array, but may also mean an
+            empty array.
         wrong_length: whether it is an array or a map that would fit if any length did, or equal items.
     """
 
@@ -122,7 +121,7 @@ class Reading(NamedTuple):
     wrong_length: bool = False
 
     def after(self, kind: RepairKind, before: object) -> Reading:
-        """Return this reading as that of another value, from which it was made."""
+        """Return this reading for the original value, from which another repair made its value."""
         change = _ValueRepair(kind, excerpt(before), excerpt(self.value))
         return self._replace(changes=(change, *self.changes))
 
@@ -140,11 +139,11 @@ class Repairer:
     """One repair of one value.
 
     Attributes:
-        read_texts: what strings hold, by the string.
-        readings: of arrays and unions, by what was made an array on the way to them.
-        wrapped_lists: number of lists on the way to the current value that are read as an array's one item.
-        wrapped_in: identities of the nodes that the current value is read as the one item of.
-        ignores_misfits: whether a key in another convention is left unused where its value doesn't fit.
+        read_texts: the arrays and objects inside strings, by the string.
+        readings: the readings of arrays and unions, for each set of arrays around them that were added.
+        wrapped_lists: number of lists around the current value that are read as the only item of an array.
+        wrapped_in: identities of the array nodes whose only item is being read.
+        ignores_misfits: whether a key in another convention stays unused if its value doesn't fit.
     """
 
     ignores_misfits = True
@@ -160,17 +159,17 @@ class Repairer:
 
     @cached_property
     def fitting(self) -> Fitting:
-        """What decides whether values fit; a scalar alone doesn't need it."""
+        """The test whether values fit, made at first use; a scalar alone doesn't need it."""
         return Fitting(self.definitions, self.max_depth)
 
     def fits(self, node: Node, value: object, depth: int) -> bool:
-        """Return whether a value decodes as it is."""
+        """Return whether a value decodes unchanged."""
         if type(node) is ScalarNode:
             return SCALARS[node.type](Trial(), node, value, None) is not INVALID
         return self.fitting.fits(node, value, depth)
 
     def read(self, node: Node, value: Any, depth: int) -> Reading:
-        """Read a value as a node."""
+        """Return the reading of a value for a node."""
         match node:
             case ObjectNode():
                 return self._as(dict, self._object, node, value, depth)
@@ -211,7 +210,7 @@ class Repairer:
         return read(node, held, depth).after("json_text", value)
 
     def _held(self, text: str) -> Any:
-        """Return the array or object that a string holds, in quotes again or not."""
+        """Return the array or object that a string contains as JSON, even if it is quoted twice."""
         if text not in self.read_texts:
             self.read_texts[text] = NOTHING
             if text.lstrip()[:1] in {"{", "[", '"'}:
@@ -230,7 +229,7 @@ class Repairer:
         if not wrapped.fits:
             return wrapped if wrapped.unclear else reading
         if reading.wrong_length and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
-            return reading  # what a limit refuses isn't one item instead
+            return reading  # a list of the wrong length isn't a single item instead
         # Each item may be an array of its own, or the whole may be one item: ambiguous.
         is_ambiguous = reading.fits or reading.wrong_length
         return Reading(value, fits=False, wrong_length=reading.wrong_length) if is_ambiguous else wrapped
@@ -260,7 +259,7 @@ class Repairer:
         )
 
     def _wrap(self, node: ArrayNode, value: Any, depth: int) -> Reading:
-        """Read one value as the array of it."""
+        """Read a value as an array with this one item."""
         missed = Reading(value, fits=False)
         if value is None or depth >= self.max_depth or not self._may_wrap(node, value):
             return missed
@@ -282,8 +281,8 @@ class Repairer:
     def _may_wrap(self, node: ArrayNode, value: Any) -> bool:
         """Return whether a value may be read as the one item of an array.
 
-        In a recursive type there would be no end to it: an item of an item of the array itself. And a list
-        is read in two ways, so its content is read again for each list around it.
+        In a recursive type, wrapping would never end, because an item could be wrapped in the same array
+        again. And a list can be read in two ways, so that its content is read again for each list around it.
         """
         if id(node) in self.wrapped_in or len(self.wrapped_in) >= _MAX_WRAPPINGS:
             return False
@@ -319,7 +318,7 @@ class Repairer:
             wrapped = wrapped_arguments(node, value, self.definitions)
             if wrapped is not None:
                 inside = self._object(node, wrapped[1], depth).after("wrapper", value)
-                # With a misspelt key alone it would run with the defaults.
+                # With nothing but a misspelt key, the call would run with the defaults.
                 is_used = any(field.key in inside.value for field in node.fields)
                 return inside if is_used else Reading(value, fits=False)
         sent = self.keys(node, value)
@@ -352,7 +351,7 @@ class Repairer:
         )
 
     def keys(self, node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
-        """Find the keys that were written otherwise: key of the field to the key that was sent for it."""
+        """Find the keys in another convention: return a map from the field's key to the sent key."""
         return sent_keys(node, value)
 
     def field(self, node: ObjectNode, field: Field, value: Any, depth: int) -> Reading:
@@ -376,7 +375,7 @@ class Repairer:
     # --- values without parts --------------------------------------------------------------------
 
     def _whole(self, node: Node, value: Any, depth: int) -> Reading:
-        """Read a value whose parts, if it has any, are not looked into."""
+        """Read a value as a whole, without reading its parts."""
         if self.fits(node, value, depth):
             return Reading(value, fits=True)
         if isinstance(value, str):
@@ -398,7 +397,7 @@ class Repairer:
                 yield "json_text", self._held(text)
 
     def _by_schema(self, node: LeafNode, value: Any, depth: int) -> Reading:
-        """Read a value as the schema of its leaf says, if the leaf takes what comes of it."""
+        """Read a value by the schema of its leaf; use the result if the leaf takes it."""
         graph = document_reader().reading_of(node.leaf).graph
         reading = type(self)(graph.definitions, graph.root, self.max_depth).read(graph.root, value, 1)
         if reading.changes and reading.fits and self.fits(node, reading.value, depth):
@@ -411,7 +410,7 @@ class Repairer:
         return "string" in json_types_of(node, self.definitions)
 
     def _takes_strings(self, node: Node) -> bool:
-        """Return whether a node takes strings for what they are: a date is written as one, but isn't one."""
+        """Return whether a node has plain strings; a date is only written as a string."""
         members = flat_members(node, self.definitions)
         return any(self._takes_text(member) for member in members if not isinstance(member, LeafNode))
 
@@ -431,15 +430,15 @@ class Repairer:
         readings = [missed if id(each) in needless else self.read(each, value, depth) for each in members]
         is_unclear = any(reading.unclear for reading in readings)
         wrong_length = any(reading.wrong_length for reading in readings)
-        if wrong_length:  # what the limit of one member refuses isn't an item of another
+        if wrong_length:  # a list that is too long for one member isn't an item of another
             readings = [missed if _is_wrapped(reading.changes) else reading for reading in readings]
         made = only_reading(readings) or missed._replace(unclear=is_unclear)
         return made if made.fits else made._replace(wrong_length=wrong_length)
 
     def _needless(self, members: Sequence[Node]) -> set[int]:
-        """Return the identities of arrays whose items are members too: an object is read as the member.
+        """Return the identities of arrays that needn't be tried, because their items are members too.
 
-        Read as the one item of such an array too, objects in objects would take more time with each level.
+        Reading an object as an item of such an array too would multiply the time at each level.
         """
         direct = {id(resolve(member, self.definitions)) for member in members}
         return {
@@ -451,12 +450,12 @@ class Repairer:
 
 
 def only_reading(readings: list[Reading]) -> Reading | None:
-    """Return the one reading that fits, or a single one that does not."""
+    """Return the only reading that fits; if none fits, the reading if there is only one; else None."""
     fitting = [reading for reading in readings if reading.fits]
     whole = [reading for reading in fitting if not reading.unused]
     for group in (whole, fitting):
         unchanged = [reading for reading in group if not reading.changes]
-        # One value becomes an array of it only where nothing else can be meant.
+        # A value is wrapped in an array only if nothing else can be meant.
         single = [reading for reading in group if not _is_wrapped(reading.changes)] or group
         if unchanged:
             return unchanged[0]
@@ -476,13 +475,13 @@ def _parts(changes: Changes) -> list[tuple[str | int, Changes]]:
 
 
 _MAX_WRAPPINGS = 4
-"""Arrays that one value is wrapped in."""
+"""The most arrays that one value is wrapped in."""
 
 _MAX_WRAPPED_LISTS = 2
-"""Lists on the way to a value, itself included, that are wrapped in an array."""
+"""The most wrapped lists around a value, including itself."""
 
 _KINDS_OF_TEXT = ((LiteralNode, EnumNode), LeafNode)
-"""Members of a union that may be meant by another spelling, where all that take strings are of one kind."""
+"""If all members that take strings have one of these kinds, other spellings may mean them."""
 
 _NULLS = frozenset({"null", "None"})
 
@@ -492,7 +491,7 @@ def _is_unchanged(read: dict[Any, Any], value: dict[Any, Any]) -> bool:
 
 
 def _limited(node: ArrayNode | MapNode, reading: Reading) -> Reading:
-    """Return a reading of all items, under the limits on their number."""
+    """Mark a reading of all items as unfit if there are too many or too few."""
     if not reading.fits or _has_length(node, reading.value):
         return reading
     return reading._replace(fits=False, wrong_length=True)
@@ -503,23 +502,23 @@ def _has_length(node: ArrayNode | MapNode, value: Any) -> bool:
 
 
 def _has_default(node: ObjectNode, field: Field) -> bool:
-    # An object of a JSON Schema document is a plain dict, which whoever wrote the document fills up.
+    # An object of a JSON Schema document is a plain dict, which gets its defaults elsewhere.
     has_defaults = node.form != "typed_dict" or node.type is dict
     return not field.required and not field.absent_is_none and has_defaults
 
 
 def _is_rounded(node: Node, text: str, number: Any) -> bool:
-    """Return whether a node would take another number than the text says."""
+    """Return whether a node would take a number that differs from the digits in the text."""
     if not isinstance(number, float):
         is_float = isinstance(node, ScalarNode) and node.type == "number"
         return is_float and isinstance(number, int) and not _is_exact(number)
-    # A fraction is what JSON makes of it: no float is exactly 0.1.
+    # Fractions may be rounded, as JSON readers do: no float is exactly 0.1.
     takes_fraction = not isinstance(node, (LiteralNode, EnumNode)) and "number" in json_types_of(node, {})
     return number.is_integer() and not _says(text, number, takes_fraction=takes_fraction)
 
 
 def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
-    """Return whether a text spells a whole number; where fractions are taken, as JSON writes floats."""
+    """Return whether a text spells a number exactly; the shortest text of a float counts for fractions."""
     from decimal import Decimal
 
     try:
@@ -544,7 +543,7 @@ class Fitting:
     """Decides whether values fit, without building anything.
 
     Args:
-        definitions: of the graph.
+        definitions: the definitions of the graph.
         max_depth: levels of arrays and objects that are followed.
     """
 

@@ -1,4 +1,4 @@
-"""The functions for everyday use: a type is registered at its first use, and kept."""
+"""The functions for everyday use: they register a type at its first use, and cache its codec."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def json_schema(annotation: Any, /, **options: Unpack[StyleOptions]) -> dict[str
     Args:
         annotation: a dataclass, or any other supported annotation.
         inline: whether only recursive types are under `$defs`; for hosts that follow no references.
-        boolean_schemas: whether `true` and `false` may stand for a schema, as in `"items": false`.
-        empty_schemas: whether a schema may leave open what type a value has, as `{}` does.
+        boolean_schemas: whether `true` and `false` may be schemas, as in `"items": false`.
+        empty_schemas: whether a schema may leave out the type of a value, as `{}` does.
 
     Returns:
-        A fresh dict, the caller's own. It takes the same values whatever the options.
+        A fresh dict, which the caller may change. It takes the same values with all options.
 
     Raises:
-        SchemaError: with every complaint about the type; also where `inline` would give more than
+        SchemaError: with every complaint about the type; also if the result of `inline` would have more than
             10,000 schemas.
         TypeError: an option doesn't exist, or is neither True nor False.
     """
@@ -48,7 +48,7 @@ def decode(annotation: Any, value: object, /, *, repair: bool = False) -> Any:
         annotation: a dataclass, or any other supported annotation. It is registered at its first
             use and kept.
         value: dict, list, str, int, float, bool and None. It is not changed.
-        repair: whether to correct what can be read in only one way, as `Codec` says.
+        repair: whether to correct values that can be read in only one way, as `Codec` does.
 
     Returns:
         An instance.
@@ -71,7 +71,7 @@ def decode_json(annotation: Any, text: str | bytes | bytearray, /, *, repair: bo
         annotation: a dataclass, or any other supported annotation. It is registered at its first
             use and kept.
         text: one JSON value (RFC 8259), as a string or as UTF-8.
-        repair: whether to correct what can be read in only one way, as `Codec` says.
+        repair: whether to correct values that can be read in only one way, as `Codec` does.
 
     Returns:
         An instance.
@@ -85,7 +85,7 @@ def decode_json(annotation: Any, text: str | bytes | bytearray, /, *, repair: bo
 
 
 def encode(value: object, /) -> Any:
-    """Turn an instance into JSON values, going by what it is.
+    """Turn an instance into JSON values, based on its class.
 
     Args:
         value: an instance of a dataclass, Enum or type with a leaf; a JSON value; or lists, tuples
@@ -103,14 +103,14 @@ def encode(value: object, /) -> Any:
 
 
 def encode_json(value: object, /) -> str:
-    """Turn an instance into JSON text, going by what it is.
+    """Turn an instance into JSON text, based on its class.
 
     Args:
         value: as `encode` takes it. For a value whose meaning depends on its annotation use
             `Codec(annotation).encode_json`.
 
     Returns:
-        Compact JSON (RFC 8259), characters other than ASCII as they are.
+        Compact JSON (RFC 8259); other characters than ASCII aren't escaped.
 
     Raises:
         EncodeError: with everything that has no JSON form or does not fit its field.

@@ -49,9 +49,9 @@ def quoted_scalar(text: str) -> Any:
         text: of any length.
 
     Returns:
-        What JSON (RFC 8259) reads where it is without quotes, or for `True`, `False` and `None`
-        what Python reads; `NOTHING` for every other string, and for numbers beyond the range of
-        floats or of more digits than are read anywhere.
+        The value that JSON (RFC 8259) reads without the quotes, or Python for `True`, `False` and `None`;
+        `NOTHING` for every other string, for numbers beyond the range of floats, and for integers with too
+        many digits.
     """
     if text in _WORDS:
         return _WORDS[text]
@@ -67,7 +67,7 @@ def quoted_scalar(text: str) -> Any:
 
 
 def quoted_type(text: str) -> str | None:
-    """Return the JSON type that a string seems to contain, judged by its ends; None for plain text."""
+    """Return the JSON type that a string seems to contain, judging by its ends; None for plain text."""
     scalar = quoted_scalar(text)
     if scalar is not NOTHING:
         return type_of(scalar)
@@ -76,14 +76,14 @@ def quoted_type(text: str) -> str | None:
 
 
 def meant_choice(node: LiteralNode | EnumNode, text: str) -> Any:
-    """Return the one choice that a text names except for case and separators, also by an Enum's name."""
+    """Return the one choice, or Enum name, that a text spells with other case or separators."""
     words = _words(text)
     found = {choice_key(value): value for name, value in names_of_choices(node) if _words(name) == words}
     return next(iter(found.values())) if words and len(found) == 1 else NOTHING
 
 
 def names_of_choices(node: LiteralNode | EnumNode) -> list[tuple[str, Any]]:
-    """Return what the choices may be called, each with its value: their texts, and the names of an Enum."""
+    """Return the possible names of choices, each with its value: their texts, and the names of an Enum."""
     named = [(value, value) for value in node.values if isinstance(value, str)]
     if isinstance(node, EnumNode):
         named += [(name, member.value) for name, member in node.type.__members__.items()]
@@ -97,7 +97,7 @@ _BETWEEN_DIGITS = re.compile(r"(?<=[0-9])[-_ ]+(?=[0-9])")
 def _words(text: str) -> str:
     """Return a key shared by texts that differ only in case, outer spaces and inner separators.
 
-    Other than `fold` it keeps what carries meaning: a sign, and that something parts two digits.
+    Unlike `fold`, it keeps meaningful characters: a sign, and a separator between two digits.
     """
     return _BETWEEN_WORDS.sub("", _BETWEEN_DIGITS.sub(".", text.strip(" _").casefold()))
 
@@ -113,7 +113,7 @@ _LONGEST_LIST = 10_000
 
 
 def has_separators(text: str) -> bool:
-    """Return whether a text may be a list of several, rather than one."""
+    """Return whether a text may be a list of several items."""
     plain = text.strip().translate(_OTHER_COMMAS)
     return any(each in plain for each in _SEPARATORS) or _JOINED.search(plain) is not None
 
@@ -122,11 +122,12 @@ def parts_of_list(text: str, *, are_texts: bool) -> list[str] | None:
     """Split a text at its lines, else at its semicolons, else at its commas.
 
     Args:
-        text: as it came.
-        are_texts: whether a part may hold an "and" of its own, which leaves open what `a, b and c` means.
+        text: the received text.
+        are_texts: whether a part may contain "and", so that `a, b and c` is unclear.
 
     Returns:
-        Its parts without spaces around them; None where it has no separators, or they part more than items.
+        Its parts without spaces around them; None if there are no separators, or if they don't only separate
+        items.
     """
     if len(text) > _LONGEST_LIST:
         return None
@@ -157,7 +158,7 @@ _DATE = r"(?P<year>\d{4})(?P<dash>-?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)[Tt ]"
 _CLOCK = r"(?P<hour>\d\d)(?P<colon>:?)(?P<minute>\d\d)((?P=colon)(?P<second>\d\d)(?P<fraction>\.\d+)?)?"
 _OFFSET = r"([Zz]|(?P<ahead>[+-]\d\d)(:?(?P<off>\d\d))?)"
 _TIMES = {"date-time": _DATE + _CLOCK + _OFFSET, "time": _CLOCK + _OFFSET}
-"""By format: the spellings of ISO 8601 that have an offset, and so mean the same wherever they are read."""
+"""By format: the spellings of ISO 8601 with an offset, which mean the same everywhere."""
 
 _LONGEST_TIME = 100
 
@@ -179,7 +180,7 @@ def sent_keys(node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
     """Find the keys that were written in another convention, or by the field's name.
 
     Returns:
-        Key of the field to the key that was sent for it, where each is the other's only one.
+        The field's key to the sent key, for pairs without other candidates.
     """
     keys = {field.key for field in node.fields}
     unused = [key for key in value if isinstance(key, str) and key not in keys]
@@ -201,7 +202,7 @@ def sent_keys(node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
 
 
 def graph_of_schema(leaf: SchemaLeaf[Any]) -> Graph:
-    """Return the graph of the schema of a leaf that says more than a JSON type."""
+    """Return the graph of a leaf's schema that restricts more than the JSON type."""
     from ..schema.document_reader import reading_of
 
     return reading_of(leaf).graph

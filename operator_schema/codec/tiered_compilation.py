@@ -1,4 +1,4 @@
-"""The two tiers of a codec: the interpreter, and what has been compiled so far."""
+"""The two tiers of a codec: the interpreter, and the compiled functions so far."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["COLD_CALLS", "Tiers"]
 
 COLD_CALLS = 100
-"""Values that the interpreter decodes, or encodes, before the compiled tier takes over.
+"""How many values the interpreter decodes, or encodes, before the compiled tier takes over.
 
 Compiling costs as much as 20 (large types) to 120 (small ones) calls save. So whatever the number of
 calls, they take at most about twice the least possible time.
@@ -41,22 +41,22 @@ class Tiers:
     """The compiled functions of a codec so far.
 
     Each function is published by one assignment: another thread sees None or the whole function.
-    Threads may miss each other's counts, and may both compile; then one of two equal functions stays.
+    Threads may miss each other's counts, and two may compile at once; then one of two equal functions is
+    kept.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
         graph_of: returns the graph of a class found where the annotation is `Any`, or None.
-        exact: whether a value with a key that is not used is left to the interpreter.
-        is_decoded: whether what is written is decoded again.
+        exact: whether the interpreter handles values with unused keys.
+        is_decoded: whether encoded values are decoded again.
 
     Attributes:
         compiled: names of the methods of the codec that are compiled.
-        decode: takes a JSON value and answers as `Codec.decode` does; None until it was compiled, or
-            found to stay interpreted.
-        encode: takes an instance and answers as `Codec.encode` does; None until it was compiled.
-        exact: decodes what needs no repair and has no unused key; None until it is compiled.
-        expects: the line that reports end with; None until it is needed.
+        decode: works like `Codec.decode`; None until it is compiled, or found to stay interpreted.
+        encode: works like `Codec.encode`; None until it is compiled.
+        exact: decodes values that need no repair and have no unused key; None until it is compiled.
+        expects: the last line of reports; None until it is needed.
     """
 
     __slots__ = (
@@ -113,11 +113,11 @@ class Tiers:
         return self._plans
 
     def count(self, call: Literal["decode", "encode", "report"], compile_: Callable[[], None]) -> None:
-        """Count a call that the interpreter answers, and compile if it is time to.
+        """Count a call that the interpreter handles, and compile if there were enough.
 
         Args:
             call: the method.
-            compile_: compiles what would answer such calls.
+            compile_: compiles a function for such calls.
         """
         calls = self._calls
         if calls is None:
@@ -136,9 +136,9 @@ class Tiers:
 
         Args:
             codec: the first argument of each method.
-            interpret: decodes instead, where the graph stays interpreted.
-            fallback: decodes what the compiled function gives up on.
-            refusal: returns the error where the class of the root refuses its fields.
+            interpret: decodes instead if the graph stays interpreted.
+            fallback: decodes the values that the compiled function gives up on.
+            refusal: returns the error to raise if the class of the root refuses its fields.
         """
         compiled = self._compiled_decoder(fallback, refusal, exact=self._exact)
         if compiled is None:
@@ -150,7 +150,7 @@ class Tiers:
     def compile_exact(self, codec: Any, refusal: Refusal) -> None:
         """Compile and publish the decoder of values that need no repair and have no unused key.
 
-        It returns `GiveUp` for all other values, and for all where the graph stays interpreted.
+        It returns `GiveUp` for all other values, and for every value if the graph stays interpreted.
 
         Args:
             codec: the first argument of each method.
@@ -169,8 +169,8 @@ class Tiers:
 
         Args:
             codec: the first argument of each method.
-            interpret: encodes instead, where the graph stays interpreted.
-            fallback: encodes what the compiled function gives up on.
+            interpret: encodes instead if the graph stays interpreted.
+            fallback: encodes the values that the compiled function gives up on.
         """
         from .compile.encoder import compile_encoder
 
@@ -186,12 +186,12 @@ class Tiers:
     def publish(self, codec: Any, method: Any) -> None:
         """Store a compiled method in its codec, so that calling it skips the method of the class.
 
-        That saves 14 % of a decode of the smallest type. A method that a subclass, a test or somebody's
-        own code has assigned stays.
+        That saves 14 % of a decode of the smallest type. A method that a subclass, a test or the user's code
+        has assigned stays.
 
         Args:
-            codec: the codec whose method it is.
-            method: of the class, in whose place it is called.
+            codec: the codec of the method.
+            method: the compiled method, which replaces that of the class.
         """
         name, owner = method.__name__, codec.__class__
         if name not in self.compiled or getattr(owner, name) is not method or name in codec.__dict__:
@@ -204,7 +204,7 @@ class Tiers:
         codec.__dict__[name] = compiled
 
     def source(self, decode: Method, encode: Method) -> str:
-        """Return the source of both, given their fallbacks."""
+        """Return the source of decoder and encoder, given their fallbacks."""
         from .compile.decoder import decoder_source
         from .compile.encoder import encoder_source
 

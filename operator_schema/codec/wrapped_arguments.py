@@ -1,7 +1,7 @@
-"""Arguments that came inside an object with one key, such as `{"arguments": {…}}`.
+"""Finds arguments inside an object with one key, such as `{"arguments": {…}}`.
 
-This is a habit of the formats of calls. So only the whole arguments are looked at: deeper in them, a key that
-names no field is what it seems.
+Models do this because formats of calls look like it. So only the whole arguments are tested; deeper inside, a
+key that names no field is just unknown.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _MOST_WRAPPERS = 8
 def wrapped_arguments(
     node: ObjectNode, value: dict[Any, Any], definitions: Mapping[Target, Node]
 ) -> tuple[tuple[str, ...], dict[Any, Any]] | None:
-    """Find arguments inside the one key of an object, or of several around each other.
+    """Find arguments wrapped in one or several nested objects with one key each.
 
     Args:
-        node: of the arguments.
-        value: as they came.
-        definitions: of its graph.
+        node: the node of the arguments.
+        value: the received arguments.
+        definitions: the definitions of the node's graph.
 
     Returns:
-        The keys around them, and what is inside; None if they aren't wrapped: the key is a field's, or may be
-        meant for one, or the object in it has none of the fields' keys, nor one that is near.
+        The keys around them, and the arguments; None if they aren't wrapped: the key is a field's or may be
+        meant for one, or the inner object has no key that is or resembles a field's.
     """
     keys: tuple[str, ...] = ()
     known = {field.key for field in node.fields}
@@ -53,7 +53,7 @@ def wrapped_arguments(
 
 
 def _has_key_of(node: ObjectNode, value: dict[Any, Any]) -> bool:
-    """Return whether an object has a key of a field, or one that is meant for a field."""
+    """Return whether an object has a field's key, or a key that is meant for a field."""
     if any(field.key in value for field in node.fields):
         return True
     from .proposals import meant_keys
@@ -63,7 +63,7 @@ def _has_key_of(node: ObjectNode, value: dict[Any, Any]) -> bool:
 
 
 def _may_be_a_field(node: ObjectNode, key: str, sent: Any, definitions: Mapping[Target, Node]) -> bool:
-    """Return whether a key may be a misspelt one of a field that takes its value, also as one item."""
+    """Return whether a key may be a misspelt field that takes the sent value, or an array of it."""
     from .proposals import is_near_key
 
     taken = {type_of(sent), "object", "array"}
@@ -83,7 +83,7 @@ def _has_map(node: ObjectNode, definitions: Mapping[Target, Node]) -> bool:
 
 
 def _held(text: str) -> Any:
-    """Return the object that a string holds; the text where it isn't JSON."""
+    """Return the JSON value in a string; the string itself if it isn't JSON."""
     if not text.lstrip().startswith("{"):
         return text
     from .json_text import read_json

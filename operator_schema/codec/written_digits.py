@@ -1,7 +1,7 @@
-"""The digits of numbers in a JSON text, kept where the type has a `Decimal`.
+"""Keeps the digits of numbers in a JSON text for types with a `Decimal`.
 
-JSON sets no limit to the digits of a number, a float does. The reader keeps them in a `WrittenFloat`;
-wherever no `Decimal` may be, that becomes the float that it is.
+JSON numbers may have any number of digits, floats can't. The reader keeps them in a `WrittenFloat`; it
+becomes a plain float again in every place without a `Decimal`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["has_decimals", "with_digits_of_decimals"]
 
 
 def has_decimals(graph: Graph) -> bool:
-    """Return whether a `Decimal` may be somewhere in a value of a type."""
+    """Return whether a value of a type may contain a `Decimal`."""
     return any(_is_decimal(place.node) for place in places_of(graph))
 
 
@@ -35,8 +35,8 @@ def with_digits_of_decimals(graph: Graph, value: Any) -> Any:
     """Return a value from the reader, in which only numbers that may be a `Decimal` keep their digits.
 
     Args:
-        graph: of the type of the value.
-        value: which belongs to the caller, and is changed.
+        graph: the graph of the type of the value.
+        value: the caller's value; it is changed.
     """
     return _settled(graph, [graph.root], value)
 
@@ -56,7 +56,7 @@ def _settled(graph: Graph, nodes: Sequence[Node], value: Any) -> Any:
 
 
 def _meant(graph: Graph, nodes: Sequence[Node]) -> Iterator[Node]:
-    """Yield what nodes stand for: not references, and the members of unions."""
+    """Yield nodes with references followed and unions replaced by their members."""
     waiting, seen = [*nodes], set[int]()
     while waiting:
         node = waiting.pop()

@@ -1,6 +1,7 @@
-"""How calls are run: each gets a result, whatever happens.
+"""Runs calls: each gets a result, whatever happens.
 
-Adapters and the command line use only the names that this room exports. Each is loaded when it is first used.
+Adapters and the command line use only the names that this room exports. Each name is loaded when it is first
+used.
 """
 
 from __future__ import annotations

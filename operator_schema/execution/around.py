@@ -1,4 +1,4 @@
-"""What hooks around a call or a round see while an executor runs it."""
+"""Hooks around a call or a round, and the facts that they see while an executor runs it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Execution:
 
     Attributes:
         work: the `RawCall` as the model sent it, or the `Round` before it runs.
-        outcome: the `ToolResult`, the `Round` afterwards, or the exception that is raised; None as long as it
+        outcome: the `ToolResult`, the finished `Round`, or the raised exception; None as long as the work
             runs.
     """
 
@@ -50,7 +50,7 @@ class Execution:
         self._runs: tuple[Any, ...] = ()
 
     def follow(self, run: Any) -> None:
-        """Read further facts about the call from its `Run`; for executors."""
+        """Connect this object with the `Run` of the call, to read further facts from it; for executors."""
         self._run = run
         self._runs += (run,)
 
@@ -67,13 +67,13 @@ class Execution:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What decoding noted about the arguments of a call: `repairs`, and keys that it `ignored`."""
+        """The notes from decoding the arguments of a call: `repairs`, and `ignored` keys."""
         found: Mapping[str, Any] = {} if self._run is None else self._run.details
         return found
 
     @property
     def deferred_at(self) -> float | None:
-        """When a call began to wait for somebody, in seconds since 1970; None if it didn't."""
+        """The time when a call began to wait for somebody, in seconds since 1970; None if it didn't."""
         found: float | None = None if self._run is None else self._run.deferred_at
         return found
 
@@ -121,10 +121,10 @@ async def around(
         start: runs it.
 
     Returns:
-        What `start` returns.
+        The result of `start`.
 
     Raises:
-        BaseException: what `start` raises; never what a hook raises.
+        BaseException: an exception of `start`, never one of a hook.
     """
     execution = Execution(work)
     entered: list[tuple[Hook, Any]] = []
@@ -149,7 +149,7 @@ async def around(
 
 
 def _entered(hook: Hook, execution: Execution) -> Any:
-    """Return the context manager of a hook, entered; None if there is none, or it failed."""
+    """Enter the context manager of a hook and return it; return None if there is none, or it failed."""
     try:
         manager = hook.function(execution)
         if manager is not None:
@@ -164,7 +164,7 @@ def _entered(hook: Hook, execution: Execution) -> Any:
 
 
 def _leave(hook: Hook, manager: Any, raised: BaseException | None) -> None:
-    """Leave a context manager; what it returns or raises changes nothing."""
+    """Leave a context manager; ignore its result and its exceptions."""
     try:
         manager.__exit__(type(raised) if raised else None, raised, raised.__traceback__ if raised else None)
     except Exception as error:  # noqa: BLE001  # as above
@@ -173,10 +173,10 @@ def _leave(hook: Hook, manager: Any, raised: BaseException | None) -> None:
 
 
 class Confirmation:
-    """Ask about calls before they run.
+    """Asks about calls before they run.
 
     A plain function is asked about one call at a time, in a thread: a terminal can show only one question,
-    and the event loop goes on meanwhile.
+    and the event loop continues while it waits.
 
     Args:
         confirm: the option of the executor.

@@ -1,4 +1,4 @@
-"""Which event loop runs here, asyncio's or trio's, and what does the executor need from it?"""
+"""Finds the event loop that runs here, asyncio's or trio's, and defines what the executor needs from it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Signal(Protocol):
-    """Something that one task waits for, and that any thread may send.
+    """A signal that one task waits for, and that any thread may send.
 
     Attributes:
         home: the event loop of the task that waits for it.
@@ -63,7 +63,7 @@ class Job(Protocol):
 
     @property
     def outcome(self) -> Any:
-        """What it returned, or the exception that it raised; a cancellation if it was cancelled."""
+        """The value that it returned, or the exception that it raised; a cancellation if it was cancelled."""
         ...
 
     def cancel(self) -> None:
@@ -77,11 +77,11 @@ class Job(Protocol):
         ...
 
     async def wait_shielded(self, seconds: float | None) -> None:
-        """Do the same, even if the waiting task has been cancelled."""
+        """Wait as `wait` does, even if the waiting task has been cancelled."""
 
 
 class Backend(Protocol):
-    """What the executor needs from an event loop.
+    """The operations of an event loop that the executor needs.
 
     Attributes:
         has_tasks: whether `start` runs coroutines. If not, no event loop runs here, and `run` makes one.
@@ -100,10 +100,10 @@ class Backend(Protocol):
         """
 
     def cancellation(self) -> Callable[[], BaseException | None] | None:
-        """Return a function that says whether a signal handler cancels the current task.
+        """Return a function that tells whether a signal handler cancels the current task.
 
-        It returns the exception that the task is then to raise. There is no such function if the handler
-        itself raises it.
+        It returns the exception that the task should raise then, else None. There is no such function if the
+        handler itself raises the exception.
         """
         ...
 
@@ -112,7 +112,7 @@ class Backend(Protocol):
         ...
 
     def start(self, start: Start, name: str) -> Job:
-        """Run a coroutine in a task of its own, which raises nothing."""
+        """Run a coroutine in a task of its own; the task never raises an exception."""
         ...
 
     def run(
@@ -126,14 +126,14 @@ class Backend(Protocol):
             context: its context variables; None for those of the caller.
 
         Returns:
-            What the coroutine returns.
+            The result of the coroutine.
         """
 
 
 _loaded: dict[str, Backend] = {}
 
 _here = _local()
-"""Each thread has `backends`: those of the calls that it waits for without an event loop."""
+"""The attribute `backends` has, for each thread, the calls that it waits for without an event loop."""
 
 
 def current_backend() -> Backend:
@@ -159,7 +159,7 @@ def running_backends() -> list[Backend]:
 
 
 def waiting_backends() -> list[Any]:
-    """List the backends that replace an event loop while this thread waits, the innermost last."""
+    """List the waits for calls in this thread, which replace an event loop, the innermost last."""
     waiting: list[Any] = _here.__dict__.setdefault("backends", [])
     return waiting
 

@@ -1,4 +1,4 @@
-"""A limit on how much runs at once, shared by tasks of any number of event loops."""
+"""A limit on the number of calls that run at once, shared by tasks of any number of event loops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["PLACE", "BlockedLoops", "HeldSlot", "Load", "Slots", "blocked"]
 
 
 _limited: WeakSet[Slots] = WeakSet()
-"""All instances with a limit."""
+"""All instances of `Slots` with a limit."""
 
 
 class _Turn:
@@ -50,8 +50,8 @@ class HeldSlot:
         home: the event loop of the call.
 
     Attributes:
-        slots: as given.
-        home: as given.
+        slots: the slots that it belongs to.
+        home: the event loop of the call.
         is_held: whether the call has the slot.
         thread: the thread in which its function runs while the call waits for it; None if it runs in none.
     """
@@ -85,15 +85,15 @@ class Load(Value):
 
 
 class Slots:
-    """Let a number of owners run at once; the others wait in the order in which they came.
+    """A number of slots for calls; when all are taken, tasks wait for one in the order of arrival.
 
     A slot may outlive the event loop in which it was taken, because a thread can hold it. The semaphore of
     `asyncio` belongs to one loop, so it can't be used.
 
     Args:
         limit: the number of slots; None for no limit.
-        is_shared: whether one owner gets at most three quarters of the slots that the other owners leave.
-            Then no owner can take the last slot from the others.
+        is_shared: whether one owner gets at most three quarters of the slots that the other owners leave
+            free, so that no owner can take the last slot from the others.
     """
 
     __slots__ = (
@@ -187,7 +187,7 @@ class Slots:
             del self._held[owner]
 
     def _ends(self, turn: _Turn, owner: Hashable) -> bool:
-        """Stop waiting; return whether it got a slot."""
+        """Stop waiting; return whether the task got a slot."""
         with self._lock:
             if not turn.has_come:
                 self._remove(turn, owner)
@@ -251,7 +251,7 @@ class Slots:
             self._release(place.home)
 
     def place_of_thread(self) -> HeldSlot | None:
-        """Return the slot of the call that waits for this thread, or None."""
+        """Return the slot of the call whose function runs in this thread, or None."""
         place = PLACE.get()
         is_here = place is not None and place.slots is self and place.thread == get_ident()
         return place if is_here else None
@@ -264,8 +264,8 @@ class Slots:
             place: its slot; None if no call waits for this thread.
 
         Yields:
-            The number of slots if calls that can't go on hold all of them, otherwise 0. Such a call needs
-            another slot itself, or its event loop, the owner, is blocked.
+            The number of slots if all of them are held by calls that can't go on, otherwise 0. Such a call
+            needs another slot itself, or its event loop is blocked.
         """
         with self._lock:
             if place is not None:
@@ -289,7 +289,7 @@ class Slots:
 class BlockedLoops:
     """The event loops that are blocked, because their threads wait for calls in another event loop.
 
-    Nothing in such a loop can go on. If it were given a slot, nobody could use that slot.
+    Nothing in such a loop can go on, so a slot given to it could not be used.
     """
 
     __slots__ = ("_lock", "_skipped")

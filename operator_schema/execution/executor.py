@@ -1,4 +1,4 @@
-"""The executor: it gives every call a result, whatever happens."""
+"""The executor, which gives every call a result, whatever happens."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ P = TypeVar("P")
 
 
 class Executor:
-    """Run the calls that a model sends, and give a result for each.
+    """Runs the calls that a model sends, and returns a result for each.
 
-    The result of a call that fails says why: to the model in `content`, to your program in `code` and
+    The result of a failed call explains the failure: to the model in `content`, to your program in `code` and
     `details`. Failures are logged by `logging.getLogger("operator_schema")`. Only `KeyboardInterrupt`,
     `SystemExit` and the like, and the cancellation of the caller, are raised.
 
@@ -81,8 +81,8 @@ class Executor:
         max_threads: the most threads that run at once, including those whose calls are over. One
             tool gets at most three quarters of those that other tools leave.
         grace: seconds that an async function gets to clean up after its cancellation.
-        show_errors: what the model sees of an exception other than `CallError`: its type; type and
-            message, which may hold what the model must not see; or the whole traceback.
+        show_errors: how much the model sees of an exception other than `CallError`: its type; type and
+            message, which may contain things that the model must not see; or the whole traceback.
         report: takes the `DecodeError` of arguments that do not fit, and returns the text that the
             model reads instead of `str(error)`.
         strict_results: whether a result that does not fit the declared type of its tool is a failure.
@@ -94,13 +94,13 @@ class Executor:
         confirm: who is asked before a tool with `confirm=True` runs. None asks nobody: the call isn't run,
             and its result has the code `needs_approval`. A function, plain or async: it gets a `ToolCall` and
             returns True to run it, False or the text of a refusal, or a decision such as
-            `RunNormally(input=…)`; None says that nobody decided. Its time doesn't count for `timeout`.
+            `RunNormally(input=…)`; None means that nobody decided. Its time doesn't count for `timeout`.
             `"run"`: such tools run without asking.
         max_content: characters that the text of a result may have, unless its tool has a limit of its own;
             None for no limit. A longer result is cut, with a sentence that says so, and has no `json`;
             `value` stays whole.
-        hooks: `Hooks`, a function, or a list of these, for every call that the executor runs. They come
-            before those that are given to `run`.
+        hooks: `Hooks`, a function, or a list of these, for every call that the executor runs. They decide
+            before the hooks that are given to `run`.
         context: type, or name of a parameter, to value, for the injected parameters of calls without a
             context of their own; or a plain function that returns such a mapping, and takes the framework's
             own context of a call, or None without a framework.
@@ -112,11 +112,11 @@ class Executor:
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        ToolNotFoundError: a hook is for a tool that isn't there. A registry may get it later; then the first
-            call raises it.
-        TypeError: something isn't a hook, `context` or `store` is something else, or a function doesn't take
-            what it gets.
-        ValueError: an option has the wrong type or range, or hooks are for a toolset that isn't there.
+        ToolNotFoundError: a hook is for a tool that doesn't exist. With a registry, which may get the tool
+            later, the first call raises this.
+        TypeError: something isn't a hook, `context` or `store` has the wrong type, or a function doesn't take
+            the arguments that it gets.
+        ValueError: an option has the wrong type or range, or hooks are for a toolset that doesn't exist.
     """
 
     __slots__ = (
@@ -169,7 +169,7 @@ class Executor:
             self._call_hooks()  # a registry may get the tools of its hooks later
 
     def _fill(self, tools: Member, options: Mapping[str, Any]) -> None:
-        """Make what runs the calls, from checked options.
+        """Set the attributes that run calls, from checked options.
 
         Raises:
             DuplicateToolError: two tools have the same name.
@@ -186,11 +186,11 @@ class Executor:
         self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """Return what copies and pickles consist of."""
+        """Return the state for copies and pickles."""
         return self._registry, self._options, dict(getattr(self, "__dict__", {}))
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        """Fill a copy."""
+        """Set the state of a copy."""
         registry, options, attributes = state
         Executor.__init__(self, registry, **options)
         if attributes:  # of a subclass
@@ -208,7 +208,7 @@ class Executor:
         """Return a copy with other options and its own limits, such as one that asks nobody in a test.
 
         Args:
-            options: those of the constructor.
+            options: options of the constructor.
 
         Raises:
             TypeError: there is no such option, or something isn't a hook.
@@ -229,7 +229,7 @@ class Executor:
         return self._copied(_registry_of(tools), self._options)
 
     def _copied(self, registry: Registry, options: Mapping[str, Any], *, shares_limits: bool = False) -> Self:
-        """Return a copy, with what a subclass has beside, and with its own limits unless it shares them."""
+        """Return a copy, with the attributes of a subclass too, and with its own limits or shared ones."""
         _, _, attributes = self.__getstate__()
         made = object.__new__(type(self))
         made.__setstate__((registry, options, attributes))
@@ -244,7 +244,7 @@ class Executor:
         native_results: Collection[type] = (),
         pass_through: Collection[type[BaseException]] = (),
     ) -> Self:
-        """Return the same executor for a framework, with further classes of results and exceptions.
+        """Return a copy for a framework, with further classes of results and exceptions.
 
         Limits and threads are shared: the calls of both count together.
 
@@ -261,17 +261,17 @@ class Executor:
         return self._sharing(self._registry, self._hooks, **more)
 
     def for_function(self, function: Tool[..., Any], /, *, native_results: Collection[type] = ()) -> Self:
-        """Return the same executor for a function that isn't one of its tools, such as a prompt of a server.
+        """Return a copy for a function that isn't one of its tools, such as a prompt of a server.
 
-        Limits and threads are shared, as with `for_host`. Hooks for every call are asked about the function,
-        too. Hooks for named tools or for a toolset, and those that the tools bring, are not.
+        Limits and threads are shared, as with `for_host`. Hooks for every call also apply to the function.
+        Hooks for named tools or for a toolset, and those that the tools bring, don't.
 
         Args:
-            function: as a tool, the only one that the new executor can call.
+            function: the function as a tool; the copy can call only this one.
             native_results: further classes of results, as for `for_host`.
 
         Raises:
-            TypeError: it isn't a tool, but such as a list.
+            TypeError: the function isn't a single tool.
             ValueError: something isn't such a class.
         """
         check_is_tool("for_function", function, for_several="with_tools")
@@ -287,7 +287,7 @@ class Executor:
 
     @property
     def registry(self) -> Registry:
-        """The tools."""
+        """The registry of the tools."""
         return self._registry
 
     @property
@@ -307,12 +307,12 @@ class Executor:
 
     @property
     def has_hooks(self) -> bool:
-        """Whether hooks decide about calls or look at results: those of the executor, or of its tools."""
+        """Whether hooks of the executor or of its tools decide about calls or look at results."""
         own, of_tools = self._hooks, self._registry.toolset.hooks
         return (own is not None and own.may_decide) or (of_tools is not None and of_tools.may_decide)
 
     def may_defer(self, name: str, /) -> bool:
-        """Return whether a hook may have a person decide about calls of a tool: it may return something."""
+        """Return whether a hook may let a person decide about calls of a tool."""
         try:
             deciding = self._call_hooks()
         except ToolNotFoundError:  # a registry may get the tools of its hooks later
@@ -387,7 +387,7 @@ class Executor:
         on_result: OnResult | None = None,
         return_exceptions: bool = False,
     ) -> Any:
-        """Run one call, several, or a round, and return the same kind: a result, a list of results, a round.
+        """Run one call, several calls, or a round, and return a result, a list of results, or the round.
 
         Several calls run at the same time. Hooks decide first. A call that a hook defers, or whose tool has
         `confirm=True`, waits in a round (`round.deferred`) if nobody can be asked; without a round its result
@@ -404,8 +404,8 @@ class Executor:
                 agreed to exactly these calls.
             on_progress: a plain function that gets the call and a `ProgressUpdate` each time that the
                 function reports its progress, in the thread of the event loop, before the result.
-            on_result: a plain function that gets the call and its result as soon as there is one, also in
-                that thread.
+            on_result: a plain function that gets the call and its result as soon as there is one, in the same
+                thread.
             return_exceptions: for several calls: whether exceptions of `pass_through` are items of the list,
                 each at the position of its call. Otherwise the first one is raised, and the results are lost.
 
@@ -416,10 +416,10 @@ class Executor:
             RoundError: the round was committed or discarded, one of its calls was run before, or it belongs
                 to another conversation.
             StoreError: the round can't be taken from the executor's store.
-            TypeError: it is something else, a history is given without a round, the context isn't a mapping,
-                `on_progress` or `on_result` isn't a
-                plain function, or a function doesn't take what it gets; then nothing is run.
-            ValueError: `confirm` is something else.
+            TypeError: `work` has the wrong type, a history is given without a round, the context isn't a mapping,
+                `on_progress` or `on_result` isn't a plain function, or a function doesn't take the arguments
+                that it gets; then nothing is run.
+            ValueError: `confirm` has the wrong type.
             BaseException: one of `pass_through`, from the first call that raised one, after all calls have
                 ended.
         """
@@ -446,14 +446,14 @@ class Executor:
         return results_of(await _all_of(starts), return_exceptions=return_exceptions)
 
     def named(self, call: RawCall, /, *, context: Context | None = None) -> RawCall:
-        """Return a call under the name of the tool that it means, as `run` runs it.
+        """Return a call with its tool's name repaired, in the way in which `run` repairs it.
 
-        It is the same call if its name is that of a tool, if it means none, if that tool doesn't repair, is
+        The call is unchanged if its name is that of a tool, if it means none, if that tool doesn't repair, is
         destructive or has `confirm=True`, or if its arguments take long to decode. Otherwise its `sent_name`
-        is the name that it had.
+        is the original name.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             context: as for `run`.
 
         Raises:
@@ -466,13 +466,13 @@ class Executor:
         return await self.waiting(call, context=context) is not None
 
     async def waiting(self, call: RawCall, /, *, context: Context | None = None) -> ToolCall[Any] | None:
-        """Return a call about which a person has to be asked before it runs: hooks are asked, nothing is run.
+        """Return a call about which a person has to be asked before it runs; ask hooks, but run nothing.
 
-        For a framework that asks its own person first: nobody is asked about a call that a hook completes or
-        rejects, or whose arguments don't fit. Hooks are asked again when the call runs.
+        This is for a framework that asks a person itself. Nobody needs to be asked about a call that a hook
+        completes or rejects, or whose arguments don't fit. Hooks are asked again when the call runs.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             context: as for `run`.
 
         Returns:
@@ -504,7 +504,7 @@ class Executor:
         self, work: Iterable[RawCall], /, *, return_exceptions: bool, **options: Unpack[RunOptions]
     ) -> list[ToolResult | BaseException]: ...
     def run_sync(self, work: Any, history: Any = None, /, **options: Any) -> Any:
-        """Do what `run` does and wait for it, without an event loop or in the thread of one.
+        """Run as `run` does and wait for the result, without an event loop or in the thread of one.
 
         If an event loop runs in this thread, it is blocked meanwhile, and the calls run in another thread
         with its own event loop. `KeyboardInterrupt` cancels the calls. `on_progress` and `on_result` are
@@ -516,8 +516,8 @@ class Executor:
             options: as for `run`.
 
         Raises:
-            RuntimeError: it would wait forever, because calls that wait for it, or for the event loop of
-                this thread, hold all places under `max_concurrency`.
+            RuntimeError: the call would wait forever, because calls that wait for it, or for the event loop
+                of this thread, hold all places under `max_concurrency`.
         """
         run: Any = self.run  # the overloads know the kind of work
         # These are the only functions of your program that aren't awaited in tasks of their own.
@@ -540,17 +540,17 @@ class Executor:
         confirm: Confirm | None = None,
         hooks: Any = None,
     ) -> ResultStream:
-        """Run calls at the same time, and give the results as they come.
+        """Run calls at the same time, and yield the results as they arrive.
 
         The calls begin when you ask for the first result. If you leave the loop early, the calls that still
         run are cancelled: at once with `async with executor.stream(calls) as results:`, soon without it.
 
         Args:
-            calls: as the model sent them; several may share an id.
-            context: as for `run`; for all of them.
-            on_progress: as for `run`; for all of them.
-            confirm: as for `run`; for all of them.
-            hooks: as for `run`; for all of them.
+            calls: the calls as the model sent them; several may share an id.
+            context: as for `run`, for all calls.
+            on_progress: as for `run`, for all calls.
+            confirm: as for `run`, for all calls.
+            hooks: as for `run`, for all calls.
 
         Returns:
             An async iterator of the results that is also an async context manager, with `aclose`. It raises
@@ -666,10 +666,10 @@ class Executor:
         the calls in order, before any of them runs, and may refuse one by raising an exception.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             run: runs it, and returns its result or an exception to raise.
-            count: takes a result from elsewhere, and returns the one that counts; None if the hooks of a
-                round want another one.
+            count: takes a result from elsewhere, and returns the final one; None if the hooks of a round want
+                another one.
         """
         return run
 
@@ -681,9 +681,9 @@ class Executor:
             toolset: the toolset of the called tools; None for the executor's own.
 
         Raises:
-            ToolNotFoundError: a hook is for a tool that isn't there.
+            ToolNotFoundError: a hook is for a tool that doesn't exist.
             TypeError: something isn't a hook.
-            ValueError: hooks are for a toolset whose tools aren't there.
+            ValueError: hooks are for a toolset whose tools don't exist.
         """
         known = self._registry.toolset
         if hooks is not None or (toolset is not None and toolset is not known):
@@ -719,7 +719,7 @@ async def _all_of(starts: Sequence[tuple[Start, str]]) -> list[Any]:
 
 
 def _hooks_given(given: Any) -> Hooks:
-    """Return what is given as `hooks=` as `Hooks`.
+    """Return the value of the argument `hooks` as `Hooks`.
 
     Raises:
         TypeError: something isn't a hook.

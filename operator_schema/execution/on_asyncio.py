@@ -1,4 +1,4 @@
-"""The event loop of `asyncio`, as the executor uses it."""
+"""The event loop of `asyncio`, with the operations that the executor needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["AsyncioBackend"]
 
 
 class AsyncioBackend:
-    """What the executor needs from an event loop, with `asyncio`."""
+    """The operations of an event loop that the executor needs, with `asyncio`."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class AsyncioBackend:
         home.call_soon_threadsafe(function)
 
     def cancellation(self) -> Callable[[], BaseException | None] | None:
-        """Return a function that says whether a signal handler cancels the current task.
+        """Return a function that tells whether a signal handler cancels the current task.
 
         The handler of `asyncio.run` does so, instead of raising `KeyboardInterrupt`.
         """
@@ -52,7 +52,7 @@ class AsyncioBackend:
         return AsyncioSignal()
 
     def start(self, start: Start, name: str) -> AsyncioJob:
-        """Run a coroutine in a task of its own, which raises nothing."""
+        """Run a coroutine in a task of its own; the task never raises an exception."""
         return AsyncioJob(start, name)
 
     def run(self, start: Start, ready: Ready, context: Context | None) -> Any:
@@ -108,7 +108,7 @@ class AsyncioSignal:
 
 
 class AsyncioJob:
-    """A task that returns what its coroutine raises: one that raises `SystemExit` ends its event loop."""
+    """A task that returns exceptions, because a task that raises `SystemExit` ends its event loop."""
 
     __slots__ = ("_call_off", "_ended", "_loop", "_task")
 
@@ -131,7 +131,7 @@ class AsyncioJob:
 
     @property
     def outcome(self) -> Any:
-        """What it returned, or the exception that it raised; a cancellation if it was cancelled."""
+        """The value that it returned, or the exception that it raised; a cancellation if it was cancelled."""
         return CancelledError() if self._task.cancelled() else self._task.result()
 
     def cancel(self) -> None:
@@ -172,7 +172,7 @@ class AsyncioJob:
         return self._ended
 
     async def wait_shielded(self, seconds: float | None) -> None:
-        """Do the same, even if a cancel scope of anyio cancels the waiting task again and again."""
+        """Wait as `wait` does, even if a cancel scope of anyio cancels the waiting task again and again."""
         if self._task.done():
             return
         future: Future[None] = self._loop.create_future()
@@ -202,11 +202,11 @@ def _wake(future: Future[None], _: object = None) -> None:
 # --- waits that end in time ----------------------------------------------------------------------
 
 _MOST_LIMITS = 16
-"""How many lengths of time share timers in one event loop; other waits have their own."""
+"""The most different lengths that share timers in one event loop; other waits have timers of their own."""
 
 
 class _Limit:
-    """Ends the waits of one length in one event loop.
+    """A timer for all waits of one length in one event loop.
 
     Most calls end long before their time is over, and a timer that is made and cancelled takes as long as
     starting a task. Waits of the same length end in the order in which they begin, so one timer is enough.
@@ -241,7 +241,8 @@ class _Limit:
 
 
 _limits: WeakKeyDictionary[AbstractEventLoop, dict[float, ReferenceType[_Limit]]] = WeakKeyDictionary()
-"""The limits of each event loop, by their seconds. Weak references, so that nothing keeps the loop alive."""
+"""The timers of each event loop, by their seconds. The references are weak, so that nothing keeps the loop
+alive."""
 
 
 def _end_in_time(loop: AbstractEventLoop, future: Future[None], seconds: float) -> Callable[[], object]:

@@ -1,4 +1,4 @@
-"""The event loop of trio, as the executor uses it."""
+"""The event loop of trio, with the operations that the executor needs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["TrioBackend"]
 
 
 class TrioBackend:
-    """What the executor needs from an event loop, with trio."""
+    """The operations of an event loop that the executor needs, with trio."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class TrioBackend:
         return TrioSignal()
 
     def start(self, start: Start, name: str) -> TrioJob:
-        """Run a coroutine in a task of its own, which raises nothing."""
+        """Run a coroutine in a task of its own; the task never raises an exception."""
         return TrioJob(start, name)
 
     def run(self, start: Start, ready: Ready, context: Context | None) -> Any:
@@ -118,7 +118,7 @@ class TrioJob:
         await _wait(self._ended, seconds, shield=False)
 
     async def wait_shielded(self, seconds: float | None) -> None:
-        """Do the same, even if the waiting task has been cancelled."""
+        """Wait as `wait` does, even if the waiting task has been cancelled."""
         await _wait(self._ended, seconds, shield=True)
 
     # System tasks are protected from KeyboardInterrupt. Tools are not: one may never come back.

@@ -1,4 +1,4 @@
-"""Are the options of an executor, and the calls given to it, of the right kinds?"""
+"""Checks of an executor's options, and of the calls given to it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def checked_work(work: Any) -> list[RawCall]:
     """Return several calls for an executor as a list.
 
     Raises:
-        TypeError: they aren't calls.
+        TypeError: the objects aren't calls.
     """
     kind: Any = cast("Any", type(work))
     has_calls = hasattr(kind, "calls")
@@ -66,7 +66,7 @@ def _check_context(context: Any) -> None:
     """Check the context, or the function that makes it.
 
     Raises:
-        TypeError: it is neither a mapping nor a plain function of one argument.
+        TypeError: the context is neither a mapping nor a plain function of one argument.
     """
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
@@ -78,14 +78,14 @@ def _check_context(context: Any) -> None:
 
 
 def context_of_calls(given: Any, own: Any) -> Mapping[Any, Any] | None:
-    """Return the context of calls that no framework makes.
+    """Return the context of calls outside of a framework.
 
     Args:
-        given: with the calls; None for the executor's own.
-        own: what the executor has: a context, a function that makes one, or None.
+        given: the context given with the calls; None for the executor's own.
+        own: the executor's context, a function that makes one, or None.
 
     Raises:
-        TypeError: it isn't a mapping.
+        TypeError: the context isn't a mapping.
     """
     context = own if given is None else given
     if given is None and own is not None and not isinstance(own, Mapping):
@@ -100,16 +100,16 @@ def check_on_progress(on_progress: object) -> None:
     """Check the function that gets the progress of tools.
 
     Raises:
-        TypeError: it can't be called, is async, or doesn't take two arguments.
+        TypeError: the function can't be called, is async, or doesn't take two arguments.
     """
     _check_plain("on_progress", "an update", on_progress)
 
 
 def check_on_result(on_result: object) -> None:
-    """Check the function that gets results as they come.
+    """Check the function that gets results as they arrive.
 
     Raises:
-        TypeError: it can't be called, is async, or doesn't take two arguments.
+        TypeError: the function can't be called, is async, or doesn't take two arguments.
     """
     _check_plain("on_result", "its result", on_result)
 
@@ -128,8 +128,9 @@ def check_options(options: Mapping[str, Any]) -> None:
     """Check the options of an executor.
 
     Raises:
-        TypeError: `context` or `store` is something else, or a function doesn't take what it gets.
-        ValueError: one has the wrong type, or is out of range.
+        TypeError: `context` or `store` has the wrong type, or a function doesn't take the arguments that it
+            gets.
+        ValueError: an option has the wrong type, or is out of range.
     """
     timeout, grace, threads = options["timeout"], options["grace"], options["threads"]
     max_concurrency, max_threads = options["max_concurrency"], options["max_threads"]
@@ -163,7 +164,7 @@ def check_confirm(confirm: object) -> None:
 
     Raises:
         TypeError: the function doesn't take the call alone.
-        ValueError: it is neither None, `"run"` nor a function.
+        ValueError: the option is neither None, `"run"` nor a function.
     """
     if confirm is None or confirm == "run":
         return
@@ -185,7 +186,7 @@ def _check_store(store: object) -> None:
     """Check the option `store`.
 
     Raises:
-        TypeError: it isn't a store, which runs rounds.
+        TypeError: the object isn't a store, which runs rounds.
     """
     if store is None or (callable(getattr(store, "run", None)) and not isinstance(store, type)):
         return
@@ -215,7 +216,7 @@ def _exception_classes(given: object) -> ClassSet:
     """Check the option `pass_through`.
 
     Raises:
-        ValueError: it has something other than classes of exceptions, or a class that Python itself needs.
+        ValueError: something isn't a class of exceptions, or is a class that Python itself needs.
     """
     classes = _classes("pass_through", "exception classes", given)
     for cls in classes:
@@ -238,7 +239,7 @@ def _result_classes(given: object) -> ClassSet:
     """Check the option `native_results`.
 
     Raises:
-        ValueError: it has something other than classes, or a class of plain values.
+        ValueError: something isn't a class, or is a class of plain values.
     """
     classes = _classes("native_results", "classes", given)
     for cls in classes:

@@ -1,4 +1,4 @@
-"""One call, from the name of its tool to its result: whatever happens is a result."""
+"""Runs one call, from the name of its tool to its result; every failure becomes a result too."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ if TYPE_CHECKING:
 __all__ = ["Outcomes", "Run", "person_answers", "watched"]
 
 _UNDECIDED = object()
-"""The outcome of a call about which hooks or a person decide first."""
+"""The outcome of a call that hooks or a person have to decide about first."""
 
 _NO_THREAD = "no thread could be started for it; with threads=False it needs none"
 _SHOWN_CLASSES = 5
 
 
 class Outcomes:
-    """Run the calls of one executor, each from its name to its result.
+    """Runs the calls of one executor, each from its name to its result.
 
     Args:
         registry: the tools.
-        slots: limit what runs at once.
-        failures: makes the results of calls that fail.
+        slots: the limit on calls at once.
+        failures: makes the results of failed calls.
         native: the classes of values that aren't written as JSON.
-        options: those of the executor.
+        options: options of the executor.
     """
 
     __slots__ = (
@@ -93,7 +93,7 @@ class Outcomes:
         self._tasks = Tasks(options["grace"])
 
     def limited_with(self, other: Outcomes) -> Outcomes:
-        """Return the same with the limits, the threads and the question to a person of another one."""
+        """Return a copy with the limits, the threads and the confirmation of another object."""
         self._confirmation = other.confirmation  # a person is asked one question at a time
         self._slots, self._is_limited = other._slots, other._is_limited
         self._threads, self._decoders, self._tasks = other._threads, other._decoders, other._tasks
@@ -138,16 +138,16 @@ class Outcomes:
         hooks: CallHooks | None = None,
         execution: Execution | None = None,
     ) -> Outcome:
-        """Return the result of a call, or an exception for the caller to raise: a task must not raise it.
+        """Return the result of a call, or an exception that the caller has to raise, not the task.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             context: type, or name of a parameter, to value.
             on_progress: gets the progress of the function, or None.
             decoded: the same call with its input, after all decisions; None to ask first.
             confirm: the option for this call; None for that of the executor.
             hooks: hooks that decide first, and look at the result; None for no hooks.
-            execution: what hooks around the call see of it; None if they haven't been entered.
+            execution: the object that hooks around the call see; None if they haven't been entered.
         """
         if execution is None and hooks is not None and hooks.around:
             inside = partial(self.of, call, context, on_progress, decoded, confirm, hooks)
@@ -169,7 +169,7 @@ class Outcomes:
     async def _in_place(
         self, run: Run, on_progress: OnProgress | None, confirm: Confirm | None, hooks: CallHooks | None
     ) -> Any:
-        """Run a call when there is a place for it, or return why it isn't run."""
+        """Run a call when there is a slot for it, or return the reason why it isn't run."""
         slots, outer, place = self._slots, PLACE.get(), None
         try:
             if self._is_limited:
@@ -185,14 +185,14 @@ class Outcomes:
             if place is not None:
                 try:
                     slots.give_back(place)
-                finally:  # a second Ctrl-C may have ended that; what is given back already stays so
+                finally:  # a second Ctrl-C may have interrupted that; doing it twice has no effect
                     slots.give_back(place)
             # Not `reset`: a coroutine may be ended in another context, where another call has its place.
             if place is not outer and PLACE.get() is place:
                 PLACE.set(outer)
 
     def _unusual(self, call: RawCall, outcome: Any) -> Outcome:
-        """Return the result of a call that ended without one."""
+        """Make the result of a call that ended without one."""
         if issubclass(type(outcome), Exception):
             return self.failures.failed_badly(call, outcome)
         if is_cancellation(outcome):
@@ -207,13 +207,13 @@ class Outcomes:
         settle: Callable[[ToolResult], Awaitable[ToolResult | None]],
         execution: Execution | None = None,
     ) -> Outcome:
-        """Run a call with a known input until its result counts, and return the result.
+        """Run a call with a known input, again if necessary, and return its final result.
 
         Args:
             decoded: the call.
             context: as for `of`.
             on_progress: as for `of`.
-            settle: gets each result, and returns the one that counts, or None to run the call again.
+            settle: gets each result, and returns the final one, or None to run the call again.
             execution: as for `of`.
         """
         while True:
@@ -234,7 +234,7 @@ class Outcomes:
     ) -> Outcome:
         """Let hooks and a person decide about a call, run it if they agree, and let hooks look at the result.
 
-        Their time doesn't count for the call, and they take no place.
+        Their time doesn't count for the call, and they take no slot.
         """
         from ..rounds.deciding import looked_at  # a single call is decided on as in a round
 
@@ -263,7 +263,7 @@ class Outcomes:
     async def _decision(
         self, run: Run, asking: Asking | None, hooks: CallHooks | None
     ) -> ToolCall[Any] | ToolResult | Passed | BaseException:
-        """Return a call in its state after all decisions, or the result of a call that can't run.
+        """Return a call with all decisions about it, or the result of a call that can't run.
 
         Raises:
             TimeoutError: decoding its arguments took longer than the call may take.
@@ -288,7 +288,7 @@ class Outcomes:
             return failures.passed(call, error) or failures.not_asked(call, error)
 
     def _undone(self, run: Run, decided: ToolCall[Any]) -> ToolResult:
-        """Return the result of a call that isn't run: hooks or a person decided so, or nobody decided."""
+        """Return the result of a call that isn't run: it was rejected or completed, or nobody decided."""
         result = decided.result
         if result is None:
             from ..rounds.hooks import CONFIRM
@@ -310,7 +310,7 @@ class Outcomes:
         try:
             decided: Any = await self._decision(run, None, hooks)
         except (TimeoutError, RuntimeError):
-            return None  # running it says why
+            return None  # running the call reports the reason
         return decided if getattr(decided, "state", None) == "deferred" else None
 
     async def _executed(self, run: Run, on_progress: OnProgress | None) -> Any:
@@ -333,7 +333,7 @@ class Outcomes:
                 reports.end()
 
     def _ready(self, run: Run, confirm: Confirm | None, hooks: CallHooks | None) -> Any:
-        """Make a call ready to run, and return None; or return a result, or that somebody decides first."""
+        """Prepare a call and return None; or return a result, or `_UNDECIDED` if somebody decides first."""
         call, decoded = run.call, run.decoded
         found = self._find(call, run.context, was_offered=decoded is not None)
         if isinstance(found, _ENDS):
@@ -355,7 +355,7 @@ class Outcomes:
     def _find(
         self, call: RawCall, context: Context | None, *, was_offered: bool
     ) -> Tool[..., Any] | ToolResult | Passed:
-        """Return the tool of a call, or the result that says why it can't be called."""
+        """Return the tool of a call, or a result with the reason why it can't be called."""
         registry, name = self._registry, call.name
         try:
             found = registry.switched_tools.called(name, context, asked_for=was_offered)
@@ -368,20 +368,20 @@ class Outcomes:
             return self.failures.passed(call, error) or self.failures.not_started(call, error, failed)
 
     def _unknown(self, call: RawCall, context: Context | None) -> ToolResult:
-        """Return the result for a call of a tool that there isn't."""
+        """Return the result for a call of an unknown tool."""
         from ..rounds.near_tools import unknown_tool  # most calls name a tool
 
         tools = self._offered(context)
         return self.failures.not_found(call, unknown_tool(call, tools, self._registry), [*tools])
 
     def named(self, call: RawCall, context: Context | None) -> RawCall:
-        """Return a call under the name of the tool that it means; unchanged if it names one, or means none.
+        """Return a call with the name of its tool repaired; unchanged if it names a tool, or means none.
 
-        Long arguments are decoded in a thread, so nothing is read into a call that has them.
+        A call with long arguments is never repaired, because they are decoded in a thread.
 
         Args:
-            call: as the model sent it.
-            context: for switches that take one.
+            call: the call as the model sent it.
+            context: the context, for switches that take one.
         """
         if call.name in self._registry._named or takes_long(call.arguments):  # noqa: SLF001  # for speed: every call asks it
             return call
@@ -410,10 +410,10 @@ class Outcomes:
         """Decode the arguments of a call, without running its function.
 
         Returns:
-            The input, a result that says why there is none, or an exception to raise.
+            The input, a result with the reason why there is none, or an exception to raise.
 
         Raises:
-            TimeoutError: it took longer than the call may take.
+            TimeoutError: decoding took longer than the call may take.
             RuntimeError: the system gives no more threads.
         """
         return await self._decode_in_thread(run.decode, run) if self._is_long(run) else run.decode()
@@ -425,7 +425,7 @@ class Outcomes:
             Its outcome, or an exception to raise; a cancellation if it cancelled itself.
 
         Raises:
-            TimeoutError: it took longer; its text says so if the function did not run.
+            TimeoutError: the function took longer, or did not run in time, which the text then says.
             RuntimeError: the system gives no more threads.
         """
         tool, seconds, began = run.tool, self.seconds_of(run.tool), monotonic()
@@ -465,7 +465,7 @@ class Outcomes:
         return self._uses_threads and run.decoded is None and takes_long(run.call.arguments)
 
     async def _decode_in_thread(self, function: Callable[[], Any], run: Run) -> Any:
-        """Decode long arguments in a thread: they would block the event loop."""
+        """Decode long arguments in a thread, because they would block the event loop."""
         try:
             return await self._decoders.run(function, run.tool.name, self.seconds_of(run.tool))
         except TimeoutError as late:
@@ -523,12 +523,12 @@ def _approved(run: Run, decided: ToolCall[Any]) -> DecodedCall:
 
 
 def _alone(result: ToolResult) -> ToolResult:
-    """Return a result without the position of the call, which is only used here."""
+    """Return a result without the position of its call, which is only used in this module."""
     return result if result._index is None else result.replace(_index=None)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # nobody else knows it
 
 
 def _native_text(native: ClassSet, value: object) -> str | None:
-    """Return what the model reads for a native result, or for a list with one; None for others."""
+    """Return the model's text for a native result, or for a list with one; None for others."""
     if native.has(value):
         return f"[native result: {class_name_of(value)}]"
     first_of_class = {id(type(item)): item for item in items_of(value)}.values()
@@ -538,7 +538,7 @@ def _native_text(native: ClassSet, value: object) -> str | None:
 
 
 def _here(function: Callable[[], Any]) -> Any:
-    """Call a function in this thread; an exception is its outcome, as in a thread of its own."""
+    """Call a function in this thread; return an exception instead of raising it, as threads do."""
     try:
         return copy_context().run(function)
     except BaseException as error:  # noqa: BLE001  # the caller raises it
@@ -549,21 +549,21 @@ def _here(function: Callable[[], Any]) -> Any:
 
 
 class Run:
-    """One call: decode the arguments, run the function, write its result; each failure is a result.
+    """One call: decodes the arguments, runs the function and writes its result; a failure is a result too.
 
     Args:
-        outcomes: of the executor.
-        call: as the model sent it.
+        outcomes: the `Outcomes` of the executor.
+        call: the call as the model sent it.
         context: type, or name of a parameter, to value.
         decoded: the same call with its input, if that is known already.
 
     Attributes:
         call: as given.
-        context: as given; later with what the executor adds.
+        context: as given; later with the values that the executor adds.
         decoded: as given.
-        details: what decoding noted about the arguments: repairs, and keys that it ignored.
+        details: the notes from decoding the arguments: repairs and ignored keys.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
-        tool: as the model sees it, once it is found.
+        tool: the tool as the model sees it, once it is found.
     """
 
     __slots__ = ("_outcomes", "call", "context", "decoded", "deferred_at", "details", "tool")
@@ -585,7 +585,7 @@ class Run:
         return self.run_decoded(self.decode())
 
     def run_decoded(self, given: Any) -> ToolResult | Passed | _Pending:
-        """Run a function that isn't async with what `decode` returned."""
+        """Run a function that isn't async with the result of `decode`."""
         if isinstance(given, _ENDS):
             return given
         try:
@@ -610,7 +610,7 @@ class Run:
         return await self._awaited(self.tool.acall(given, context=self.context), given)
 
     async def finish(self, pending: _Pending) -> ToolResult | Passed:
-        """Await what a function returned."""
+        """Await the result of an async function."""
         pending.is_awaited = True
         return await self._awaited(pending.awaitable, pending.given)
 
@@ -622,7 +622,7 @@ class Run:
         return self._outcomes.written(self, value)
 
     def decode(self) -> Any:
-        """Return the input of the function, or the result that says why there is none."""
+        """Return the input of the function, or a result with the reason why there is none."""
         if self.decoded is not None:
             return self._checked(self.decoded.given)
         failures = self._outcomes.failures
@@ -642,7 +642,7 @@ class Run:
         return report.instance
 
     def _checked(self, given: object) -> Any:
-        """Return a given input; a result in its place would be taken for the result of the call."""
+        """Return a given input; refuse a result in its place, which would count as the result of the call."""
         if not isinstance(given, _ENDS):
             return given
         error = ToolError(self.tool.name, f"its input can't be {received(given)}; decode makes one")
@@ -658,14 +658,14 @@ class Run:
         return self._limited(failures.failed(self.call, error))
 
     def _limited(self, result: ToolResult | Passed) -> ToolResult | Passed:
-        """Return a result of the allowed length: the text of an exception may be much longer."""
+        """Shorten a result to the allowed length; the text of an exception may be much longer."""
         if isinstance(result, Passed):
             return result
         return self._outcomes.limited(self.tool, self.call, result)
 
 
 def _with_name(call: RawCall, details: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what was noted about the arguments of a call, after the note about its name."""
+    """Return the notes about the arguments of a call, after the note about its name."""
     from ..rounds.near_tools import with_name_note  # most calls name a tool
 
     return with_name_note(call, details)
@@ -674,7 +674,7 @@ def _with_name(call: RawCall, details: Mapping[str, Any]) -> Mapping[str, Any]:
 _NOTHING: Mapping[str, Any] = {}
 
 _ENDS = (ToolResult, Passed)
-"""What `decode` returns if there is no input."""
+"""The types of outcomes of `decode` that end the call, because there is no input."""
 
 
 class _Pending:
@@ -682,7 +682,7 @@ class _Pending:
 
     Attributes:
         given: the input of the function.
-        awaitable: what the function returned.
+        awaitable: the returned awaitable.
         is_awaited: whether something has begun to await it.
     """
 
@@ -706,7 +706,7 @@ _LEAST_WAIT = 0.1
 
 
 class _Clock:
-    """How long a call has waited for people; that time doesn't count.
+    """Measures how long a call has waited for people, because that time doesn't count.
 
     Args:
         outer: the clock of the call whose function makes this call.
@@ -765,7 +765,7 @@ def person_answers() -> Generator[None]:
 
 
 class Tasks:
-    """Run each coroutine in a task of its own, and cancel it when its time is over.
+    """Runs each coroutine in a task of its own, and cancels it when its time is over.
 
     Args:
         grace: seconds that a cancelled coroutine gets to clean up.
@@ -785,18 +785,18 @@ class Tasks:
     async def run(self, start: Start, name: str, seconds: float | None) -> Any:
         """Run a coroutine to its end.
 
-        Cancelling this also cancels the coroutine, and raises the cancellation once that has ended.
+        Cancelling this also cancels the coroutine, and raises the cancellation when the coroutine has ended.
 
         Args:
             start: makes the coroutine.
-            name: of the task.
+            name: the name of the task.
             seconds: how long it may take, without the time in which `person_answers`; None for no limit.
 
         Returns:
-            What it returns, or the exception that it raises; a cancellation if it cancelled itself.
+            The coroutine's result, or its exception; a cancellation if it cancelled itself.
 
         Raises:
-            TimeoutError: it took longer, and was cancelled.
+            TimeoutError: the coroutine took longer, and was cancelled.
         """
         backend = current_backend()
         if not backend.has_tasks:
@@ -839,7 +839,7 @@ class Tasks:
 
 
 async def _wait_longer(job: Job, clock: _Clock, end: float) -> None:
-    """Wait for as long as people have taken to answer, or until a job has ended."""
+    """Wait as much longer as people have taken to answer, or until a job has ended."""
     while not job.is_done:
         left = end + clock.waited() - monotonic()
         if clock.is_stopped:
@@ -850,4 +850,4 @@ async def _wait_longer(job: Job, clock: _Clock, end: float) -> None:
 
 
 def _ignore(_: object) -> None:
-    """Take the cancelling function, in a case where nobody could call it."""
+    """Ignore the function that cancels the coroutine, because nobody could call it."""

@@ -33,16 +33,16 @@ MOST_WAITING = 100
 
 
 class ProgressReports:
-    """Takes the reports of one function call, and gives them to your program in order.
+    """Takes the progress reports of one function call, and passes them to your program in order.
 
-    Your program gets it in the thread of the event loop, with the context variables of the caller.
+    Your program gets them in the thread of the event loop, with the context variables of the caller.
 
     Args:
-        call: the call whose function it is.
-        on_progress: what gets the updates.
+        call: the call.
+        on_progress: the function that gets the updates.
 
     Attributes:
-        progress: for the function.
+        progress: the `Progress` for the function.
     """
 
     __slots__ = (
@@ -118,7 +118,7 @@ def with_progress(
 
 
 _leaving: set[Job] = set()
-"""Jobs that nobody waits for any more: nothing else keeps their tasks alive."""
+"""Jobs that nobody waits for any more; this set keeps their tasks alive."""
 
 
 class JobGroup:
@@ -154,7 +154,7 @@ class JobGroup:
     async def all(self) -> list[Any]:
         """Wait until all have ended, and return their outcomes in the order in which they began.
 
-        Cancelling this also cancels them, and raises the cancellation once they have ended.
+        Cancelling this also cancels the coroutines, and raises the cancellation when they have ended.
         """
         self._waits_for_all = True
         if self._running:
@@ -208,7 +208,7 @@ class JobGroup:
                 job.cancel()
 
     def drop_soon(self) -> None:
-        """Do the same from any thread."""
+        """Cancel the coroutines that still run, from any thread."""
         if self._running:
             with suppress(RuntimeError):  # the event loop is closed
                 self._backend.call_soon(self._home, self.drop)

@@ -1,4 +1,4 @@
-"""Calls from code that isn't async: its thread waits for them, with an event loop or without one."""
+"""Runs calls for code that isn't async: its thread waits for them, with an event loop or without one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 _signal: Any = __import__("_signal")
 
 _PAUSE = 0.1
-"""Seconds between two looks whether a wait has been interrupted, if nothing else ends it."""
+"""Seconds between two checks whether a wait has been interrupted, if nothing else ends it."""
 
 
 def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs_loop: bool) -> T:
@@ -37,15 +37,15 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
 
     Args:
         start: makes the coroutine.
-        slots: of the executor.
+        slots: the slots of the executor.
         needs_loop: whether the coroutine itself may await something that needs an event loop. If not, only
             the tasks that it starts get one.
 
     Returns:
-        What it returns.
+        The result of the coroutine.
 
     Raises:
-        RuntimeError: it would wait forever.
+        RuntimeError: the call would wait forever.
     """
     backends, waiting = running_backends(), waiting_backends()
     place = slots.place_of_thread()
@@ -79,7 +79,7 @@ def _run_here(start: Callable[[], Coroutine[Any, Any, T]], waiting: list[Any], *
 class _Interrupts:
     """Raises `KeyboardInterrupt`, but only when that does no harm.
 
-    Between two lines of this package that belong together, it would leave a place taken for ever.
+    Between two lines of this package that belong together, an interrupt would leave a slot taken for ever.
     `asyncio.run` has such a handler too.
 
     Args:
@@ -114,14 +114,14 @@ class _Interrupts:
         self._is_due = True
 
     def check(self) -> None:
-        """Raise the interrupt that is due."""
+        """Raise an interrupt that arrived earlier."""
         if self._is_due:
             self._is_due = False
             raise KeyboardInterrupt
 
 
 def _after_fork() -> None:
-    """Handle interrupts in a child as before the calls, which run on only in the parent."""
+    """Restore the handlers of interrupts in a forked child; the calls continue only in the parent."""
     while isinstance(held := getattr(_signal.getsignal(_signal.SIGINT), "__self__", None), _Interrupts):
         held.let_go()
 
@@ -142,13 +142,13 @@ def _swap_handler(before: Any, after: Any) -> bool:
 
 
 class _WaitingThread:
-    """What the executor needs from an event loop, in a thread that waits for one call.
+    """A replacement for an event loop, for the executor, in a thread that waits for one call.
 
     It starts no tasks: an async function gets an event loop of its own in the thread.
 
     Args:
-        waiting: those of the thread whose calls have not ended; the last one runs the function that makes
-            this one.
+        waiting: the objects of this class for the thread's unfinished calls; the call of the last one runs
+            the function that makes this call.
 
     Attributes:
         interrupts: handles the interrupts of the thread.
@@ -250,10 +250,10 @@ def _run_beside(start: Callable[[], Coroutine[Any, Any, T]], backend: Backend) -
 
     Args:
         start: makes the coroutine.
-        backend: of the event loop.
+        backend: the backend of the event loop.
 
     Returns:
-        What it returns.
+        The result of the coroutine.
 
     Raises:
         RuntimeError: the system gives no more threads.
@@ -283,8 +283,8 @@ class _Beside:
     """A coroutine that runs in another thread, and the thread that waits for it.
 
     Attributes:
-        result: what it returned.
-        error: what it raised, or None.
+        result: its result.
+        error: its exception, or None.
     """
 
     def __init__(self, start: Callable[[], Coroutine[Any, Any, Any]], backend: Backend) -> None:
@@ -323,8 +323,9 @@ class _Beside:
         """Call the functions that the coroutine gives to the waiting thread until it has ended.
 
         Args:
-            check: raises what interrupted the start.
-            cancellation: returns an exception that is to interrupt the wait, or None; called again and again.
+            check: raises an interrupt that arrived during the start.
+            cancellation: returns an exception if the wait should be interrupted, else None; called
+                repeatedly.
 
         Returns:
             The exception that interrupted the wait, or None.

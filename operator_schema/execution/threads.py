@@ -1,4 +1,4 @@
-"""Functions that run in threads, which can't be stopped from outside."""
+"""Runs functions in threads, which can't be stopped from outside."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _IDLE_NAME = "operator_schema idle"
 
 
 class Threads:
-    """Run each function in a thread, and stop waiting for it when its time is over.
+    """Runs each function in a thread, and stops waiting for it when its time is over.
 
     A thread whose function has returned runs the next one. A pool of `concurrent.futures` would not do: at
     exit the interpreter waits for everything that still runs in it, and a function that never returns would
@@ -50,8 +50,8 @@ class Threads:
 
     Args:
         limit: the most functions that run at once, including those whose calls are over. One name gets at
-            most three quarters of the places that the others leave, so that a tool that hangs doesn't take
-            the threads of all others.
+            most three quarters of the threads that the others leave free, so that a tool that hangs doesn't
+            take the threads of all others.
     """
 
     __slots__ = ("_left", "_slots")
@@ -74,15 +74,15 @@ class Threads:
         """Run a function, with the context variables of the caller.
 
         Args:
-            function: to run.
-            name: name of the tool, and of the thread meanwhile.
+            function: the function to run.
+            name: name of the tool, which becomes the name of the thread.
             seconds: the longest wait for a free thread, and then for the function; None for no limit.
 
         Returns:
-            What it returns, or the exception that it raises.
+            The result of the function, or its exception.
 
         Raises:
-            TimeoutError: it took longer; its text says so if no thread was free.
+            TimeoutError: the function took longer, or no thread was free, which the text then says.
             RuntimeError: the system gives no more threads, or the interpreter allows none.
         """
         slots = self._slots
@@ -98,15 +98,15 @@ class Threads:
         return await self._wait(run, seconds)
 
     async def run_in(self, thread: LentThread, function: Callable[[], Any], name: str) -> Any:
-        """Run a function in a thread that does nothing else meanwhile, as soon as it is free.
+        """Run a function in a lent thread, as soon as this thread is free.
 
         Args:
-            thread: to run it in.
-            function: to run; no time limit interrupts it.
-            name: of the tool that it runs.
+            thread: the lent thread.
+            function: the function; no time limit interrupts it.
+            name: name of the tool.
 
         Returns:
-            What it returns, or the exception that it raises.
+            The result of the function, or its exception.
         """
         run = _ThreadRun(function, name, copy_context(), self._left.discard)
         thread.put(partial(_work_in_lent, run))
@@ -130,7 +130,7 @@ class Threads:
         return run.outcome
 
     def _leave(self, run: _ThreadRun) -> bool:
-        """Stop waiting for a function; return False if it has ended before, so that its outcome is there."""
+        """Stop waiting for a function; return False if it has already ended and its outcome is there."""
         if not run.leave():
             return False
         self._left.add(run)
@@ -154,15 +154,15 @@ class _ThreadRun:
     """One function in its thread, with the context variables of its call.
 
     Args:
-        function: to run.
-        name: of the tool that it runs.
-        context: in which it runs.
+        function: the function.
+        name: name of the tool.
+        context: the context variables in which it runs.
         end: called with this run, in its thread, when the function has ended.
 
     Attributes:
         name: as given.
         signal: tells its call that it has ended.
-        outcome: what it returns or raises.
+        outcome: its result or exception.
         has_ended: whether it has ended.
     """
 
@@ -211,7 +211,7 @@ class _ThreadRun:
         self._end(self)
 
     def drop(self) -> None:
-        """Let go of the outcome, which nobody gets."""
+        """Release the outcome, which nobody gets."""
         _log_late(self.outcome)
         close_awaitable(self.outcome)
 
@@ -230,7 +230,7 @@ class _ThreadRun:
 
 
 def _log_late(outcome: object) -> None:
-    """Log that a function did its work after its call was over; what fails is logged where it fails."""
+    """Log that a function succeeded after its call was over; failures are logged elsewhere."""
     if type(outcome) is ToolResult and not outcome.is_error:
         message = "%s (call %s): the function did its work, after its call was over; nobody gets its result"
         write_log(WARNING, message, one_line(outcome.name, 100), one_line(outcome.call_id, 100))
@@ -243,7 +243,7 @@ def _close_elsewhere(outcome: object) -> None:
 
 
 def new_thread(work: Callable[[], object], name: str) -> Thread:
-    """Return a thread that ends with the program; `threading` is loaded with the first one."""
+    """Return a thread that ends with the program; import `threading` only for the first one."""
     from threading import Thread
 
     return Thread(target=work, name=name, daemon=True)
@@ -269,7 +269,7 @@ class _Worker:
         self.thread = new_thread(self._work, _IDLE_NAME)
 
     def give(self, run: _ThreadRun | None) -> None:
-        """Let it run a function, or end it; only whoever took it from the idle workers may call this."""
+        """Give the worker its next function, or None to end it, after taking it from the idle workers."""
         self._run = run
         self._given.release()
 
@@ -350,10 +350,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 class LentThread:
-    """The current thread, which waits for an event loop and runs functions for it meanwhile.
+    """A thread that waits for an event loop, and meanwhile runs functions for it.
 
     Args:
-        put: lets the thread call a function, from any thread.
+        put: takes a function, in any thread, that the lent thread then calls.
 
     Attributes:
         home: the event loop; None before it runs.
@@ -370,7 +370,7 @@ class LentThread:
     def homes(self) -> list[Any]:
         """List the event loop, and the loops for which the thread was running a function before it waited.
 
-        There are none in any other thread.
+        The list is empty in any other thread.
         """
         if self._ident != get_ident():
             return []
@@ -381,13 +381,13 @@ LENT: ContextVar[LentThread | None] = ContextVar("LENT", default=None)
 
 
 def lent_thread() -> LentThread | None:
-    """Return the thread that waits for the current event loop, or None."""
+    """Return the lent thread that waits for the current event loop, or None."""
     lent = LENT.get()
     return lent if lent is not None and lent.home is current_backend().home() else None
 
 
 def loops_waiting_here() -> list[Any]:
-    """List the event loops that wait for functions that they run in this thread."""
+    """List the event loops that wait for functions that run in this thread."""
     lent = LENT.get()
     return [] if lent is None else lent.homes()
 
@@ -396,4 +396,4 @@ def _work_in_lent(run: _ThreadRun) -> None:
     run.work()
     run.deliver()
     if issubclass(type(run.outcome), KeyboardInterrupt):
-        raise run.outcome  # it is meant for everything that the thread waits for
+        raise run.outcome  # an interrupt is meant for everything that the thread waits for

@@ -1,1 +1,1 @@
-"""What a type means: annotations in, a graph of nodes out."""
+"""Turns annotations into a graph of nodes, which describes the meaning of a type."""

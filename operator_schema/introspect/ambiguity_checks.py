@@ -1,6 +1,6 @@
 """Checks that need the whole graph: of nulls, unions and sets.
 
-Fields may take null through a recursive alias, members of a union may be impossible to distinguish, and a
+A field may take null through a recursive alias, members of a union may be impossible to distinguish, and a
 set may have items that a Python set can't hold.
 """
 
@@ -72,8 +72,8 @@ def check_graph(graph: Graph, name: str) -> tuple[list[Finding], bool]:
     """Complain about unions whose members can't be distinguished, and sets that Python can't build.
 
     Args:
-        graph: of the whole type.
-        name: of the type, for complaints about its root.
+        graph: the graph of the whole type.
+        name: name of the type, for complaints about its root.
 
     Returns:
         The complaints, and whether a union has tags that its members don't require yet.
@@ -107,10 +107,10 @@ def _complaints(graph: Graph, name: str, unions: _Unions) -> Iterator[Finding]:
 
 
 class _Unions:
-    """The unions of one graph: each is spread out once, and all together are compared within a bound.
+    """The unions of one graph; each is flattened once, and there is one bound on all their comparisons.
 
     Attributes:
-        lack_tags: whether one of those that were checked has tags that its members don't require yet.
+        lack_tags: whether a union checked so far has tags that its members don't require yet.
     """
 
     __slots__ = ("_compared", "_graph", "_members", "lack_tags")
@@ -153,7 +153,7 @@ _TEXT_ALONE = frozenset({"string"})
 
 
 def _misnamed(name: str, members: Sequence[Node], path: Path, owner: str) -> Iterator[Finding]:
-    """Yield a complaint about each member in which the discriminator that pydantic names is none."""
+    """Yield a complaint about each member in which pydantic's discriminator isn't a Literal or an Enum."""
     for member in members:
         shape = shape_of(member)
         named = [field for field in shape.fields if name in {field.name, field.key}] if shape else []
@@ -172,13 +172,13 @@ def check_union(
     Args:
         members: as `flat_members` gives them.
         path: path to the union.
-        owner: name of the class that it is in.
-        definitions: of the graph.
-        most: members and pairs that may be looked at.
+        owner: name of the class that the union is in.
+        definitions: the definitions of the graph.
+        most: how many members and pairs may be compared.
 
     Returns:
-        The number of members and pairs looked at, and the complaints. There are none if `most` was
-        reached, and one about all further pairs if there are more than a few.
+        The number of members and pairs compared, and the complaints. There are none if `most` was reached;
+        the last one is about all further pairs if there are more than a few.
     """
     if any(member is UNKNOWN for member in members):
         return 0, []
@@ -198,7 +198,7 @@ _MOST_NAMED = 20
 def _compare(
     members: Sequence[Node], definitions: Mapping[Target, Node], most: int
 ) -> tuple[int, dict[tuple[int, int], str]]:
-    """Return how many members and pairs were looked at, and the pairs that are alike with what to do."""
+    """Return how many members and pairs were compared, and each pair that is alike with its remedy."""
     objects = Objects(members, definitions)
     looked_at = len(members)
     seen: set[tuple[int, int]] = set()
@@ -226,8 +226,8 @@ def _describe_pair(one: Node, other: Node) -> str:
 def _close_pairs(members: Sequence[Node], objects: Objects) -> Iterator[tuple[int, int]]:
     """Find the pairs of members that might be alike, without looking at every pair.
 
-    Choices are alike where they share a value, objects where each has the keys of the other; the rest
-    are few in any union that makes sense.
+    Choices are alike if they share a value, and objects if each has the keys of the other. Any sensible union
+    has only a few other members, so these are paired with every other one.
     """
     special = {i for i, each in enumerate(members) if isinstance(each, (LiteralNode, EnumNode))}
     special.update(objects.shapes)
@@ -247,8 +247,8 @@ def _close_pairs(members: Sequence[Node], objects: Objects) -> Iterator[tuple[in
 def _close_objects(marks: Mapping[int, Marks]) -> Iterator[tuple[int, int]]:
     """Find the pairs of objects that might be alike.
 
-    Whatever is like an object has each key that the object writes, and takes one of its values there:
-    the key that the fewest others have leads to those.
+    An object that is like this one has each key that this one writes, and takes one of its values there. So
+    only the objects with its rarest key need to be looked at.
     """
     holders: dict[tuple[str, Hashable], list[int]] = {}
     for i, each in marks.items():
@@ -271,7 +271,7 @@ _OPEN: Final = object()
 
 
 def _why_alike(pair: tuple[int, int], members: Sequence[Node], objects: Objects) -> str | None:
-    """Return what to do about two members that JSON can't distinguish; None if it can."""
+    """Return the remedy for two members that JSON can't distinguish; None if it can."""
     one, other = members[pair[0]], members[pair[1]]
     if (is_null(one) and _reads_null_as_none(other)) or (is_null(other) and _reads_null_as_none(one)):
         return None
@@ -294,7 +294,7 @@ def _why_alike(pair: tuple[int, int], members: Sequence[Node], objects: Objects)
 
 
 def _tag_remedy(one: ObjectNode, other: ObjectNode) -> str:
-    """Return what to do about two objects that are alike: they may have tags that are the same."""
+    """Return the remedy for two objects that are alike: another tag value, or a tag."""
     others = {field.key: field_choices(field) for field in other.fields}
     for field in one.fields:
         choices = field_choices(field)
@@ -319,7 +319,7 @@ def _are_choice_and_other(one: Node, other: Node, common: frozenset[str]) -> boo
     second = isinstance(other, (LiteralNode, EnumNode))
     if isinstance(one, (LiteralNode, EnumNode)) and isinstance(other, (LiteralNode, EnumNode)):
         return not set(one.table) & set(other.table)
-    # Null is never a choice's alone: it has to mean one thing.
+    # A choice doesn't win null from another member, because null must mean one thing.
     is_plain = not isinstance(one, AnyNode) and not isinstance(other, AnyNode)
     return (first or second) and is_plain and "null" not in common
 
@@ -356,8 +356,8 @@ class SetChecker:
     """Checks the sets of one graph, and looks into each node once.
 
     Args:
-        definitions: of the graph.
-        members_of: gives the members of a union, as `flat_members` does.
+        definitions: the definitions of the graph.
+        members_of: returns the members of a union, as `flat_members` does.
     """
 
     __slots__ = ("_definitions", "_faults", "_fine", "_members_of")
@@ -375,7 +375,7 @@ class SetChecker:
 
         Args:
             node: an array whose container is a set.
-            path: path to it.
+            path: path to the array.
             owner: name of the class that it is in.
         """
         items = node.items
@@ -436,7 +436,7 @@ def _compares(cls: type[Any]) -> bool:
 
 
 def _numbers_of(node: Node) -> list[float]:
-    """Return sample values of a node, of those that are numbers or booleans in Python."""
+    """Return sample values of a node that are numbers or booleans in Python."""
     match node:
         case ScalarNode(type=name):
             return _SAMPLES.get(name, [])
@@ -455,14 +455,14 @@ _SAMPLES: Mapping[str, list[float]] = {"boolean": [True], "integer": [1], "numbe
 def null_fields(fields: Iterable[Field], definitions: Mapping[Target, Node]) -> dict[int, Field]:
     """Return the replacement of each field for which null means the same as an absent key (`X | None`).
 
-    Null stays in their schema: other places share the node.
+    Null stays in the schema of these fields, because other places share the node.
 
     Args:
-        fields: required ones, whose types may refer to aliases.
-        definitions: of the graph.
+        fields: required fields whose types may refer to aliases.
+        definitions: the definitions of the graph.
 
     Returns:
-        The identity of a field to the field that replaces it.
+        A map from the identity of a field to its replacement.
     """
     found: dict[int, Field] = {}
     for field in fields:
@@ -477,7 +477,7 @@ def with_fields(graph: Graph, changed: Mapping[int, Field]) -> Graph:
 
     Args:
         graph: any graph.
-        changed: the identity of a field to what replaces it; its node stays the same.
+        changed: from the identity of a field to its replacement, whose node is the same.
     """
     rebuilt = _RebuiltGraph(changed)
     definitions = {target: rebuilt.node(node) for target, node in graph.definitions.items()}
@@ -486,7 +486,7 @@ def with_fields(graph: Graph, changed: Mapping[int, Field]) -> Graph:
 
 
 class _RebuiltGraph:
-    """The nodes of a graph with other fields in them, each made once."""
+    """Rebuilds the nodes of a graph with some fields replaced, each node once."""
 
     def __init__(self, changed: Mapping[int, Field]) -> None:
         self._changed = changed
@@ -500,7 +500,7 @@ class _RebuiltGraph:
 
     def _make(self, node: Node) -> Node:
         if not parts_of(node):
-            return node  # some nodes are recognised by their identity
+            return node  # some code recognises nodes by their identity
         return node.replace(**{name: self._part(getattr(node, name)) for name in node.__slots__})
 
     def _part(self, part: Any) -> Any:

@@ -1,7 +1,7 @@
-"""The meaning of each annotation: one row in a table, and one small function, for each kind.
+"""The meaning of each kind of annotation: one row in a table, and one small function.
 
-Each function takes the reader, the annotation, its arguments and its place, and returns a node; where
-it can't, it lets the reader complain. `constraints` reads `Annotated`.
+Each function takes the reader, the annotation, its arguments and its place, and returns a node. For an
+unreadable annotation it calls `Reader.complain`. `constraints` reads `Annotated`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from .nodes import Field, Node
 
     class Reader(Protocol):
-        """What reads an annotation inside another one, and notes what is found: `Walk`."""
+        """The interface of `Walk`: reads an annotation inside another one, and collects findings."""
 
         of_results: ClassVar[bool]
         leaves: dict[type, SchemaLeaf[Any]]
@@ -118,13 +118,13 @@ class Defaulted:
 
     @property
     def has_default(self) -> bool:
-        """Whether the field has a default that is a value of its own."""
+        """Whether the field has a default other than the `None` that an absent key means anyway."""
         default = self.field.default
         return default is not MISSING and not (default is None and self.field.absent_is_none)
 
 
 def _inner(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    """Read a qualifier, which says nothing about the values, as the annotation inside it."""
+    """Read a qualifier, which doesn't restrict the values, as the annotation inside it."""
     return reader.node(args[0], place) if args else reader.complain_unsupported(annotation, place)
 
 
@@ -159,12 +159,12 @@ def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 
 
 def _is_null_or(arg: Any, args: tuple[Any, ...]) -> bool:
-    """Return whether null is the only alternative to a member."""
+    """Return whether a member of a union has no alternative but null."""
     return all(other is arg or other is types.NoneType for other in args)
 
 
 def _are_simple(nodes: list[Node]) -> bool:
-    """Return whether nodes are several of `SIMPLE`, which are single objects: `int | float | None`."""
+    """Return whether all nodes come from `SIMPLE` and differ: `int | float | None`."""
     for node in nodes:
         if type(node) is not ScalarNode or node.description is not None or node.constraints is not None:
             return False
@@ -172,7 +172,7 @@ def _are_simple(nodes: list[Node]) -> bool:
 
 
 def _differ_at_sight(members: tuple[Node, ...]) -> bool:
-    """Return whether each member has JSON types of its own, so that there is nothing to check."""
+    """Return whether no two members share a JSON type, so that there is nothing to check."""
     first = members[0]
     if members[-1] is NULL and len(members) == 2:  # noqa: PLR2004  # as above
         if type(first) is ScalarNode:
@@ -209,7 +209,7 @@ def _self(reader: Reader, annotation: Any, _args: tuple[Any, ...], place: Place)
 
 
 def _type_variable(reader: Reader, variable: Any, _args: tuple[Any, ...], place: Place) -> Node:
-    """Read a type parameter: what was given for it, else its default, its bound or its constraints."""
+    """Read a type parameter: its argument, else its default, its bound or its constraints."""
     bindings = place.scope.bindings
     if variable in bindings:
         return reader.node(bindings[variable], Place(place.path, place.owner, place.scope.outside()))
@@ -252,7 +252,7 @@ _SETS = (set, frozenset)
 
 
 def _array_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
-    """Return a reader of arrays that become a container; encoding accepts a wider class."""
+    """Return a reader of arrays that are decoded to a container; encoding accepts a wider class."""
     is_set = container in _SETS
     encoded = accepts or container
 
@@ -286,7 +286,7 @@ def _tuple(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 
 
 def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
-    """Return a reader of maps that become a container; encoding accepts a wider class."""
+    """Return a reader of maps that are decoded to a container; encoding accepts a wider class."""
 
     def read(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
         keys, values = args or (str, Any)
@@ -313,7 +313,7 @@ def _complain_keys(reader: Reader, annotation: Any, keys: Node, place: Place) ->
 
 
 def _key_node(node: Node) -> Node | None:
-    """Return the node of a JSON key, which is a string whatever it decodes to; None if it has none."""
+    """Return the node of a map's keys, which reads them from strings; None if the type can't be a key."""
     match node:
         case ScalarNode(type="string") | ScalarNode(type="integer", constraints=None):
             return node
@@ -404,7 +404,7 @@ def _flag(reader: Reader, cls: type[Flag], _args: tuple[Any, ...], place: Place)
 
 
 def _plain(value: object) -> Any:
-    """Return a JSON scalar as its built-in type; `dataclasses.MISSING` for what JSON can't hold."""
+    """Return a JSON scalar as its built-in type; `dataclasses.MISSING` for a value that JSON can't hold."""
     if value is None or value is True or value is False or (type(value) is str and value.isascii()):
         return value
     if isinstance(value, str):
@@ -444,7 +444,7 @@ ORIGINS: Final[dict[object, tuple[Arm, int | None]]] = {
     collections.abc.Mapping: (_map_of(dict, collections.abc.Mapping), 2),
     collections.abc.MutableMapping: (_map_of(dict, collections.abc.MutableMapping), 2),
 }
-"""By the result of `typing.get_origin`: the function, and how many arguments it takes, if any."""
+"""By the result of `typing.get_origin`: the function, and how many arguments the annotation takes."""
 
 CLASSES: Final[tuple[tuple[type, Arm], ...]] = (
     (Flag, _flag),

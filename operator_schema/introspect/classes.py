@@ -1,4 +1,4 @@
-"""Classes that mean JSON objects, the fields that they or a function declare, and their type parameters."""
+"""Classes that become JSON objects, the fields that they or a function declare, and their type parameters."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class Declared:
     """One field as its class declares it.
 
     Attributes:
-        name: of the attribute.
+        name: the name of the attribute.
         hint: the evaluated annotation, or an `Unresolved`.
-        scope: what names inside the annotation mean.
+        scope: the meaning of the names inside the annotation.
         default: the default, or `dataclasses.MISSING`.
         has_factory: whether a factory makes the default.
-        required: for a TypedDict, whether the key must be there; None for the class whose `None`
-            says so.
-        init_only: whether the instance does not keep it.
-        metadata: of a dataclass field, or None.
+        required: for a TypedDict, whether the key must be there; None for other classes, where the default
+            decides.
+        init_only: whether the instance doesn't store the field.
+        metadata: the metadata of a dataclass field, or None.
     """
 
     __slots__ = ("default", "has_factory", "hint", "init_only", "metadata", "name", "required", "scope")
@@ -75,7 +75,7 @@ class Declared:
         self.metadata: Mapping[Any, Any] | None = None
 
     def with_metadata(self, metadata: Mapping[Any, Any]) -> Declared:
-        """Return a copy with more metadata; what is there already wins."""
+        """Return a copy with more metadata; existing entries win."""
         copy = Declared.__new__(Declared)
         for name in self.__slots__:
             setattr(copy, name, getattr(self, name))
@@ -84,7 +84,7 @@ class Declared:
 
 
 SOURCE = "__parameter_source__"
-"""Where a class made for the parameters of a function keeps its `ParameterSource`."""
+"""The attribute in which a class made for the parameters of a function stores its `ParameterSource`."""
 
 
 def parameter_source(cls: type[Any]) -> ParameterSource | None:
@@ -96,8 +96,8 @@ def parameter_source(cls: type[Any]) -> ParameterSource | None:
 def form_of(cls: Any) -> ObjectForm | None:
     """Return which kind of class with fields this is; None for any other class.
 
-    The dataclass that is made for the parameters of a function is of the form `function`. A model of
-    pydantic is none of them, even if it inherits fields from a dataclass.
+    The dataclass that is made for the parameters of a function is of the form `function`. A pydantic model
+    has no form, even if it inherits fields from a dataclass.
     """
     if has_attribute(cls, "__dataclass_fields__"):
         if type(cls) is not type and hasattr(cls, "model_json_schema"):
@@ -129,21 +129,21 @@ def declared_fields(
 
     Args:
         cls: a class of that form.
-        form: as `form_of` says.
-        bindings: of its own type parameters.
-        self_type: what `Self` means in it.
+        form: the form that `form_of` returns.
+        bindings: the bindings of its own type parameters.
+        self_type: the meaning of `Self` in it.
         namespace: names that the user adds.
-        outer: the scope in which what the bindings give is written.
+        outer: the scope in which the types of the bindings are written.
     """
     source = parameter_source(cls) if form == "function" else None
     if source is not None:
-        # Evaluated already: what they mean decided what is a field.
+        # Evaluated already, because the annotations decide which names are fields.
         return {declared.name: declared for declared in source.declared}
     return _READERS[form](cls, Scope(cls, namespace, bindings, self_type, outer))
 
 
 class _Scopes:
-    """The scope of each class in an MRO, made when it is asked for."""
+    """The scopes of the classes in an MRO, each made when it is asked for."""
 
     def __init__(self, cls: type, own: Scope) -> None:
         self._own = own
@@ -159,7 +159,7 @@ class _Scopes:
         return scope
 
     def evaluate(self, written: Sequence[Any], owners: Sequence[type]) -> list[Any]:
-        """Evaluate annotations together with those of the same class, which may be written anywhere."""
+        """Evaluate annotations, each in the scope of the class that it is written in."""
         hints = list(written)
         for owner in dict.fromkeys(owners):
             places = [i for i, other in enumerate(owners) if other is owner]
@@ -183,7 +183,7 @@ _WRITTEN = frozenset({str, ForwardRef})
 def lineage(cls: type) -> Sequence[type]:
     """Return a class and its bases, the nearest first, without object.
 
-    A TypedDict forgets its bases; before Python 3.12 only a generic one is remembered.
+    A TypedDict doesn't keep its bases; before Python 3.12, it keeps only a generic one.
     """
     if dict not in cls.__mro__ or form_of(cls) != "typed_dict":
         return cls.__mro__[:-1]
@@ -254,7 +254,7 @@ def _of_dataclass(
 
 
 def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scope) -> Mapping[str, Declared]:
-    """Add the fields that a constructor doesn't take, in the order of the class.
+    """Return the declared fields together with those that the constructor doesn't take, in the class's order.
 
     Args:
         cls: a dataclass or an attrs class.
@@ -334,14 +334,14 @@ def _library_fields(cls: type, own: Scope, *, computed: bool = False) -> dict[st
 
 
 def _annotator(name: str, cls: type) -> type:
-    """Return the class in the MRO whose annotation a field has, which knows the names in it."""
+    """Return the class in the MRO that annotates a field; the names in the annotation are its names."""
     return next((base for base in cls.__mro__ if name in annotations_of(base)), cls)
 
 
 def is_closed(cls: Any, form: ObjectForm) -> bool:
-    """Return whether a class itself refuses keys that it does not name.
+    """Return whether a class itself refuses keys that aren't its fields.
 
-    A TypedDict (PEP 728) and a Struct may say so, and what pydantic made or configured.
+    A TypedDict (PEP 728) and a Struct can refuse them, and a class that pydantic made or configured.
     """
     if form == "struct":
         return bool(cls.__struct_config__.forbid_unknown_fields)
@@ -357,7 +357,7 @@ def is_closed(cls: Any, form: ObjectForm) -> bool:
 
 
 def extra_items(cls: type) -> Any:
-    """Return the type of the keys that a TypedDict does not name (PEP 728), None where none is said."""
+    """Return the type of a TypedDict's extra items (PEP 728); None if it sets none."""
     found = _extra_items(cls)
     return None if found in _NEVER else found
 
@@ -378,7 +378,7 @@ _READERS: dict[ObjectForm, Callable[[type, Scope], Mapping[str, Declared]]] = {
 
 
 def annotations_of(cls: Any) -> Mapping[str, Any]:
-    """Return the own annotations of a class or function as written, forward references left open."""
+    """Return a class's or function's own annotations as written, without evaluating forward references."""
     if sys.version_info >= (3, 14):  # pragma: no cover  # `make matrix` runs it
         # PEP 749: names that are not defined yet come as forward references.
         from annotationlib import Format, get_annotations
@@ -391,14 +391,14 @@ def annotations_of(cls: Any) -> Mapping[str, Any]:
 
 
 def own_docstring(cls: type) -> str | None:
-    """Return the docstring that was written for this very class.
+    """Return the docstring that was written for this class itself.
 
     Args:
         cls: any class.
 
     Returns:
-        The docstring as the source has it. None if the class has none of its own, if it is blank, and
-        if it is the signature that `dataclass` or `NamedTuple` put there.
+        The docstring as in the source; None if the class has no own docstring, if it is blank, or if it is
+        the signature that `dataclass` or `NamedTuple` put there.
     """
     members = cls.__dict__
     doc = members.get("__doc__")
@@ -410,7 +410,7 @@ def own_docstring(cls: type) -> str | None:
 
 @cache  # an import takes 1 µs, even where the module is loaded: a third of reading a line
 def docstring_parser() -> Callable[[str | None], Docstring]:
-    """Return `parse_docstring`, which types without docstrings don't need."""
+    """Import and return `parse_docstring`; types without docstrings don't need it."""
     from .docstrings import parse_docstring
 
     return parse_docstring
@@ -418,7 +418,7 @@ def docstring_parser() -> Callable[[str | None], Docstring]:
 
 def _is_signature(doc: str, name: str) -> bool:
     if doc == name:
-        return True  # all that `dataclass` writes if there is no signature
+        return True  # `dataclass` writes only the name if there is no signature
     if "\n" in doc or not doc.startswith(name + "(") or not doc.endswith(")"):
         return False
     begin = len(name) + 1
@@ -450,12 +450,12 @@ def qualifiers(hint: Any) -> set[str]:
 
 
 class ParameterSource(Value):
-    """What the walk needs to know about the function behind a class.
+    """The facts about a function that the walk needs when it reads the class made for its parameters.
 
     Attributes:
         declared: the parameters that the model gives, in order.
         doc: the docstring of the function, or None.
-        others: names that the docstring may describe too, such as those that the host gives.
+        others: names that the docstring may describe too, such as parameters that the host fills.
     """
 
     declared: Sequence[Declared]
@@ -472,7 +472,7 @@ def parameters_of(generic: Any) -> tuple[Any, ...]:
 
 
 def declares(scope: Scope, parameter: Any) -> bool:
-    """Return whether a type parameter is one of the scope's owner, or of an owner that isn't known."""
+    """Return whether a type parameter belongs to the scope's owner, or the owner isn't known."""
     # Before PEP 695 a function declares those that it uses.
     is_open = scope.owner is None or hasattr(scope.owner, "__globals__")
     return is_open or _declares(scope.owner, parameter)
@@ -487,7 +487,7 @@ def _declares(generic: Any, parameter: Any) -> bool:
 
 
 def substitute(annotation: Any, bindings: Bindings) -> Any:
-    """Put what was given for the type parameters into an annotation; those without stay."""
+    """Replace the type parameters in an annotation by their arguments; those without an argument stay."""
     if not bindings:
         return annotation
     if _is_parameter(annotation):
@@ -503,15 +503,15 @@ def _is_parameter(annotation: Any) -> bool:
 
 
 def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
-    """Return the meaning of each type parameter of a generic in `generic[args]`.
+    """Return the argument of each type parameter in `generic[args]`.
 
     Args:
         generic: class or alias with type parameters.
         args: as written; they may name the parameters of the scope.
-        scope: in which they are written.
+        scope: the scope in which they are written.
 
     Returns:
-        Parameter to type, without those that are left open.
+        A map from parameter to type, without the parameters that are left open.
     """
     bindings: dict[Any, Any] = {}
     if not args:
@@ -525,7 +525,7 @@ def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
 
 
 def _pairs(parameters: Sequence[Any], args: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Pair each type parameter with what is given for it; a `TypeVarTuple` stays open."""
+    """Pair each type parameter with its argument; a `TypeVarTuple` stays open."""
     before = next((i for i, p in enumerate(parameters) if type(p).__name__ == "TypeVarTuple"), None)
     if before is None:
         return list(zip(parameters, args, strict=False))
@@ -537,15 +537,15 @@ def _pairs(parameters: Sequence[Any], args: Sequence[Any]) -> list[tuple[Any, An
 
 
 def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type, Bindings]:
-    """Return the meanings of type parameters in each base of a class.
+    """Return the arguments of the type parameters in each base of a class.
 
     Args:
         cls: any class.
-        bindings: of its own parameters.
-        scope: of the class, for arguments that are text.
+        bindings: the bindings of its own parameters.
+        scope: the scope of the class, for arguments that are text.
 
     Returns:
-        The class and each of its generic bases, to the bindings that count in it.
+        A map from the class and each of its generic bases to the bindings that count in it.
     """
     found: dict[type, Bindings] = {cls: bindings}
     for base in vars(cls).get("__orig_bases__", ()) or cls.__bases__:
@@ -559,5 +559,5 @@ def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type
 
 
 def _is_made_anew(cls: type, base: type) -> bool:
-    """Return whether pydantic made a class of a dataclass, so that their parameters are the same."""
+    """Return whether pydantic made a class from a dataclass, so that their type parameters are the same."""
     return "__is_pydantic_dataclass__" in vars(cls) and base.__qualname__ == cls.__qualname__

@@ -1,8 +1,8 @@
-"""Reads the metadata of `Annotated`: constraints, descriptions, leaves, and which numbers they allow.
+"""Reads the metadata of `Annotated`: constraints, the numbers that they allow, descriptions and leaves.
 
 Constraints are those of the annotated-types vocabulary. They are recognised by their attributes (`ge`,
-`max_length` …), so that `annotated_types` need not be there, and whatever follows its vocabulary works:
-https://github.com/annotated-types/annotated-types
+`max_length` …), so that `annotated_types` needn't be installed, and metadata of other libraries with the same
+attributes works too: https://github.com/annotated-types/annotated-types
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ class Bound(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """A range of numbers; None for an end that is nowhere."""
+    """A range of numbers; None for an end that is open to infinity."""
 
     low: Bound | None
     high: Bound | None
 
     def multiples(self, step: float | Fraction = 1) -> tuple[int | None, int | None]:
-        """Return how often the least and the greatest multiple of a step in the range hold the step."""
+        """Return the factors of the least and the greatest multiple of a step in the range."""
         least = most = None
         if self.low is not None:
             over, under = _quotient(self.low.limit, step)
@@ -94,12 +94,12 @@ class Bounds(NamedTuple):
         greatest = float_info.max
         least = -greatest if least is None else max(least, -greatest)
         most = greatest if most is None else min(most, greatest)
-        # Of the two zeros the one that leaves room for the other.
+        # -0.0 as the least and 0.0 as the greatest float, so that both zeros are within.
         return least or -0.0, most or 0.0
 
 
 def bounds_of(constraints: Constraints) -> Bounds:
-    """Return the range that the limits on numbers leave, the tighter of two on one side."""
+    """Return the range within the limits on numbers; the tighter one counts if a side has two."""
     lows: list[Bound] = []
     highs: list[Bound] = []
     for row in NUMBERS:
@@ -123,8 +123,8 @@ def nearest_float(limit: float, towards: float, *, strict: bool) -> float:
 
     Args:
         limit: any finite number.
-        towards: plus or minus infinity, which says the side.
-        strict: whether the limit itself doesn't count.
+        towards: plus or minus infinity: the side of the limit.
+        strict: whether the limit itself is excluded.
     """
     try:
         number = float(limit)
@@ -145,13 +145,13 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
     """Gather the constraints among the metadata of an annotation.
 
     Args:
-        metadata: of `Annotated`; what isn't a constraint is passed over.
+        metadata: the metadata of `Annotated`; other metadata than constraints is skipped.
 
     Returns:
-        All of them together, the tighter of two that limit the same; None without any.
+        All constraints together, the tighter of two that limit the same; None without any.
 
     Raises:
-        UnfitError: one has a value that no schema can hold.
+        UnfitError: a constraint has a value that no schema can hold.
     """
     found: dict[str, Any] = {}
     for item in metadata:
@@ -199,7 +199,7 @@ def _checked_number(name: str, value: object, item: object) -> float:
 
 
 def _of_decimal(value: Any) -> object:
-    """Return the number of JSON that is written like a decimal; anything else as it is."""
+    """Return a decimal as the JSON number with the same digits; any other value unchanged."""
     decimal = sys.modules.get("decimal")
     if decimal is None or not isinstance(value, decimal.Decimal) or not value.is_finite():
         return value
@@ -232,7 +232,7 @@ _GIVEN = [
     for row in LIMITS
     if row.given_as
 ]
-"""Attribute of `Constraints`, attribute of the metadata, and what checks its value."""
+"""Attribute of `Constraints`, attribute of the metadata, and the function that checks its value."""
 _TIGHTER = {row.slot: row.tighter for row in LIMITS}
 
 
@@ -263,13 +263,14 @@ def constrained(node: Node, constraints: Constraints) -> Node:
 
     Args:
         node: a string, number, array or map; or a union in which each member but null is one.
-        constraints: what restricts its values.
+        constraints: the restrictions on its values.
 
     Returns:
         The node with them, together with those that it has already.
 
     Raises:
-        UnfitError: they say nothing about values of this kind.
+        UnfitError: the constraints don't apply to values of this kind, contradict each other, or aren't
+            exact.
     """
     match node:
         case UnionNode():
@@ -403,18 +404,18 @@ def read_annotated(reader: Reader, args: tuple[Any, ...], place: Place) -> Node:
 def _fault_of(
     inner: Any, metadata: list[Any], leaf: SchemaLeaf[Any] | None
 ) -> tuple[TypeCode, str, str] | None:
-    """Return the code, the text and the remedy of what is wrong with metadata, if anything is."""
-    lost = next((fault for each in metadata if (fault := _lost(inner, each)) is not None), None)
+    """Return code, text and remedy of the first fault in the metadata of an annotation, or None."""
+    lost = next((fault for each in metadata if (fault := _without_effect(inner, each)) is not None), None)
     if lost is not None:
         return "bad_metadata", *lost
     fault = _describe_copied_leaf(metadata) if leaf is None else _describe_unfit_leaf(inner, leaf)
     return None if fault is None else ("bad_leaf", *fault)
 
 
-def _lost(inner: Any, given: Any) -> tuple[str, str] | None:
-    """Return what is wrong with metadata that would have no effect here, and what to write instead.
+def _without_effect(inner: Any, given: Any) -> tuple[str, str] | None:
+    """Return message and remedy for metadata that would have no effect here, or None.
 
-    Metadata that others may read is none of ours; this finds only what nobody else can mean.
+    Other libraries may read metadata too, so this finds only what can't be meant for them.
     """
     misplaced: tuple[str, str] | None = getattr(cast("Any", type(given)), MISPLACED, None)
     if misplaced is not None:
@@ -433,7 +434,7 @@ def _lost(inner: Any, given: Any) -> tuple[str, str] | None:
 
 
 MISPLACED: Final = "misplaced"
-"""Attribute of the classes of marks that mean nothing inside an annotation: a message and a remedy."""
+"""The attribute of markers that have no effect inside an annotation; it holds a message and a remedy."""
 
 
 _LIMITED: Final = (int, float, str)
@@ -443,7 +444,7 @@ _LIMIT_KEYS: Final = frozenset(
 
 
 def _is_limit(given: Any) -> bool:
-    """Return whether metadata can only be meant as limits; a number alone may be anything."""
+    """Return whether metadata is surely meant as limits, as `(0, 10)` is; a lone number may mean anything."""
     cls = type(cast("object", given))
     if cls is dict:
         return bool(given) and given.keys() <= _LIMIT_KEYS
@@ -463,9 +464,9 @@ _SCHEMA_KEYS: Final = KEYWORDS.keys() | {"type", "description", "title", "exampl
 
 
 def _describe_unfit_leaf(inner: Any, leaf: SchemaLeaf[Any]) -> tuple[str, str] | None:
-    """Return what is wrong with a leaf at a plain class that can't have its values, and how to fix it.
+    """Return message and remedy for a leaf whose values can't be instances of the annotated class, or None.
 
-    A class with a metaclass, such as a protocol, may have them without being a base class.
+    A class with a metaclass, such as a protocol, may accept them without being a base class.
     """
     if type(inner) is not type or issubclass(leaf.type, inner) or issubclass(inner, leaf.type):
         return None
@@ -475,7 +476,7 @@ def _describe_unfit_leaf(inner: Any, leaf: SchemaLeaf[Any]) -> tuple[str, str] |
 
 
 def _describe_copied_leaf(metadata: list[Any]) -> tuple[str, str] | None:
-    """Return what is wrong with a leaf of another copy of this package, and how to fix it."""
+    """Return message and remedy for a leaf of another copy of this package, or None."""
     for item in metadata:
         if copy_of_leaf(item) is not None:
             return f"Annotated has {received_leaf(item)}", IMPORT_OWN
@@ -519,8 +520,8 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
     """Make a leaf that refuses decimals beyond limits.
 
     Args:
-        leaf: of decimals; limits that it has already are replaced.
-        limits: on numbers, which some number is within.
+        leaf: a leaf of decimals; its own limits are replaced.
+        limits: the limits on numbers; they allow at least one number.
         exact_step: whether validators agree about `multiple_of`, so that the schema may have it.
 
     Raises:
@@ -535,7 +536,7 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
         schema |= keywords_of(limits, "number")
         if not exact_step:
             del schema["multipleOf"]
-    else:  # its numbers of JSON may be in another unit
+    else:  # its JSON numbers may have another unit
         schema = shown_schema(schema)
     decode = Limited(base, limits, exact_step)
     for sample in _samples(base, limits):
@@ -550,12 +551,12 @@ def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> 
 
 
 class Limited(Value):
-    """Decode what another leaf does, within limits.
+    """Decodes like another leaf, within limits.
 
     Attributes:
-        leaf: the other one.
-        limits: on what it decodes.
-        exact_step: whether a number has to be a multiple as the float that it is, too.
+        leaf: the other leaf.
+        limits: the limits on the decoded values.
+        exact_step: whether a number also has to be a multiple in its form as a float.
     """
 
     leaf: SchemaLeaf[Any]
@@ -582,7 +583,7 @@ class Limited(Value):
 
 
 class _LimitedWriter(Value):
-    """Encode what another leaf does, within limits."""
+    """Encodes like another leaf, within limits."""
 
     decode: Limited
 
@@ -604,12 +605,12 @@ def _rules(limits: Constraints) -> Iterator[_Rule]:
 
 
 def _exact(cls: Any, limit: float) -> Any:
-    """Return the decimal that a limit is written as: 0.1, and not the float nearest to it."""
+    """Return a limit as a decimal with the digits as written: 0.1, not the float nearest to it."""
     return cls(int(limit) if float.is_integer(float(limit)) else repr(limit))
 
 
 def _samples(leaf: SchemaLeaf[Any], limits: Constraints) -> Iterator[Any]:
-    """Yield decimals, the plain ones first; those near a limit are probably within all of them."""
+    """Yield decimals to try: plain ones, then some near a limit, which are probably within all limits."""
     placeholder: Any = leaf.placeholder
     cls = placeholder.__class__
     yield placeholder

@@ -1,8 +1,7 @@
 """Reads a docstring: its prose, and the text about each parameter.
 
-The parameters are read in the forms of Google, NumPy and reST (Sphinx, Epydoc): one `_Form`
-each. All the rest is prose, so that nothing is lost. Nothing in this module takes time that grows
-faster than the docstring.
+The parameters are read in the forms of Google, NumPy and reST (Sphinx, Epydoc): one `_Form` each. All the
+rest is prose, so that nothing is lost. The time taken is linear in the length of the docstring.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _SECTIONS: Final = {
     **dict.fromkeys(("note", "notes", "tip", "hint", "important", "usage"), _PROSE),
     **dict.fromkeys(("warning", "warnings", "attention", "caution", "danger"), _PROSE),
 }
-"""Titles of sections (Google Python Style Guide, 3.8; numpydoc; Napoleon); whether they hold parameters."""
+"""Titles of sections (Google Python Style Guide, 3.8; numpydoc; Napoleon): True if they hold parameters."""
 
 _PARAMETER_FIELDS: Final = frozenset(
     {"param", "parameter", "arg", "argument", "key", "keyword", "ivar", "cvar", "var"}
@@ -53,13 +52,13 @@ _PROSE_FIELDS: Final = frozenset(
 _FIELD_MARKS: Final = (":", "@")
 
 _NOTHING: Final[Entry] = ((), "")
-"""An entry that says nothing to a reader, such as a type."""
+"""An entry without text for a reader, such as a type."""
 
 _LONGEST_TITLE: Final = 20
-"""Characters of a title with its colon; most lines are longer, and need no look."""
+"""The most characters of a title with its colon; most lines are longer and needn't be looked up."""
 
 _CODE_INDENT: Final = 4
-"""Columns from which on a title is taken for part of an example."""
+"""The indentation at which a title counts as part of a code example."""
 
 _MOST_TYPE_LINES: Final = 20
 _SHORTEST_UNDERLINE: Final = 3
@@ -73,9 +72,8 @@ class Docstring(Value):
     """The content of a docstring.
 
     Attributes:
-        text: the prose: everything but the parameters, trimmed, its lines and paragraphs kept.
-        parameters: each documented name, stars left off, and its description, in order. The
-            description is empty where the name has none.
+        text: everything but the parameters, trimmed, its lines and paragraphs kept.
+        parameters: each documented name without stars, and its description (empty if it has none), in order.
     """
 
     text: str
@@ -96,12 +94,12 @@ class _Form:
 
     Attributes:
         title_lines: how many lines the title of a section has.
-        reader: takes the first text of a section of parameters, returns what reads the first line of
-            each entry.
-        before_type: what stands between a name and its type, which may go on in the next line; None
-            where a type has an entry of its own.
-        ends_by_layout: whether a section ends where its indentation does, or at a blank line if it has
-            none; otherwise it ends at the next title.
+        reader: takes the first text of a section of parameters, returns a function that reads the first line
+            of each entry.
+        before_type: the text between a name and its type, which may continue on the next line; None if a type
+            has an entry of its own.
+        ends_by_layout: whether a section ends with its indentation, or at a blank line if it has none;
+            otherwise it ends at the next title.
     """
 
     __slots__ = ("before_type", "ends_by_layout", "reader", "title_lines")
@@ -125,9 +123,9 @@ def parse_docstring(doc: str | None) -> Docstring:
         doc: the docstring as the source has it, or None.
 
     Returns:
-        Its parameters, and everything else as prose, with the entries of parameters that could not
-        be read. If a name is documented twice, the first description wins. The lines of a
-        description's paragraphs are joined, its lists keep theirs.
+        Its parameters, and everything else as prose, including entries of parameters that could not be read.
+        If a name is documented twice, the first description wins. The lines of a description's paragraphs are
+        joined, its lists keep theirs.
     """
     lines, margin = _split_lines(doc or "")
     found: dict[str, str] = {}
@@ -157,7 +155,7 @@ def parse_docstring(doc: str | None) -> Docstring:
 
 
 def _split_lines(doc: str) -> tuple[list[Line], int]:
-    """Return the lines of a docstring, and how far all of them are indented."""
+    """Return the lines of a docstring, and their common indentation."""
     if "\r" in doc or "\t" in doc:
         doc = doc.replace("\r\n", "\n").replace("\r", "\n").expandtabs()
     first, *rows = doc.rstrip().split("\n")
@@ -205,11 +203,11 @@ def _is_underlined(lines: Sequence[Line], i: int) -> bool:
 
 
 def _section_end(lines: Sequence[Line], i: int, start: int, form: _Form, *, holds_parameters: bool) -> int:
-    """Return the number of the first line behind a section.
+    """Return the number of the first line after a section.
 
-    A body that isn't deeper than its title goes on to the next title, and where the layout ends a section
-    no further than a blank line: otherwise it would swallow the prose. A title of prose also ends the
-    section where it stands among indented parameters, as one of them.
+    A body that isn't indented deeper than its title ends at the next title; if the layout ends a section, it
+    also ends at a blank line, because otherwise it would swallow the prose. The title of a prose section also
+    ends the section when it is indented like the parameters.
     """
     margin = lines[i][0]
     level = _first_indent(lines, start)
@@ -229,7 +227,7 @@ def _section_end(lines: Sequence[Line], i: int, start: int, form: _Form, *, hold
 
 
 def _first_indent(lines: Sequence[Line], start: int) -> int:
-    """Return how far the first text from a line on is indented; -1 without one."""
+    """Return the indentation of the first text at or after a line; -1 if there is none."""
     for j in range(start, len(lines)):
         indent, text = lines[j]
         if text:
@@ -243,7 +241,7 @@ def _ends_flat_body(lines: Sequence[Line], j: int) -> bool:
 
 
 def _title_of(text: str) -> bool | None:
-    """Return whether the title that a line begins with holds parameters; None if it begins with none."""
+    """Return True for the title of a section of parameters, False for one of prose, None for other text."""
     title, colon, _ = text.partition(":")
     return _SECTIONS.get(title.lower()) if colon and title[:1].isupper() else None
 
@@ -252,7 +250,7 @@ def _title_of(text: str) -> bool | None:
 
 
 def _with_whole_types(lines: Sequence[Line], before_type: str | None) -> Sequence[Line]:
-    """Join each line that leaves a bracket of a type open with the lines up to the closing one."""
+    """Join each line that opens a bracket in a type with the lines up to the closing bracket."""
     if before_type is None:
         return lines
     whole: list[Line] = []
@@ -265,7 +263,7 @@ def _with_whole_types(lines: Sequence[Line], before_type: str | None) -> Sequenc
 
 
 def _end_of_type(lines: Sequence[Line], i: int, before_type: str) -> int:
-    """Return the number of the line after the one that closes all brackets of a type, or after this one."""
+    """Return the number of the line after the end of a type whose brackets may span lines."""
     head, mark, kind = lines[i][1].partition(before_type)
     depth = _depth_after(kind, before_type.count("("))
     if not mark or depth <= 0 or not _names(head.removeprefix("- ").removeprefix("* ")):
@@ -279,7 +277,7 @@ def _end_of_type(lines: Sequence[Line], i: int, before_type: str) -> int:
 
 
 def _depth_after(text: str, depth: int) -> int:
-    """Return how many brackets are open after a text; 0 where it closes all that were open before it."""
+    """Return how many brackets are open after a text; 0 as soon as it closes those that were open before."""
     is_open = depth > 0
     for character in text:
         if character in "([{":
@@ -294,7 +292,7 @@ def _depth_after(text: str, depth: int) -> int:
 def _read_entries(
     lines: Sequence[Line], reader: Callable[[str], EntryReader], found: dict[str, str]
 ) -> list[Line]:
-    """Add the descriptions of parameters to `found`; return the lines that belong to none of them."""
+    """Add the descriptions of parameters to `found`; return the lines that belong to no parameter."""
     unread: list[Line] = []
     read: EntryReader = _google_entry
     level = -1  # until the first text, which decides how entries are read
@@ -334,9 +332,9 @@ def _keep(names: Sequence[str], description: Sequence[Line], found: dict[str, st
 
 
 def _google_reader(first: str) -> EntryReader:
-    """Return the reader of what the first entry looks like: `name: text`, `- name: text`, `name - text`.
+    """Return the reader for the style of the first entry: `name: text`, `- name: text` or `name - text`.
 
-    The first one decides, because wrapped text may begin with a dash or have one.
+    Only the first entry decides, because wrapped text may begin with a dash or contain one.
     """
     if not first.startswith(_BULLETS):
         return _item_reader(first)
@@ -461,9 +459,9 @@ def _is_item(text: str) -> bool:
 def split_summary(text: str) -> tuple[str, str | None]:
     """Split prose into its first sentence and the rest.
 
-    A sentence ends with a period before a line break, before blanks and an upper-case letter, or at
-    the end of the first paragraph; not with an abbreviation such as "e.g.". If the first paragraph
-    has no such period, its first line is the summary.
+    A sentence ends with a period before a line break, before spaces and an upper-case letter, or at the end
+    of the first paragraph; an abbreviation such as "e.g." doesn't end it. If the first paragraph has no such
+    period, its first line is the summary.
 
     Args:
         text: prose, such as a `Docstring.text`.

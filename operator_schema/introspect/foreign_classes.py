@@ -32,11 +32,11 @@ __all__ = [
 
 
 class WrittenField:
-    """One field as a class of another library has it.
+    """One field as a class of another library declares it.
 
     Attributes:
-        name: of the attribute.
-        annotation: as the library has it; `dataclasses.MISSING` where the class has it.
+        name: the name of the attribute.
+        annotation: as the library stores it; `dataclasses.MISSING` if it is in the class's annotations.
         default: the default, or `dataclasses.MISSING`.
         has_factory: whether a factory makes the default.
         metadata: like the metadata of a dataclass field, or None.
@@ -57,8 +57,8 @@ def fields_of(cls: Any, *, computed: bool = False) -> Sequence[WrittenField]:
     """Return the fields of an attrs class or a Struct that its constructor takes, and the tag of a Struct.
 
     Args:
-        cls: one of these.
-        computed: of an attrs class, the fields that its constructor doesn't take instead.
+        cls: an attrs class or a Struct.
+        computed: for an attrs class, return the fields that its constructor doesn't take instead.
     """
     if not hasattr(cls, "__attrs_attrs__"):
         return _struct_fields(cls)
@@ -79,7 +79,7 @@ def _attrs_fields(cls: Any) -> list[WrittenField]:
 
 
 def keywords_of(cls: Any) -> dict[str, str]:
-    """Return the fields of an attrs class, each with the name by which the constructor takes it."""
+    """Return the fields of an attrs class, each with its parameter name in the constructor."""
     return {field.name: field.alias for field in cls.__attrs_attrs__ if field.init}
 
 
@@ -137,18 +137,18 @@ def _struct_default(default: Any) -> Any:
 
 
 def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, Any]) -> Sequence[Finding]:
-    """Return the settings of single fields in a constructor of pydantic or attrs; nothing if it isn't one.
+    """Return the problems of single fields that a constructor of pydantic or attrs raised; none for others.
 
     Args:
-        node: of the class.
-        reason: what the constructor raised.
-        given: key to what each field was given.
+        node: the node of the class.
+        reason: the exception that the constructor raised.
+        given: JSON key to the given value of each field.
     """
     errors: Any = getattr(reason, "errors", None)
     if type(reason).__module__.startswith("pydantic_core") and callable(errors):
         from .pydantic_models import problems_of
 
-        # Where a class takes both, pydantic says the name and not the key.
+        # If a class takes both, pydantic reports the name and not the key.
         keys = {each.name: each.key for each in node.fields if each.key in given}
         found = problems_of(reason, {**{name: given[key] for name, key in keys.items()}, **given})
         firsts = [problem.path[:1] for problem in found]
@@ -167,22 +167,22 @@ _SAID_LENGTH: Final = 180
 
 
 def forbids_extra(cls: Any) -> bool:
-    """Return whether the configuration of pydantic in a class refuses keys that it doesn't name."""
+    """Return whether the pydantic configuration of a class forbids unknown keys."""
     return _extra(cls) == "forbid"
 
 
 def _extra(cls: Any) -> object:
-    """Return what pydantic's configuration of a class says about unknown keys."""
+    """Return the setting for unknown keys (`extra`) in the pydantic configuration of a class."""
     config: Any = getattr(cls, "__pydantic_config__", None) or {}
     return config.get("extra")
 
 
 def report_unfollowed(cls: Any, report: Callable[..., None]) -> None:
-    """Complain about what pydantic would do with the values of a class, and nobody else does.
+    """Complain about pydantic settings of a class that change its values, which this package can't follow.
 
     Args:
         cls: a class with fields, but no model.
-        report: takes step, code, message and remedy of each complaint.
+        report: called with step, code, message and remedy of each complaint.
     """
     if _extra(cls) == "allow":
         message = "its pydantic configuration keeps unknown keys, which would be lost here"
@@ -249,7 +249,7 @@ def _aliased_fields(cls: Any) -> Sequence[str]:
 _LIBRARIES: Final = frozenset({"pydantic", "pydantic_core", "msgspec", "annotated_types", "attr"})
 
 _OPEN_BASES: Final = frozenset({"BaseMetadata", "GroupedMetadata", "BaseModel", "Struct"})
-"""Classes of these libraries that are made to be subclassed: a subclass is the user's own."""
+"""Classes of these libraries that are meant to be subclassed: a subclass is the user's own."""
 
 _LIMITS: Final = ("gt", "ge", "lt", "le", "multiple_of", "min_length", "max_length")
 
@@ -322,7 +322,7 @@ _REMEDIES: Final[dict[str, str]] = {
     "strip_whitespace": "Strip it in your function, or say a pattern",
     "tz": "Take it out, or use the leaf for local times",
 }
-"""By attribute, what to do if it can't be honoured; for any other attribute, `_IN_CLASS`."""
+"""By attribute, the remedy if it can't be supported; for any other attribute, `_IN_CLASS`."""
 
 _CLASS_REMEDIES: Final[dict[str, str]] = {
     "Tag": "Give each member of the union a field that is a Literal",
@@ -339,11 +339,11 @@ _CLASS_REMEDIES: Final[dict[str, str]] = {
     "EncodedStr": "Write str, and decode it in your function",
     "Json": "Write the type that is inside: arguments are JSON already",
 }
-"""By class, what to do about metadata that can't be read; for any other class, `_IN_CLASS`."""
+"""By class, the remedy for metadata that can't be read; for any other class, `_IN_CLASS`."""
 
 
 def is_foreign(item: object) -> bool:
-    """Return whether an object is of one of the libraries whose metadata is known here."""
+    """Return whether an object belongs to one of the libraries whose metadata this package reads."""
     return _foreign_class(item) is not None or _is_foreign_function(item)
 
 
@@ -365,7 +365,7 @@ _PUBLIC_NAMES: Final = {
 
 
 def fault_of_default(value: object) -> tuple[str, str] | None:
-    """Return what is wrong with a default that only another library can read, and the remedy.
+    """Return message and remedy for a default that only another library can read.
 
     Args:
         value: a default that does not fit its field.
@@ -388,7 +388,7 @@ def fault_of_default(value: object) -> tuple[str, str] | None:
 
 
 def _foreign_class(item: object) -> type | None:
-    """Return the nearest class of an object that one of the libraries defines."""
+    """Return the first class in an object's MRO that one of the libraries defines."""
     cls: type = item if isinstance(item, type) else type(item)
     for base in type.mro(cls) if cls is type else cls.__mro__:
         if _library_of(base.__module__) is not None:
@@ -401,7 +401,7 @@ def _is_foreign_function(item: object) -> bool:
 
 
 def _library_of(module: object) -> str | None:
-    """Return the library that a module belongs to, if it is one of those known here."""
+    """Return the library that a module belongs to, if this package reads its metadata."""
     library = module.partition(".")[0] if isinstance(module, str) else ""
     return library if library in _LIBRARIES else None
 
@@ -412,7 +412,7 @@ class Translation:
     Attributes:
         metadata: descriptions as `str`, patterns as `re.Pattern`, limits as objects with an
             attribute such as `ge`.
-        of_field: what the metadata says of the field that it is written at: `alias`, `examples`.
+        of_field: the part of the metadata about the annotated field itself: `alias`, `examples`.
         default: the complaint about a default that is given inside `Annotated`, or None.
         discriminator: the field that distinguishes the members of the union, or None.
     """
@@ -427,10 +427,10 @@ class Translation:
 
 
 def translate(metadata: Iterable[object]) -> Translation:
-    """Turn the metadata of these libraries into the vocabulary of this package.
+    """Turn metadata of pydantic, attrs and msgspec into the vocabulary of this package.
 
     Args:
-        metadata: of one `Annotated`, in order.
+        metadata: the metadata of one `Annotated`, in order.
 
     Raises:
         UnfitError: something in it would be lost.
@@ -473,17 +473,17 @@ def _attributes(item: object, cls: Any) -> Iterable[str]:
 
 def _is_given(attribute: str, value: object) -> bool:
     if value is None:
-        return attribute == "default"  # which has a value of its own for "not given"
+        return attribute == "default"  # its attributes have a special value for "not given"
     return type(value).__name__ not in {"PydanticUndefinedType", "ellipsis"}
 
 
 def _check_harmless(attribute: str, value: object, item: object, _to: Translation) -> None:
     harmless = _HARMLESS.get(attribute, ())
     if harmless is not _ANYTHING and value not in harmless:
-        raise _lost(attribute, value, item)
+        raise _unsupported(attribute, value, item)
 
 
-def _lost(attribute: str, value: object, item: object) -> UnfitError:
+def _unsupported(attribute: str, value: object, item: object) -> UnfitError:
     shown = one_line(show_value(value), 60)
     message = f"{attribute}={shown} of {_name_of(item)} has no meaning here"
     return UnfitError(message, _REMEDIES.get(attribute, _IN_CLASS))
@@ -502,12 +502,12 @@ def _take_pattern(_attribute: str, value: Any, item: object, to: Translation) ->
 
 
 def _take_decimals(attribute: str, value: Any, item: Any, to: Translation) -> None:
-    """Read what pydantic says of the digits of a `Decimal` as its step and its limits."""
+    """Translate pydantic's limits on the digits of a `Decimal` into a step and bounds."""
     places, digits = getattr(item, "decimal_places", None), getattr(item, "max_digits", None)
     most = _MOST_PLACES if digits is None else digits
     is_within = type(places) is int and type(most) is int and 0 <= places <= most <= _MOST_PLACES
     if not is_within or places == digits:  # without a digit before the point, pydantic refuses even 0
-        raise _lost(attribute, value, item)
+        raise _unsupported(attribute, value, item)
     limits: dict[str, Any] = {"multiple_of": float(f"1e-{places}")}
     if digits is not None:
         limits |= {"gt": -(10 ** (digits - places)), "lt": 10 ** (digits - places)}
@@ -515,12 +515,12 @@ def _take_decimals(attribute: str, value: Any, item: Any, to: Translation) -> No
 
 
 _MOST_PLACES: Final = 15
-"""Digits that a number of JSON is read with."""
+"""How many digits of a JSON number are exact when it is read as a float."""
 
 
 def _take_alias(attribute: str, value: object, item: Any, to: Translation) -> None:
     if any(other != value for other in (item.alias, item.validation_alias, item.serialization_alias)):
-        raise _lost(attribute, value, item)
+        raise _unsupported(attribute, value, item)
     to.of_field["alias"] = value
 
 
@@ -529,12 +529,12 @@ def _take_examples(_attribute: str, value: object, _item: object, to: Translatio
 
 
 def _take_default(attribute: str, value: object, item: object, to: Translation) -> None:
-    to.default = _lost(attribute, value, item)
+    to.default = _unsupported(attribute, value, item)
 
 
 def _take_discriminator(attribute: str, value: object, item: object, to: Translation) -> None:
     if not isinstance(value, str):  # a function has no JSON Schema
-        raise _lost(attribute, value, item)
+        raise _unsupported(attribute, value, item)
     to.discriminator = value
 
 
@@ -552,7 +552,7 @@ _READERS: Final[dict[str, Callable[[str, Any, Any, Translation], None]]] = {
     "decimal_places": _take_decimals,
     "max_digits": _take_decimals,
 }
-"""By attribute, what replaces it."""
+"""By attribute, the function that translates it."""
 
 
 def _holds_for_all_numbers(item: Any) -> bool:

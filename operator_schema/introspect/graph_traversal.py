@@ -1,4 +1,4 @@
-"""The places of an input: each parameter, and what is inside of it."""
+"""The places of an input: each parameter, and the parts inside it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class ParameterPart(Value):
 
     Attributes:
         path: attribute names that lead to it; `*` stands for the items of an array or the values of a map.
-        node: what may be there, without reference.
+        node: the node of its values, references followed.
         field: the field itself; None for items and members of unions.
-        level: of objects and arrays around it.
-        member: what the member of a union is called that it is in; None outside of unions.
+        level: how many objects and arrays are around it.
+        member: the name of the union member that it is in; None outside of unions.
     """
 
     path: tuple[str, ...]
@@ -37,10 +37,10 @@ class ParameterPart(Value):
 
 
 def places_of(graph: Graph) -> Iterator[ParameterPart]:
-    """Return each place of an input once, what is inside a recursive type only once; at most 10,000.
+    """Yield the places of an input, at most 10,000; a recursive type is entered only once.
 
     Args:
-        graph: of the input.
+        graph: the graph of the input.
     """
     return islice(_places(graph), _MOST)
 
@@ -63,7 +63,7 @@ def _places(graph: Graph) -> Iterator[ParameterPart]:
 
 
 def _member(place: ParameterPart, inner: Node) -> str | None:
-    """Return the name of the member of a union in which a part of a place is."""
+    """Return the name of the union member that a part of a place is in."""
     if isinstance(place.node, UnionNode) and isinstance(inner, ObjectNode):
         return inner.name
     return place.member

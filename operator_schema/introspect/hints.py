@@ -1,7 +1,7 @@
-"""Written annotations, the types that they mean in the place where they are written, and their names.
+"""Annotations as written, their meaning in the place where they are written, and names for types.
 
-Text is evaluated, or read without compiling it where it is simple, and forward references are looked up.
-PEP 484, PEP 563, PEP 649.
+Text is evaluated (simple text is read without compiling it), and forward references are looked up. PEP 484,
+PEP 563, PEP 649.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ BUILTINS: dict[str, Any] = builtins.__dict__
 _PLAIN_LENGTH = 300
 _QUOTES = ("'", '"')
 _NOT_JOINED = (")", ":", "#", "\\", "\n", "\r", "for")
-"""Text with one of these in it may end the tuple that it is joined into, or change what follows."""
+"""Text with one of these characters may end the tuple that it is joined into, or change the next text."""
 
 
 class Unresolved(Value):
@@ -71,8 +71,8 @@ class Unresolved(Value):
 
     Attributes:
         text: the annotation as written.
-        reason: why, on one line.
-        remedy: what to do about it, on one line.
+        reason: why it could not be evaluated, on one line.
+        remedy: how to fix it, on one line.
         suggestion: the name that was probably meant, or None.
     """
 
@@ -86,7 +86,7 @@ class Unresolved(Value):
 
     @property
     def message(self) -> str:
-        """What a complaint says of it."""
+        """The message of a complaint about it."""
         return f"the annotation {self.text} can't be evaluated: {self.reason}"
 
 
@@ -99,8 +99,8 @@ def can_be_joined(texts: Sequence[str]) -> bool:
 def read_plain(text: str, names: dict[str, Any], outer: dict[str, Any]) -> Any:
     """Return the value of `A`, `A[B, "c"]` or `A | B`; `NOT_FOUND` for any other text.
 
-    Compiling such a text takes ten times as long. Each part that a text is cut into is read as a
-    whole: where the cut went through a bracket or a quoted text, a part is none of these.
+    Compiling such a text takes ten times as long. The text is cut into parts; where a cut went through a
+    bracket or quotes, a part has none of these forms, so the whole text isn't plain.
     """
     if text.isidentifier():
         found = names.get(text, NOT_FOUND)
@@ -125,7 +125,7 @@ def read_plain(text: str, names: dict[str, Any], outer: dict[str, Any]) -> Any:
 
 
 def _read_parts(parts: Sequence[str], names: dict[str, Any], outer: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the value of each part; nothing if one of them can't be read."""
+    """Return the value of each part, or an empty tuple if one of them can't be read."""
     found: list[Any] = []
     for part in parts:
         value = read_plain(part, names, outer)
@@ -143,7 +143,7 @@ def _is_quoted(text: str) -> bool:
 
 
 def names_of_module(name: str | None) -> dict[str, Any]:
-    """Return the names of a loaded module; none where it isn't loaded."""
+    """Return the names in a module; none if it isn't loaded."""
     module = None if name is None else sys.modules.get(name)
     return {} if module is None else vars(module)
 
@@ -153,7 +153,7 @@ _TEXT_LENGTH = 100
 
 
 class Scope:
-    """What names and type parameters mean in the annotations of one class, alias or function.
+    """The meaning of names and type parameters in the annotations of one class, alias or function.
 
     A name is looked up first in the namespace given by the user, then among the type parameters,
     then in the module and the builtins, then in the class itself: a field `date: date | None = None`
@@ -163,9 +163,9 @@ class Scope:
         owner: the class, alias or function in which the annotations are written; None for a bare
             annotation.
         namespace: names that the user adds.
-        bindings: type parameter to what was given for it.
-        self_type: what `Self` means.
-        outer: the scope in which what was given is written; None for a bare annotation.
+        bindings: type parameters with their arguments.
+        self_type: the meaning of `Self`.
+        outer: the scope in which these arguments are written; None for a bare annotation.
     """
 
     __slots__ = ("_found", "_identity", "_namespace", "_outer", "bindings", "owner", "self_type")
@@ -187,7 +187,7 @@ class Scope:
         self._identity: Hashable = None
 
     def _module(self) -> dict[str, Any]:
-        """Return the names of the module, looked up when they are asked for."""
+        """Return the names of the module, looked up at first use."""
         names = self._found
         if names is None:
             owner = self.owner
@@ -203,7 +203,7 @@ class Scope:
         return {**self._module(), **self._namespace}
 
     def outside(self) -> Scope:
-        """Return the scope in which what was given for the type parameters is written."""
+        """Return the scope in which the arguments of the type parameters are written."""
         return self._outer or Scope(None, self._namespace)
 
     def of_base(self, base: type, bindings: Bindings | None) -> Scope:
@@ -212,12 +212,12 @@ class Scope:
 
     @property
     def forgets_bases(self) -> bool:
-        """Whether the owner is a TypedDict of a Python that doesn't keep its bases."""
+        """Whether the owner is a TypedDict, in a Python version whose TypedDicts don't keep their bases."""
         return sys.version_info < (3, 12) and hasattr(self.owner, "__total__")
 
     @property
     def identity(self) -> Hashable:
-        """What only scopes share in which a text means the same."""
+        """A key that two scopes share only if every text means the same in both."""
         if self._identity is None:  # a class may have many fields whose annotations are text
             budget = iter(range(COMPARED_PARTS * len(self.bindings)))
             self._identity = (id(self._module()), id(self.owner), bindings_key(self.bindings, budget))
@@ -226,12 +226,12 @@ class Scope:
     def evaluate(
         self, text: str, module: str | None = None, enclosing: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return the meaning of the text of one annotation.
+        """Evaluate the text of one annotation.
 
         Args:
             text: the annotation as written.
-            module: name of the module that it is written in, when it is another than the owner's.
-            enclosing: names of the functions around it.
+            module: name of the module that it is written in, if that isn't the owner's.
+            enclosing: variables of the functions around it.
 
         Returns:
             A type, or an `Unresolved`.
@@ -244,7 +244,7 @@ class Scope:
             return self._unresolved(text, error)
 
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
-        """Evaluate several annotations: plain texts are read at once, the others evaluated in one go."""
+        """Evaluate several annotations: plain texts without compiling, the others together if possible."""
         if self._namespace or self._own_names():
             return [self.evaluate(text) for text in texts]
         found = self._read_plain(texts)
@@ -273,7 +273,7 @@ class Scope:
         return found
 
     def _evaluate_together(self, texts: Sequence[str]) -> list[Any]:
-        """Evaluate annotations in one go, where the names of the module are all that they need."""
+        """Evaluate annotations together if they need only the names of the module."""
         values: tuple[Any, ...] = ()
         if can_be_joined(texts):
             try:
@@ -285,10 +285,10 @@ class Scope:
         return list(values) if len(values) == len(texts) else [self.evaluate(text) for text in texts]
 
     def _own_names(self) -> dict[str, Any]:
-        """Return the names that only the owner knows: its type parameters, and itself if it is local."""
+        """Return the names that only the owner knows: its type parameters, and its own if it is local."""
         owner = self.owner
         parameters: tuple[Any, ...]
-        if type(owner) is type:  # which before Python 3.12 would make an error of what it lacks
+        if type(owner) is type:  # before Python 3.12, asking it for a missing attribute would raise an error
             parameters = owner.__dict__.get("__type_params__", ())
         else:
             parameters = getattr(owner, "__type_params__", ())
@@ -329,7 +329,7 @@ class Scope:
             return Unresolved(
                 shown, reason, f"Import it (from typing import {name}) or give namespace={{{name!r}: …}}"
             )
-        is_word = text == name and name.islower()  # few classes are called so, and texts to choose from are
+        is_word = text == name and name.islower()  # rarely a class, often a choice of a Literal
         known = [
             other for other, value in self._reachable().items() if _is_type(value) and _may_mean(name, other)
         ]
@@ -345,7 +345,7 @@ class Scope:
         return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}", near)
 
     def _reachable(self) -> dict[str, Any]:
-        """Return the names that an annotation may use, the builtins among them being data types."""
+        """Return the names that an annotation may use; of the builtins, only the data types."""
         of_typing = {name: getattr(typing, name) for name in _TYPING_NAMES}
         return {**self._namespace, **self._own_names(), **self._module(), **_DATA_TYPES, **of_typing}
 
@@ -355,9 +355,9 @@ def _is_type(value: object) -> bool:
 
 
 def _may_mean(name: str, other: str) -> bool:
-    """Return whether a name may be meant for another one, which for a name of Python has to be very like it.
+    """Return whether a name may be a misspelling of another one; names of Python must be very similar.
 
-    A name with a capital letter is that of a class, and hardly that of a builtin.
+    A name with a capital letter probably means a class, not a builtin.
     """
     if other in _TYPING_NAMES:
         return nearest(name, [other], _NEAR_TYPING) is not None
@@ -368,7 +368,7 @@ def _may_mean(name: str, other: str) -> bool:
 
 
 _ELSEWHERE: Final = {"String": "str", "Integer": "int", "Boolean": "bool"}
-"""What other languages call a builtin."""
+"""Names that other languages have for a builtin."""
 
 _DATA_TYPES: dict[str, Any] = {
     cls.__name__: cls for cls in (bool, bytes, dict, float, frozenset, int, list, object, set, str, tuple)
@@ -378,11 +378,12 @@ _DATA_TYPES: dict[str, Any] = {
 _TYPING_NAMES: list[str] = vars(typing)["__all__"]
 _NEAR_TYPING = 0.8
 _NEAR_WORD = 0.75
-"""How similar a name has to be to a word that may be a text to choose: `fast` isn't `float`."""
+"""How similar a lower-case word must be to a name; it may be meant as a text for `Literal`: `fast` isn't
+`float`."""
 
 _FIX_ANNOTATION = "Fix the annotation"
 BROKEN: Final = frozenset({_FIX_ANNOTATION, "Fix the alias"})
-"""Remedies for an annotation that has no meaning, now or later; in any other, a name isn't known yet."""
+"""Remedies for annotations that will never have a meaning; other texts have a name that isn't known yet."""
 
 _CIRCULAR = "The modules import each other: make the tool or codec in a third module, which imports both"
 NO_BINDINGS: Bindings = {}
@@ -394,7 +395,7 @@ class Place:
     Attributes:
         path: steps from the registered type, as in `Finding.path`.
         owner: name of the class that the annotation is written in.
-        scope: what names and type parameters mean there.
+        scope: the meaning of names and type parameters there.
     """
 
     __slots__ = ("owner", "path", "scope")
@@ -409,8 +410,8 @@ class FieldPlace(Place):
     """Where the annotation of a field is written.
 
     Attributes:
-        metadata: what `Annotated` says of the field itself, as a dataclass field's metadata would,
-            once it is read; None while it says nothing.
+        metadata: the metadata in `Annotated` that is about the field itself, in the form of a dataclass
+            field's metadata; None if none has been read.
     """
 
     __slots__ = ("metadata",)
@@ -425,8 +426,8 @@ class FieldPlace(Place):
 def evaluate_forward(annotation: Any, scope: Scope) -> Any:
     """Return the meaning of a forward reference or a text; any other annotation unchanged.
 
-    What text means may be text again: an annotation in quotes under `from __future__ import
-    annotations`, or an alias that is written as text.
+    Text may evaluate to text again: an annotation in quotes under `from __future__ import annotations`, or an
+    alias that is written as text.
     """
     if isinstance(annotation, str):
         return scope.evaluate(annotation)
@@ -452,7 +453,7 @@ def _enclosing_names(reference: ForwardRef) -> dict[str, Any]:
 
 
 COMPARED_PARTS = 1000
-"""Parts of an annotation that are compared with others."""
+"""The most parts of an annotation that are compared."""
 
 
 def annotation_key(annotation: Any) -> Any:
@@ -463,9 +464,9 @@ def annotation_key(annotation: Any) -> Any:
     metadata count by identity, so the key holds only as long as the annotation lives.
 
     Raises:
-        TypeError: the annotation has more parts than are worth comparing; or, on hashing the key,
-            something in it has no hash.
-        RecursionError: the annotation nests too deep.
+        TypeError: the annotation has too many parts to compare; or, when the key is hashed, something in it
+            has no hash.
+        RecursionError: the annotation nests too deeply.
     """
     return _key(annotation, iter(range(COMPARED_PARTS)))
 
@@ -489,8 +490,8 @@ def bindings_key(bindings: Mapping[Any, Any], budget: Iterator[int]) -> tuple[An
     """Return a key that only equal bindings share.
 
     Args:
-        bindings: of a class or alias.
-        budget: has an item for each part that may be compared, and loses those of the parts that are.
+        bindings: the bindings of a class or alias.
+        budget: one item for each part that may still be compared; each compared part takes one.
 
     Raises:
         RecursionError: as for `annotation_key`.
@@ -500,7 +501,7 @@ def bindings_key(bindings: Mapping[Any, Any], budget: Iterator[int]) -> tuple[An
 
 
 NOT_SUPPORTED: Final = "is not supported"
-"""How a message about an annotation ends; other things have another ending."""
+"""The end of a message about an unsupported annotation; messages about other things end differently."""
 
 _SHOWN_LENGTH = 200
 _SHOWN_LEVELS = 4
@@ -508,7 +509,7 @@ _SHOWN_ARGUMENTS = 8
 
 
 def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return what `typing.get_origin` and `typing.get_args` do, faster for the usual kinds of annotation."""
+    """Return the results of `typing.get_origin` and `get_args`, faster for the usual kinds of annotation."""
     cls = type(annotation)  # pyright: ignore[reportUnknownVariableType]  # of whatever type
     if cls is GenericAlias or cls is _LiteralAlias:
         return annotation.__origin__, annotation.__args__
@@ -533,7 +534,7 @@ def name_of(annotation: object) -> str:
 
 
 def show_annotation(annotation: object) -> str:
-    """Write an annotation much as in the source, bounded and on one line."""
+    """Write an annotation much as in the source code, bounded and on one line."""
     return _shown_whole(annotation, with_module=True)
 
 
@@ -595,7 +596,7 @@ def is_annotation(item: object) -> bool:
 
 
 def _show_other(value: Any, *, with_module: bool, levels: int) -> str:
-    """Show what isn't an annotation: never by its `repr`, which may hold what is secret."""
+    """Show an object that isn't an annotation, never by its `repr`, which may contain secrets."""
     if isinstance(value, ModuleType):
         return f"the module {value.__name__}"
     if isinstance(value, _FUNCTIONS):
@@ -603,7 +604,7 @@ def _show_other(value: Any, *, with_module: bool, levels: int) -> str:
     parts, kind = types_in(value), value.__class__
     if not 0 < len(parts) <= _SHOWN_ARGUMENTS:
         return f"an instance of {_show_bare(kind, with_module=with_module)}"
-    # The parameters of a `Callable` are such a list, in which the next `Callable` may be.
+    # The parameters of a `Callable` are a list, which may contain another `Callable`.
     shown = [_show(part, min(levels, 1), with_module=with_module) for part in parts]
     if kind is dict:
         shown = [f"{key}: {item}" for key, item in zip(shown[::2], shown[1::2], strict=True)]
@@ -611,7 +612,7 @@ def _show_other(value: Any, *, with_module: bool, levels: int) -> str:
 
 
 def types_in(value: Any) -> Sequence[Any]:
-    """Return the types in a list, a tuple or a dict (each key and value in turn) that has nothing else."""
+    """Return the types in a list, a tuple or a dict (keys and values in turn) if it contains only types."""
     kind: type = value.__class__
     if kind not in _WRITTEN_AS:
         return ()
@@ -631,7 +632,7 @@ _WRITTEN_AS: Final[dict[type, str]] = {list: "[{}]", tuple: "({})", dict: "{{{}}
 
 
 def show_value(value: object) -> str:
-    """Write an object as `repr` does, whatever that raises."""
+    """Write an object as `repr` does, or its class if `repr` raises an error."""
     if value.__class__ is int:
         return excerpt(value)
     if isinstance(value, _FUNCTIONS):

@@ -1,4 +1,4 @@
-"""Leaves: types that are one JSON value, and how each is read and written."""
+"""Leaves: how the values of one Python type are read from JSON and written as JSON."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ __all__ = [
 _MODULE = ".introspect.leaves"
 _OWN_PACKAGE = __name__.removesuffix(_MODULE)
 IMPORT_OWN: Final = f"Import SchemaLeaf from {_OWN_PACKAGE}"
-"""What to do about a leaf of another copy of this package."""
+"""The remedy for a leaf of another copy of this package."""
 
 LAST_RANK: Final = 1000
-"""The order of a leaf that comes after all others."""
+"""The rank of a leaf that comes after all others."""
 
 
 class SchemaLeaf(Value, Generic[T]):
@@ -52,22 +52,22 @@ class SchemaLeaf(Value, Generic[T]):
 
     Give it to one annotation (`Annotated[yarl.URL, leaf]`), to a codec (`leaves=[…]`), to the class
     itself (a class attribute or class method `__schema_leaf__`) or to the whole process
-    (`register_leaf`). If several apply, the first in this order counts.
+    (`register_leaf`). If several apply, the first one in this order wins.
 
     Attributes:
         type: the Python type.
         json_schema: its JSON Schema 2020-12 document, with a `type`; a `description` in it is
             used where the field has none.
-        decode: takes a JSON value that fits the schema, returns an instance; raises ValueError or
-            TypeError, whose text goes to the model.
+        decode: takes a JSON value that fits the schema, returns an instance; raises ValueError or TypeError
+            with a text for the model.
         encode: takes an instance, returns a JSON value that fits the schema; raises the same errors.
-        placeholder: a valid instance. It is tried through both functions when the leaf is made, and the
-            model sees it in errors, as the example of a valid value. It is never a default.
-        rank: its place among the leaves of a union that read the same JSON type: the lowest is tried first. 0
+        placeholder: a valid instance. Making the leaf tests both functions with it, and errors show it to the
+            model as an example of a valid value. It is never a default.
+        rank: the order of the leaves in a union that read the same JSON type: the lowest is tried first. 0
             comes before all shipped leaves; two leaves with the same rank can't be distinguished.
 
-    The codec checks values against the whole schema, before `decode` and after `encode`. Only a `format`
-    is for `decode` to check.
+    The codec checks values against the whole schema, before `decode` and after `encode`. Only `decode` checks
+    a `format`.
 
     Raises:
         SchemaError: an argument has the wrong type, a function is async, a keyword of the schema is misspelt
@@ -110,7 +110,7 @@ class SchemaLeaf(Value, Generic[T]):
 
 
 class CheckedEncoder(Value):
-    """The `encode` of a leaf that refuses instances of its type, but can write them nevertheless."""
+    """The `encode` of a leaf that refuses some instances of its type, but can write them on demand."""
 
     @abstractmethod
     def __call__(self, value: Any) -> Any:
@@ -155,14 +155,14 @@ def described_leaf(
     encode: Callable[[Any], Any],
     placeholder: object,
 ) -> SchemaLeaf[Any]:
-    """Make a leaf of a schema alone, whose functions take whatever fits it.
+    """Make a leaf whose functions take every value that fits its schema.
 
     Args:
         cls: the Python type.
         json_schema: values are checked against it.
         decode: as for a `SchemaLeaf`.
         encode: as for a `SchemaLeaf`.
-        placeholder: an instance that needn't fit; then it is no example.
+        placeholder: an instance; if it doesn't fit the schema, it isn't used as an example.
 
     Raises:
         SchemaError: the schema can't be used.
@@ -172,7 +172,7 @@ def described_leaf(
 
 
 def shown_schema(json_schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a schema; one that says more than a JSON type comes with its check."""
+    """Return a copy of a schema, with a prepared check if it restricts more than the JSON type."""
     copy: dict[str, Any] = copy_json(json_schema)
     if copy.keys() <= _UNCHECKED:
         return copy
@@ -190,7 +190,7 @@ def _checked_schema(
     """Check the arguments of a leaf; return a copy of its schema.
 
     Raises:
-        SchemaError: one of them is wrong.
+        SchemaError: an argument is wrong.
     """
     _raise(
         cls, _describe_fault(cls, json_schema, decode, encode, rank) or _describe_schema_fault(json_schema)
@@ -305,7 +305,7 @@ _PLAIN = "Write it with def, not with async def"
 
 
 def _is_awaitable(result: object) -> bool:
-    """Return whether something has to be awaited; a coroutine is closed, as Python warns otherwise."""
+    """Return whether an object must be awaited; close a coroutine, because Python would warn otherwise."""
     cls: type = type(result)
     if cls is CoroutineType:
         cast("CoroutineType[Any, Any, Any]", result).close()
@@ -313,7 +313,7 @@ def _is_awaitable(result: object) -> bool:
 
 
 def misfit(shown: Mapping[str, Any], value: object) -> Finding | None:
-    """Return what a JSON value breaks of the schema of a leaf, None if it fits."""
+    """Return the first way in which a JSON value breaks a leaf's schema; None if it fits."""
     judge: Any = getattr(shown, "judge", None)
     return None if judge is None else next(iter(judge.problems(value)), None)
 
@@ -326,7 +326,7 @@ def register_leaf(leaf: SchemaLeaf[T]) -> SchemaLeaf[T]:
     """Use a leaf for its type in every codec made from now on.
 
     Args:
-        leaf: replaces the registered or shipped one of the same type.
+        leaf: the leaf; it replaces the registered or shipped one of the same type.
 
     Returns:
         The same leaf.
@@ -344,12 +344,12 @@ def register_leaf(leaf: SchemaLeaf[T]) -> SchemaLeaf[T]:
 
 
 def registered_leaf(cls: type) -> SchemaLeaf[Any] | None:
-    """Return the leaf that `register_leaf` was given for a type."""
+    """Return the leaf that was registered for a type, or None."""
     return _registered.get(cls)
 
 
 def leaf_generation() -> int:
-    """Return a number that changes whenever a leaf is registered, for caches of what was walked."""
+    """Return a number that changes whenever a leaf is registered, for caches of walked types."""
     return _generation
 
 
@@ -362,9 +362,9 @@ def own_leaf(cls: type) -> object:
 
 
 def schema_type(annotation: Any) -> Any:
-    """Return the type that an annotation is read as: its `__schema_type__`, or itself if it has none.
+    """Return the type to read in place of an annotation: its `__schema_type__`, or itself if it has none.
 
-    A class under `@tool_input` has this attribute, because its name is that of the tool.
+    A class under `@tool_input` has this attribute, because its name now means the tool.
     """
     return getattr(annotation, "__schema_type__", annotation)
 
@@ -391,13 +391,13 @@ def as_leaf(item: Any) -> SchemaLeaf[Any] | None:
 
 
 def received_leaf(item: Any) -> str:
-    """Describe what came in the place of a leaf."""
+    """Describe the object that was given in place of a leaf."""
     copy = copy_of_leaf(item)
     return f"a SchemaLeaf of {copy}, another copy of {_OWN_PACKAGE}" if copy else received(item)
 
 
 def copy_of_leaf(item: object) -> str | None:
-    """Return the package that a leaf of another copy of this one comes from, None for anything else."""
+    """Return the package of a leaf that comes from another copy of this package; None for anything else."""
     cls: type = type(item)
     if cls.__name__ != "SchemaLeaf" or cls is SchemaLeaf:
         return None
@@ -406,5 +406,5 @@ def copy_of_leaf(item: object) -> str | None:
 
 
 def index_leaves(leaves: Iterable[SchemaLeaf[Any]]) -> dict[type, SchemaLeaf[Any]]:
-    """Arrange leaves by type; the last of one type counts."""
+    """Map types to their leaves; the last leaf of a type counts."""
     return {leaf.type: leaf for leaf in leaves}

@@ -1,7 +1,7 @@
 """Local datetimes and times: annotations for values without a UTC offset.
 
-`datetime` and `time` themselves mean values with an offset: without it, nobody knows which point in time a
-model means. A tool that wants local time uses one of these annotations.
+`datetime` and `time` themselves mean values with an offset, because without one nobody knows which point in
+time a model means. A tool that needs local time uses one of these annotations.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ LOCAL_DATETIME: Final = trusted_leaf(
     datetime(2026, 1, 31, 9, 30),  # noqa: DTZ001  # a local one
     rank=-2,
 )
-"""The leaf of `LocalDateTime`. It reads such special texts that it comes before others in a union."""
+"""The leaf of `LocalDateTime`. The texts that it reads are so special that it is tried before others in a
+union."""
 
 LOCAL_TIME: Final = trusted_leaf(
     time, _schema("local time", "09:30:00", _TIME_PATTERN), _read_time, _write_time, time(9, 30), rank=-1

@@ -1,8 +1,8 @@
-"""What every module asks about a kind of node, in one table: a new kind gets its row here.
+"""One table of facts about each kind of node, for all modules: a new kind gets its row here.
 
-Each column is a function of a node of that kind. `flat_members` and `visit` follow references
-and go through what is inside, so that no other module has to; `Distinct` finds equal nodes. The plan of a
-union says how its members are distinguished.
+Each column is a function of a node of that kind. `flat_members` and `visit` follow references and enter inner
+nodes, so that no other module has to; `Distinct` finds equal nodes. The plan of a union says how its members
+are distinguished.
 """
 
 from __future__ import annotations
@@ -88,15 +88,15 @@ def _always(_node: object) -> bool:
 
 
 class Traits:
-    """What is known about the nodes of one kind.
+    """Facts about the nodes of one kind.
 
     Attributes:
         kind: the class of the nodes.
-        json_types: the JSON types of their values, `integer` where no other number is taken; none for
-            unions and references, whose values are those of other nodes.
+        json_types: the JSON types of their values (`integer` if only integers are taken); none for unions and
+            references, because their values are those of other nodes.
         classes: the classes that their Python values usually have.
         takes: whether a value of a class may be encoded by the node.
-        parts: the nodes right inside, each with the steps of a path that lead to it.
+        parts: the nodes directly inside, each with the steps of a path that lead to it.
         can_hash: whether their Python values have a hash.
     """
 
@@ -150,7 +150,7 @@ _SCALAR_CLASSES: Final[Mapping[str, type]] = {
     "null": type(None),
 }
 NO_ARRAYS: Final = (str, bytes, bytearray, dict)
-"""Texts and maps are iterable too, and a str is a Sequence, but none of them becomes a JSON array."""
+"""Iterable classes that never become a JSON array: texts (a str is a Sequence) and maps."""
 
 
 def _takes_scalar(node: ScalarNode, cls: type) -> bool:
@@ -228,14 +228,14 @@ _ROWS = (
     Traits(RefNode, json_types=lambda _: _NONE, classes=lambda _: (object,)),
 )
 TRAITS: Final[Mapping[type, Traits]] = {row.kind: row for row in _ROWS}
-"""By kind of node."""
+"""The facts about each kind of node."""
 
 
 # --- one node ------------------------------------------------------------------------------------
 
 
 def parts_of(node: Node) -> Parts:
-    """Return the nodes right inside a node, each with the steps of a path that lead to it."""
+    """Return the nodes directly inside a node, each with the steps of a path that lead to it."""
     return TRAITS[node.__class__].parts(node)
 
 
@@ -245,9 +245,9 @@ def takes_null(node: Node) -> bool:
 
 
 def received_types(node: Node) -> frozenset[str]:
-    """Return the JSON types, as `type_of` names them, of what may be given for a node.
+    """Return the JSON types of the values that may be given for a node, as `type_of` names them.
 
-    Every type for a union or a reference: only their members say more.
+    Unions and references get every type, because only their members narrow it.
     """
     types = TRAITS[node.__class__].json_types(node)
     # 3.0 comes as a number and is an integer too.
@@ -260,7 +260,7 @@ class ShapedDecoder(Value):
     @property
     @abstractmethod
     def shape(self) -> ObjectNode | None:
-        """The fields, as far as they are known; None if it reads something else."""
+        """The known fields of its objects; None if it reads something else."""
 
     @abstractmethod
     def __call__(self, value: Any) -> Any:
@@ -280,14 +280,14 @@ def shape_of(node: Node) -> ObjectNode | None:
 
 
 def may_be(node: Node, value: object) -> bool:
-    """Return whether a Python value is one that a node may encode, going by its class."""
+    """Return whether a node may encode a Python value, judging by the value's class."""
     takes, cls = TRAITS[node.__class__].takes, type(value)
     # A proxy has two classes, and `isinstance` accepts either.
     return takes(node, cls) or (value.__class__ is not cls and takes(node, value.__class__))
 
 
 def is_exactly(node: Node, cls: type) -> bool:
-    """Return whether a class is one that the node's values usually have."""
+    """Return whether a class is one of the usual classes of a node's values."""
     return cls in TRAITS[node.__class__].classes(node)
 
 
@@ -297,14 +297,14 @@ def is_exactly(node: Node, cls: type) -> bool:
 def flat_members(
     node: Node, definitions: Mapping[Target, Node], known: Mapping[int, list[Node]] | None = None
 ) -> list[Node]:
-    """Return the members of a union, references followed and unions inside it spread out.
+    """Return the members of a union, with references followed and inner unions flattened.
 
     Equal members of the unions of one graph are one object, so that identity distinguishes them.
 
     Args:
         node: the union; any other node is its own only member.
-        definitions: of its graph.
-        known: identity of a union to its members, for those that were spread out before.
+        definitions: the definitions of its graph.
+        known: identity of a union to its members, for unions that were flattened before.
     """
     known = known or {}
     members: dict[int, Node] = {}
@@ -325,7 +325,7 @@ def flat_members(
 def spread_members(node: Node, definitions: Mapping[Target, Node]) -> list[Node]:
     """Return the members of a union as `flat_members` does, equal ones too: in linear time, for messages.
 
-    A reference that has no definition stays one.
+    A reference without a definition stays a reference.
     """
     if isinstance(node, RefNode):
         node = definitions.get(node.target, node)
@@ -335,7 +335,7 @@ def spread_members(node: Node, definitions: Mapping[Target, Node]) -> list[Node]
 
 
 def json_types_of(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
-    """Return the JSON types of a node's values, references and unions followed."""
+    """Return the JSON types of a node's values, with references and unions followed."""
     members = flat_members(node, definitions)
     return _NONE.union(*[TRAITS[member.__class__].json_types(member) for member in members])
 
@@ -345,12 +345,12 @@ def visit_places(
     definitions: Mapping[Target, Node] | None = None,
     known: Container[int] = frozenset(),
 ) -> Iterator[tuple[Node, bool]]:
-    """Go through every place of a graph, each node before what is inside it.
+    """Go through every place of a graph, each node before its inner nodes.
 
     Args:
         roots: the nodes to begin with.
-        definitions: to follow references; without them they are nodes like others.
-        known: identities of nodes that were met before.
+        definitions: the definitions, to follow references; without them, references are nodes like others.
+        known: identities of nodes that were visited before.
 
     Yields:
         The node, and whether it is met for the first time; it is entered only then.
@@ -388,7 +388,7 @@ _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 class Distinct:
     """The nodes of one walk: finds equal ones, looking into each node once.
 
-    Comparing two by content would visit what they share again and again: an alias that is used twice at
+    Comparing two nodes by content would visit shared parts again and again: an alias that is used twice at
     each of thirty levels is in a billion places.
     """
 
@@ -396,11 +396,11 @@ class Distinct:
 
     def __init__(self) -> None:
         self._first: dict[Hashable, Node] = {}
-        # Together with the node itself, because the identity of one that is gone is given again.
+        # With the node itself, because a new node could get the identity of a deleted one.
         self._met: dict[int, tuple[Node, Node]] = {}
 
     def members(self, nodes: Iterable[Node]) -> tuple[Node, ...]:
-        """Return nodes without those that are equal to an earlier one."""
+        """Return the nodes without repetitions."""
         return tuple({id(node): node for node in map(self.node, nodes)}.values())
 
     def union(self, node: UnionNode) -> UnionNode:
@@ -408,7 +408,7 @@ class Distinct:
         return node.replace(members=self.members(node.members))
 
     def node(self, node: Node) -> Node:
-        """Return the first node that was met of those that are equal to this one."""
+        """Return the first known node that is equal to this one."""
         met = self._met.get(id(node))
         if met is None:
             met = self._met[id(node)] = (node, self._first.setdefault(self._key(node), node))
@@ -448,13 +448,13 @@ class Distinct:
 
 
 class Tag(Value):
-    """The discriminator of a union: the key whose value says which of its objects is meant.
+    """The discriminator of a union: the key whose value selects one of its objects.
 
     Attributes:
         key: its JSON name.
         members: `choice_key(value)` of each of its values to the member.
-        choices: a node of all its values, for messages.
-        required: whether it must be there in each of them.
+        choices: a node with all its values, for messages.
+        required: whether each of the objects must have the key.
     """
 
     key: str
@@ -467,9 +467,9 @@ class UnionPlan(Value):
     """How a union is decoded.
 
     Attributes:
-        candidates: JSON type to the members that values of it may belong to, the first that fits
-            counts; objects are weighed against each other.
-        tag: of its objects, where they have one.
+        candidates: JSON type to the members that values of it may belong to. The first one that fits wins;
+            objects are compared with each other.
+        tag: the discriminator of its objects, if they have one.
     """
 
     candidates: Mapping[str, tuple[Node, ...]]
@@ -481,7 +481,7 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
 
     Args:
         node: a union whose members can be distinguished.
-        definitions: of its graph.
+        definitions: the definitions of its graph.
     """
     members = flat_members(node, definitions)
     known: dict[str, list[Node]] = {name: [] for name in JSON_TYPES}
@@ -510,7 +510,8 @@ def _rank(node: Node, json_type: str) -> tuple[int, int]:
 def tag_of(members: Sequence[Node]) -> Tag | None:
     """Return the discriminator by which the objects among members are chosen.
 
-    Of several, one that each of them requires wins, then the one with the fewest values, then by its key.
+    Of several, the one that each object requires wins, then the one with the fewest values, then the first
+    key in the alphabet.
     """
     return min(tags_of(members), key=lambda tag: (not tag.required, len(tag.members), tag.key), default=None)
 
@@ -519,8 +520,8 @@ def tags_of(members: Sequence[Node], *, of_all: bool = True) -> list[Tag]:
     """Return the discriminators of the objects among members: keys at which no two take the same value.
 
     Args:
-        members: of a union; those that aren't objects don't count.
-        of_all: whether each object has to have a few values at the key, or at least two of them.
+        members: the members of a union; only objects count.
+        of_all: whether every object must have a fixed set of values at the key; otherwise two are enough.
     """
     shapes = [(member, shape) for member in members if (shape := shape_of(member)) is not None]
     if len(shapes) < 2:  # noqa: PLR2004  # nothing to distinguish
@@ -535,7 +536,7 @@ def tags_of(members: Sequence[Node], *, of_all: bool = True) -> list[Tag]:
 
 
 def _tags_at(key: str, rows: Sequence[tuple[Node, Field]]) -> list[Tag]:
-    """Return the discriminator that a key is for the objects that have a few values there, if it is one."""
+    """Return the discriminator at a key, if there is one; `rows` has the objects with few values there."""
     values = [field_choices(field) for _, field in rows]
     members = {
         choice_key(value): node for (node, _), several in zip(rows, values, strict=True) for value in several
@@ -549,13 +550,13 @@ def _tags_at(key: str, rows: Sequence[tuple[Node, Field]]) -> list[Tag]:
 
 
 def field_choices(field: Field) -> tuple[Any, ...]:
-    """Return the JSON values of a field as `choices_of` does; null is one if it means an absent key."""
+    """Return the JSON values of a field as `choices_of` does, with null if null means an absent key."""
     values = choices_of(field.node)
     return (*values, None) if values and field.absent_is_none and None not in values else values
 
 
 def choices_of(node: Node) -> tuple[Any, ...]:
-    """Return the JSON values of a node that takes no others than a few; nothing for any other node."""
+    """Return the JSON values of a node with a fixed set of values; an empty tuple for any other node."""
     if isinstance(node, (LiteralNode, EnumNode)):
         return node.values
     if is_null(node):
@@ -587,15 +588,15 @@ def unused_keys(node: Node, value: dict[Any, Any]) -> int:
 def meant_object(
     members: Sequence[Node], value: dict[Any, Any], definitions: Mapping[Target, Node]
 ) -> Node | None:
-    """Return the member of a union that an object, which fits none of them, was probably meant for.
+    """Return the member of a union that was probably meant by an object that fits none of them.
 
     Args:
-        members: all members that are objects.
+        members: the members that are objects.
         value: the object.
-        definitions: of the graph.
+        definitions: the definitions of the graph.
 
     Returns:
-        The nearest one; None if the keys and values don't say which.
+        The nearest member; None if the keys and values don't decide.
     """
     by_keys = [_unused_and_lacking(member, value) for member in members]
     best = min(by_keys)
@@ -615,10 +616,10 @@ def meant_object(
 def _mistakes(
     node: Node, value: Any, definitions: Mapping[Target, Node], levels: int = _LEVELS_COMPARED
 ) -> int:
-    """Return how much a value differs at sight from those of a node: by JSON types, choices and keys.
+    """Return a score of how much a value differs from a node's values in JSON types, choices and keys.
 
-    What the schema refuses weighs more than keys that nobody knows, and each level weighs more than all
-    levels below it.
+    Violations of the schema weigh more than unknown keys, and each level weighs more than all levels below
+    it.
     """
     unknown: int = _MOST_A_LEVEL ** (2 * levels)
     weight = _MOST_A_LEVEL * unknown
@@ -640,7 +641,7 @@ def _mistakes(
 
 
 def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
-    """Return how many keys a member leaves unused, and whether a required one is not there."""
+    """Return how many keys a member leaves unused, and whether a required key is missing."""
     lacks = any(field.required and field.key not in value for field in _fields_of(node).fields)
     return unused_keys(node, value), lacks
 

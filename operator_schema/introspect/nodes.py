@@ -1,11 +1,11 @@
-"""The node graph: what every renderer reads.
+"""The node graph, which describes the JSON values of a type; every renderer reads it.
 
 One small immutable class a kind of JSON value, with no behaviour. Cycles go through `RefNode`,
 so a graph is a finite tree of values that can be compared, printed and pickled.
 
-The `__new__` of the nodes that registration makes by the dozen is for speed alone: `ValueType` says
-how, and type checkers read the attributes. For speed, too, `type(node) is …` is written where nodes are
-met by the dozen: if a class has a metaclass, `isinstance` takes six times as long to say no.
+Nodes that registration makes by the dozen have their own `__new__`, only for speed: see `ValueType`; type
+checkers read the attributes. Also for speed, code that sees many nodes tests `type(node) is …`: `isinstance`
+takes six times as long to return False if a class has a metaclass.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ __all__ = [
 ]
 
 TAG: Final = "<tag>"
-"""The name of a field that its class holds: no instance has it as an attribute, no constructor takes it."""
+"""The name of the field for a Struct's tag: no instance has it as an attribute, no constructor takes it."""
 
 
 class Constraints(Value):
-    """What restricts the values of a node; None where nothing does.
+    """The restrictions on the values of a node; None for an absent one.
 
     Attributes:
         minimum: the least number.
@@ -76,7 +76,7 @@ class Constraints(Value):
         multiple_of: a positive number that divides every value.
         min_length: least number of characters, items or entries.
         max_length: greatest number of them.
-        pattern: a regular expression that is found in every string.
+        pattern: a regular expression that must match somewhere in every string.
     """
 
     minimum: float | None = None
@@ -106,13 +106,13 @@ TAKERS: Final[Mapping[str, tuple[ScalarType, ...]]] = {
 }
 """JSON type of a value, as `type_of` names it, to the types of the scalars that may take it.
 
-3.0 comes as a number and is an integer too. An integer stays one, and so does a number: `int | float` keeps
-the kind that was given.
+3.0 arrives as a number, and counts as an integer too. With `int | float`, integers stay integers and numbers
+stay numbers.
 """
 
 
 class AnyNode(Value):
-    """Any JSON value, handed through as it is."""
+    """Any JSON value, passed through unchanged."""
 
     description: str | None = None
 
@@ -138,7 +138,7 @@ class LiteralNode(Value):
 
     Attributes:
         values: the JSON values, in order of declaration.
-        members: what each of them decodes to, in the same order.
+        members: the Python values that they decode to, in the same order.
         table: `choice_key(value)` to member.
     """
 
@@ -166,7 +166,7 @@ class EnumNode(Value):
         type: the Enum.
         values: the members' JSON values, in order of declaration.
         table: `choice_key(value)` to member.
-        doc: the Enum's own docstring, which every other description wins over.
+        doc: the Enum's own docstring; every other description wins over it.
     """
 
     type: builtins.type[Enum]
@@ -193,10 +193,9 @@ class ArrayNode(Value):
 
     Attributes:
         items: node of each item.
-        container: the class that is built: list, tuple, set, frozenset or deque. Sets refuse
-            duplicates.
-        accepts: the class of what can be encoded; the container, or an abstract base of it.
-        constraints: on the number of items.
+        container: the class to build: list, tuple, set, frozenset or deque. Sets refuse duplicates.
+        accepts: the class of values that can be encoded: the container, or an abstract base of it.
+        constraints: the constraints on the number of items.
     """
 
     items: Node
@@ -237,9 +236,9 @@ class MapNode(Value):
         keys: node of each key: a string, an integer written in decimal, a choice of texts, or a
             leaf that reads strings.
         values: node of each value.
-        container: the class that is built: dict or OrderedDict.
-        accepts: the class of what can be encoded; the container, or an abstract base of it.
-        constraints: on the number of entries.
+        container: the class to build: dict or OrderedDict.
+        accepts: the class of values that can be encoded: the container, or an abstract base of it.
+        constraints: the constraints on the number of entries.
     """
 
     keys: Node
@@ -269,14 +268,14 @@ class Field(Value):
     Attributes:
         name: attribute name in Python.
         key: its JSON name.
-        node: what its value is; without null where `absent_is_none`.
+        node: the node of its value; without null if `absent_is_none`.
         required: whether the key must be there.
         default: the default value, or `dataclasses.MISSING`; factories stay with the class.
-        absent_is_none: whether an absent key and an explicit null both mean None, so that null
-            need not be in the schema.
-        init_only: whether the instance does not keep it (`InitVar`), so that it can't be encoded.
+        absent_is_none: whether an absent key and an explicit null both mean None, so that the schema needs no
+            null.
+        init_only: whether the instance doesn't store it (`InitVar`), so that it can't be encoded.
         description: for the model, or None.
-        examples: JSON values of the field; while its class is being read, as they are written there.
+        examples: JSON values of the field; while its class is being read, the values as written in the class.
     """
 
     name: str
@@ -330,11 +329,11 @@ class ObjectNode(Value):
 
     Attributes:
         type: the class that is built from it.
-        name: what messages and definitions call it, such as `Page[User]`.
-        form: what kind of class that is.
+        name: its name in messages and definitions, such as `Page[User]`.
+        form: the kind of class.
         fields: in the order of declaration.
         closed: whether unknown keys are refused.
-        doc: the class's own docstring, which every other description wins over.
+        doc: the class's own docstring; every other description wins over it.
     """
 
     type: builtins.type[Any]
@@ -361,11 +360,11 @@ class ObjectNode(Value):
 
 
 class UnionNode(Value):
-    """One of several nodes; the value alone says which.
+    """One of several nodes; the value alone decides which.
 
     Attributes:
         members: the nodes.
-        discriminator: the field that pydantic names as what distinguishes the members, or None.
+        discriminator: the field that pydantic names as its discriminator, or None.
     """
 
     members: tuple[Node, ...]
@@ -384,12 +383,12 @@ class UnionNode(Value):
 
 
 class Target(Value):
-    """What identifies a recursive type; two are equal when they mean the same type.
+    """The identity of a recursive type; two are equal if they mean the same type.
 
     Attributes:
-        identity: what only the same type shares.
-        name: what messages and definitions call it, such as `Node[int]`.
-        qualified: the same with modules, for when two types share a name.
+        identity: a key that only the same type has.
+        name: its name in messages and definitions, such as `Node[int]`.
+        qualified: the name with modules, for two types that share a name.
         is_object: whether it is a class with fields, rather than an alias.
     """
 
@@ -406,7 +405,7 @@ class Target(Value):
 
 
 class RefNode(Value):
-    """A place where a recursive type is used again; `Graph.definitions` has the node."""
+    """A place where a recursive type refers to itself; `Graph.definitions` has the node."""
 
     target: Target
     description: str | None = None
@@ -428,7 +427,7 @@ Node: TypeAlias = (
 
 
 def is_null(node: Node) -> bool:
-    """Return whether a node takes null alone."""
+    """Return whether a node takes only null."""
     return type(node) is ScalarNode and node.type == "null"
 
 
@@ -443,12 +442,12 @@ NO_ALIASES: Mapping[Target, Node] = {}
 
 
 class Graph(Value):
-    """What a type means.
+    """The meaning of a type, as nodes.
 
     Attributes:
         root: the node of the type itself.
-        definitions: the nodes of its recursive types, by what `RefNode.target` says.
-        aliases: the nodes of its type aliases, which are the same objects wherever they are used.
+        definitions: the nodes of its recursive types, by `RefNode.target`.
+        aliases: the nodes of its type aliases; each is the same object wherever the alias is used.
     """
 
     root: Node
@@ -478,7 +477,7 @@ ANY: Final = AnyNode()
 NULL: Final = ScalarNode("null")
 STRING: Final = ScalarNode("string")
 UNKNOWN: Final = AnyNode("an annotation that was complained about")
-"""The node of an annotation that could not be read; compare by identity."""
+"""The node of an annotation that could not be read; compare it by identity."""
 
 # `new_array(ArrayNode, …)` is `ArrayNode(…)` in 2,600 instructions instead of 3,600: calling a class
 # takes a detour.
@@ -490,4 +489,4 @@ new_map: Callable[..., MapNode] = MapNode.__new__
 new_object: Callable[..., ObjectNode] = ObjectNode.__new__
 new_union: Callable[..., UnionNode] = UnionNode.__new__
 field_draft: Callable[[], Any] = vars(Field)["_draft"]
-"""Makes a `Field` that still may change, until its `__class__` is set."""
+"""Makes a `Field` whose attributes can be changed until its `__class__` is set."""

@@ -1,7 +1,7 @@
-"""Classes with fields, and parameters of functions, as nodes of JSON objects.
+"""Makes nodes of JSON objects from classes with fields and from parameters of functions.
 
-Below are the checks whether a class can be built from its fields, and the descriptions that it brings: its
-`param_descriptions` and its docstrings.
+Also checks that a class can be built from its fields, and collects its descriptions from `param_descriptions`
+and docstrings.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["make_object"]
 
 
 _COMPUTING = frozenset({"dataclass", "attrs"})
-"""Classes with fields that their constructor may not take."""
+"""Forms of classes with fields that their constructor may not take."""
 
 
 def make_object(
@@ -56,8 +56,8 @@ def make_object(
     Args:
         reader: reads the annotations of the fields.
         cls: a class of that form.
-        form: as `form_of` says.
-        bindings: of its type parameters.
+        form: the form that `form_of` returns.
+        bindings: the bindings of its type parameters.
         place: the place that uses it; its owner is the name of the class in messages.
     """
     report = partial(_report, reader, place)
@@ -94,7 +94,7 @@ def make_object(
 
 
 def _with_metadata(reader: Reader, source: Declared, metadata: dict[str, Any], place: Place) -> Declared:
-    """Return a field with the metadata in its annotation; the metadata of the field itself wins."""
+    """Return a field together with the metadata in its annotation; the field's own metadata wins."""
     default = metadata.pop("default", None)
     if default is not None and source.default is MISSING and not source.has_factory:
         reader.complain(place, "bad_default", default.message, default.remedy)
@@ -110,7 +110,7 @@ def _report(
     remedy: str,
     near: str | None = None,
 ) -> None:
-    """Complain about a field, or another attribute, of the class at a place."""
+    """Complain about a field or another attribute of a class."""
     reader.complain(Place((*place.path, step), place.owner, place.scope), code, message, remedy, near)
 
 
@@ -126,22 +126,22 @@ def _make_field(
     place: Place,
     report: Callable[..., None],
 ) -> Field:
-    """Make a field of what its class declares, and note what can only be checked later.
+    """Make a field from its declaration, and note defaults and examples that can only be checked later.
 
     Args:
         reader: takes the notes.
-        source: as declared.
-        node: of its annotation.
-        given: field name to description, which wins over every other.
-        documented: field name to text in a docstring, which wins over a leaf's own alone.
-        place: of the class.
-        report: takes step, code, message, remedy and suggestion of each complaint.
+        source: the declaration.
+        node: the node of its annotation.
+        given: field name to description; it wins over every other.
+        documented: field name to text in a docstring; it only wins over a leaf's own description.
+        place: the place of the class.
+        report: called with step, code, message, remedy and suggestion of each complaint.
     """
     name, default = source.name, source.default
     absent_is_none = False
     if default is None or node.__class__ is UnionNode:
         node, absent_is_none = _without_null(source, node)
-    alias, description, examples = _said_of(source, node, given, documented, report)
+    alias, description, examples = _alias_and_texts(source, node, given, documented, report)
     # What `Field.__new__` does. Calling that with nine arguments takes 3 % of registering a dataclass.
     field = field_draft()
     field.name = name
@@ -169,7 +169,7 @@ _OF_OTHERS: Final[frozenset[type]] = frozenset({UnionNode, RefNode})
 
 
 def _hides_null(node: Node) -> bool:
-    """Return whether null may still be in a node: behind a reference, in an inner union, or described."""
+    """Return whether a node may still have null: behind a reference, in an inner union, or described."""
     members = node.members if isinstance(node, UnionNode) else (node,)
     return any(type(member) in _OF_OTHERS or is_null(member) for member in members)
 
@@ -177,7 +177,7 @@ def _hides_null(node: Node) -> bool:
 _NO_METADATA: tuple[None, None, tuple[Any, ...]] = (None, None, ())
 
 
-def _said_of(
+def _alias_and_texts(
     source: Declared,
     node: Node,
     given: Mapping[str, str],
@@ -210,7 +210,7 @@ def _read_metadata(
 
 
 def _report_misspelt_key(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> None:
-    """Complain about a key that can only mean `description`; all others may be for somebody else."""
+    """Complain about a metadata key that is surely a misspelt `description`; others may be foreign."""
     for key in metadata:
         if isinstance(key, str) and nearest(key, ("description",), _SURELY_MEANT) is not None:
             message = f"metadata[{quote(key)}] has no effect"
@@ -219,7 +219,7 @@ def _report_misspelt_key(metadata: Mapping[Any, Any], name: str, report: Callabl
 
 
 _SURELY_MEANT: Final = 0.9
-"""How like a name another has to be: "descripton" is, "descriptor" isn't."""
+"""How similar a key must be to count as misspelt: "descripton" is, "descriptor" isn't."""
 
 
 def _report_surrogates(
@@ -233,10 +233,10 @@ def _report_surrogates(
 
 
 def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
-    """Take null out of a node; return also whether the field is None when its key is absent.
+    """Take null out of a node, and return whether the field is None when its key is absent.
 
-    The schema of a field that is None without its key needs no null: leaving the key out means the
-    same. A TypedDict has no such fields: an absent key is absent.
+    If a field is None when its key is absent, its schema needs no null, because leaving the key out means the
+    same. A TypedDict has no such fields: there, an absent key is absent.
     """
     none_by_default = source.default is None
     if (
@@ -272,7 +272,7 @@ def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None
 
 
 def _report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> None:
-    """Complain about each field whose JSON key an earlier one has already."""
+    """Complain about each field that has the same JSON key as an earlier one."""
     first: dict[str, str] = {}
     for field in fields:
         other = first.setdefault(field.key, field.name)
@@ -282,13 +282,13 @@ def _report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> 
 
 
 def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report: Report) -> None:
-    """Complain about what keeps a class as a whole from being built from its fields.
+    """Complain if a class as a whole can't be built from its fields.
 
     Args:
         cls: a class of that form.
-        form: as `form_of` says.
-        names: of its fields, in order.
-        report: takes step, code, message, remedy and suggestion of each complaint.
+        form: the form that `form_of` returns.
+        names: the names of its fields, in order.
+        report: called with step, code, message, remedy and suggestion of each complaint.
     """
     if "pydantic" in sys.modules:
         from .foreign_classes import report_unfollowed
@@ -309,7 +309,7 @@ def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report
 
 
 _DECORATED: dict[ObjectForm, str] = {"dataclass": "__dataclass_fields__", "attrs": "__attrs_attrs__"}
-"""The classes that a decorator makes, to the attribute by which one is recognized."""
+"""The forms of classes that a decorator makes, each with the attribute that marks such a class."""
 
 
 def _report_decorated(
@@ -368,7 +368,7 @@ def _misfits(cls: Any, names: Mapping[str, object]) -> tuple[list[str], list[str
     """Compare fields with `__init__`, which may be written by hand here or in a base.
 
     Returns:
-        The fields that it does not take by name, and the parameters that no field is for.
+        The fields that `__init__` doesn't take by name, and its parameters that have no field.
     """
     init = cls.__init__
     code = getattr(init, "__code__", None)
@@ -398,19 +398,19 @@ def describe_fields(
     report: Report,
     attribute_docs: bool,
 ) -> tuple[str | None, Mapping[str, str], Mapping[str, str]]:
-    """Gather the descriptions that a class brings, along its MRO, the nearest class first.
+    """Collect the descriptions of a class and its fields along its MRO, the nearest class first.
 
     Args:
         cls: a class of that form.
-        form: as `form_of` says.
-        given: descriptions that come from elsewhere and win over the class's own, or None.
+        form: the form that `form_of` returns.
+        given: descriptions from elsewhere, which win over the class's own; or None.
         names: its fields by name.
-        report: takes step, code, message, remedy and suggestion of each complaint.
+        report: called with step, code, message, remedy and suggestion of each complaint.
         attribute_docs: whether to read the docstrings below attributes, which needs the source.
 
     Returns:
-        The text of the class itself, or None; field name to text in `param_descriptions`, which wins
-        over every other; field name to text in a docstring, which wins over a leaf's own alone.
+        The text of the class itself, or None; field name to text in `param_descriptions`, which wins over
+        every other; field name to text in a docstring, which only wins over a leaf's own description.
     """
     docstrings = _docstrings(cls, form)
     text: str | None = None
@@ -457,7 +457,7 @@ _OF_EVERY_CLASS: Final = frozenset(
     }
     | {"__match_args__", "__firstlineno__", "__static_attributes__", "__annotate_func__", *dir(object)}
 )
-"""Names that are left out at once: nearly all that a class has besides its fields."""
+"""Names to skip at once: nearly everything that a class has besides its fields."""
 
 
 def _report_misspelt(
@@ -465,7 +465,7 @@ def _report_misspelt(
 ) -> None:
     for name in sorted(others):
         value: object = members[name]
-        kind = type(value)  # it may do anything when it is asked for its class
+        kind = type(value)  # asking the value for its `__class__` may run any code
         if not hasattr(kind, "items") or name.startswith("__") or not issubclass(kind, Mapping):
             continue
         remedy = f"Rename it to {ATTRIBUTE}"
@@ -478,10 +478,10 @@ def _report_misspelt(
 
 
 _LIKENESS = 0.84
-"""How similar a misspelt name is at least: `parameters_description` is, `descriptions` isn't."""
+"""How similar a name must be to count as misspelt: `parameters_description` is, `descriptions` isn't."""
 
 _LENGTHS = range(12, 24)
-"""How long such a name is without `_`: difflib, which takes time to import, is asked about no other."""
+"""The possible lengths of such a name without `_`; for others, the slow import of difflib isn't needed."""
 
 
 def _is_misspelt(name: str) -> bool:
@@ -489,9 +489,9 @@ def _is_misspelt(name: str) -> bool:
 
 
 def _describes(texts: Mapping[object, object], names: Mapping[str, Declared]) -> bool:
-    """Return whether most keys are names of fields and all values are texts, at least one with several words.
+    """Return whether a dict surely describes fields: all values are texts, most keys are names of fields.
 
-    Units, column names and other keys for programs are single words.
+    At least one text must have several words, because units, column names and the like are single words.
     """
     if len(texts) >= 2 * len(names) or 2 * sum(key in names for key in texts) <= len(texts):
         return False
@@ -509,7 +509,7 @@ def _checked(cls: type, source: object, names: Mapping[str, Declared], report: R
         known: dict[str, str] = given
         are_texts = _TEXT.issuperset(map(type, known)) and _TEXT.issuperset(map(type, known.values()))
         if are_texts and known.keys() <= names.keys():
-            return known  # most often all is well, and it need not be copied
+            return known  # usually everything is valid, so no copy is needed
     right: dict[str, str] = {}
     unknown: list[object] = []
     for key, text in cast("Mapping[object, object]", source).items():
@@ -527,7 +527,7 @@ def _checked(cls: type, source: object, names: Mapping[str, Declared], report: R
 _TEXT: Final = frozenset({str})
 
 _MOST_SUGGESTIONS: Final = 20
-"""Unknown names that the nearest field is looked for: comparing each with all would be quadratic."""
+"""How many unknown names get the nearest field as a suggestion: comparing all with all would be quadratic."""
 
 
 def _report_unknown(
@@ -595,13 +595,13 @@ def _may_be_described(cls: type, name: str) -> bool:
 
 
 def text_or_report(metadata: Mapping[Any, Any], key: str, name: str, report: Report) -> str | None:
-    """Return the text that a field's metadata has under a key, None where there is none.
+    """Return the text under a key of a field's metadata, or None.
 
     Args:
-        metadata: of a dataclass field.
+        metadata: the metadata of a dataclass field.
         key: `description` or `alias`.
-        name: of the field, for the complaint when the entry is not a string.
-        report: takes step, code, message, remedy and suggestion of the complaint.
+        name: the name of the field, for the complaint when the entry is not a string.
+        report: called with step, code, message, remedy and suggestion of the complaint.
     """
     text = metadata.get(key)
     if text is None or isinstance(text, str):

@@ -1,7 +1,7 @@
-"""Which values of an object do other objects take as well?
+"""Which values fit two members of a union?
 
-Registration, the compiled tier, encoding and `check` ask this about the members of a union: two that take the
-same values are refused, or the value is.
+Registration, the compiled tier, encoding and `check` need the answer: either two members that take the same
+values are refused, or such a value is.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ __all__ = ["Marks", "Objects", "is_always_written", "overlapping_names"]
 _OBJECT_ALONE = frozenset({"object"})
 _LAX = frozenset({"string", "integer", "number", "boolean"})
 _LEVELS = 3
-"""Levels of objects inside objects that are compared."""
+"""How many levels of objects inside objects are compared."""
 
 
 class Objects:
-    """The objects of a union, and which of them take values of others.
+    """The objects of a union, with comparisons of the values that they take.
 
     Args:
-        members: of the union; those that aren't objects don't count.
-        definitions: of the graph.
+        members: the members of the union; only objects count.
+        definitions: the definitions of the graph.
 
     Attributes:
         shapes: number of a member to its fields.
@@ -48,20 +48,20 @@ class Objects:
         self.shapes = {i: shape for i, shape in found if shape is not None}
 
     def _required_tags(self) -> set[str]:
-        """Return the keys that are going to be required, and written, because they are tags."""
+        """Return the keys of tags, which will be required and always written."""
         if self._tags is None:
             self._tags = {tag.key for tag in tags_of(self._members, of_all=False)}
         return self._tags
 
     def marks(self, node: ObjectNode) -> Marks:
-        """Return what distinguishes an object from others."""
+        """Return the marks of an object: the facts that distinguish it from others."""
         marks = self._marks.get(id(node))
         if marks is None:
             marks = self._marks[id(node)] = Marks(node)
         return marks
 
     def differ(self, one: int, other: int) -> bool:
-        """Return whether instances of two members are written in different ways, so that both can be read."""
+        """Return whether instances of two members are written differently enough to read each as itself."""
         first, second, is_lax = self._pair(one, other)
         tags = self._required_tags() & first.fields.keys() & second.fields.keys()
         if any(all(_is_kept_choice(marks.fields[key]) for marks in (first, second)) for key in tags):
@@ -71,18 +71,18 @@ class Objects:
         return self._refuses(first, second, is_lax=is_lax) and self._refuses(second, first, is_lax=is_lax)
 
     def exclude(self, one: int, other: int) -> bool:
-        """Return whether it is certain that no value at all fits two members."""
+        """Return whether certainly no value fits both of two members."""
         first, second, is_lax = self._pair(one, other)
         return self._refuses(first, second, is_lax=is_lax, is_written=False, is_certain=True)
 
     def share(self, one: int, other: int) -> bool:
-        """Return whether a value without unused keys may fit two members."""
+        """Return whether some value may fit both of two members without unused keys."""
         first, second, is_lax = self._pair(one, other)
         is_close = first.required <= second.fields.keys() and second.required <= first.fields.keys()
         return is_close and not self._refuses(first, second, is_lax=is_lax, is_written=False)
 
     def is_read_as(self, one: int, other: int) -> bool:
-        """Return whether what a member writes may be a value of another one, without unused keys."""
+        """Return whether an encoded value of one member may fit another one, without unused keys."""
         first, second, is_lax = self._pair(one, other)
         return first.written <= second.fields.keys() and not self._refuses(
             first, second, is_lax=is_lax, is_certain=True
@@ -91,19 +91,19 @@ class Objects:
     def distinguishing_field(
         self, member: int, others: Iterable[int], value: Mapping[str, object]
     ) -> Field | None:
-        """Return a field that makes an object one member of a union and none of some others.
+        """Return a field that, added to an object, makes it fit one member of a union and not some others.
 
         Args:
             member: number of the member.
-            others: numbers of the others, which the object fits as well.
-            value: the object, which doesn't have the field yet.
+            others: numbers of the other members that the object fits.
+            value: the object, without the field.
         """
         left = [field for field in self.shapes[member].fields if field.key not in value]
         left.sort(key=lambda field: not field_choices(field))
         return next((field for field in left if self._sets_apart(field, member, others)), None)
 
     def _sets_apart(self, field: Field, member: int, others: Iterable[int]) -> bool:
-        """Return whether objects with a field aren't other ones, or leave one more key of them unused."""
+        """Return whether a field of one member is unknown to the other members, or has no value in common."""
         for other in others:
             _, marks, is_lax = self._pair(member, other)
             same = marks.fields.get(field.key)
@@ -126,17 +126,16 @@ class Objects:
         is_certain: bool = False,
         levels: int = _LEVELS,
     ) -> bool:
-        """Return whether an object refuses all values of another one.
+        """Return whether one object refuses all values of another one.
 
         Args:
-            one: the object whose values are looked at.
+            one: the object whose values are considered.
             other: the object that may refuse them.
             is_lax: whether a leaf reads one of them.
-            is_written: whether only values count that are written from instances, with all keys that such
-                values have.
-            is_certain: whether only that counts which holds for every value. A leaf may convert values, or
-                have a validator that takes others than its schema says.
-            levels: of objects inside them that are compared.
+            is_written: whether only encoded instances count, with all the keys that these always have.
+            is_certain: whether it must hold for every value. A leaf may convert values, or have a validator
+                that takes values outside its schema.
+            levels: how many levels of inner objects are compared.
         """
         if is_certain and is_lax:
             return False
@@ -203,14 +202,14 @@ def _has_leaf(nodes: Iterable[Node]) -> bool:
 
 
 def overlapping_names(node: Node, definitions: Mapping[Target, Node]) -> list[tuple[str, str]]:
-    """Return the names of members of a union, by twos, that the same object may fit.
+    """Return pairs of names of union members that the same object may fit.
 
     Args:
         node: any; only a union has members.
-        definitions: of the graph.
+        definitions: the definitions of the graph.
 
     Returns:
-        A few of them; nothing for the alternatives of a JSON Schema document, which mean nothing else.
+        A few pairs; none for the alternatives of a JSON Schema document, which may overlap on purpose.
     """
     members = flat_members(node, definitions) if isinstance(node, UnionNode) else []
     if any(tag.required for tag in tags_of(members)):
@@ -227,13 +226,13 @@ _MOST_NAMED = 3
 
 
 class Marks:
-    """What distinguishes an object from others.
+    """The facts that distinguish an object from others.
 
     Attributes:
         fields: by JSON key.
         required: keys that every value has.
         written: keys that every encoded instance has.
-        choices: key of those to the values that it may have there, where they are few.
+        choices: those keys that have a fixed set of values, each with that set.
     """
 
     __slots__ = ("choices", "fields", "required", "written")
@@ -247,7 +246,7 @@ class Marks:
 
 
 def choice_keys(field: Field) -> frozenset[Hashable]:
-    """Return the values of a field that takes no others than a few, comparable; nothing for any other."""
+    """Return the comparable values of a field with a fixed set of values; none for any other field."""
     return frozenset(map(choice_key, field_choices(field)))
 
 

@@ -1,7 +1,7 @@
-"""Which keys do the unions inside a model of pydantic require?
+"""Which keys do the unions inside a pydantic model require?
 
-A union with `Field(discriminator="kind")` refuses an object without the key, but pydantic's schema lets the
-key be left out where its field has a default. A class that is also used alone has two definitions.
+A union with `Field(discriminator="kind")` refuses an object without the key, but pydantic's schema doesn't
+require the key if its field has a default. A class that is also used outside of unions gets two definitions.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _PREFIX: Final = "#/$defs/"
 
 
 def with_required_discriminators(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose unions require what pydantic requires of their members.
+    """Return a schema whose unions require the discriminators that pydantic requires.
 
     Args:
-        schema: for reading, as pydantic makes it.
+        schema: pydantic's schema for reading.
     """
     definitions: dict[str, Any] = schema.get("$defs", {})
     uses: dict[str, set[Keys]] = {name: set() for name in definitions}
@@ -56,7 +56,7 @@ def with_required_discriminators(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _names(uses: dict[str, set[Keys]]) -> dict[tuple[str, Keys], str]:
-    """Return a name for each definition and each set of keys that it requires; no two are the same.
+    """Return a unique name for each definition and each set of keys required of it.
 
     Args:
         uses: names of definitions to the sets of keys that are required of them.
@@ -76,12 +76,12 @@ def _names(uses: dict[str, set[Keys]]) -> dict[tuple[str, Keys], str]:
 
 
 def _requiring(part: Any, keys: Keys, meant: Meant) -> Any:
-    """Return a part of a schema that requires some keys.
+    """Return a part of a schema, changed so that it requires some keys.
 
     Args:
-        part: of the schema.
-        keys: that its objects require.
-        meant: what a reference becomes whose objects require some keys.
+        part: the part of the schema.
+        keys: the keys that its objects must have.
+        meant: returns the reference to the variant of a definition that requires some keys.
     """
     if is_array(part):
         return [_requiring(each, _NONE, meant) for each in part]
@@ -101,7 +101,7 @@ def _requiring_object(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[st
 
 
 def _requiring_union(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[str, Any]:
-    """Return a union with a discriminator, whose members require some keys, in what refers to them, too."""
+    """Return a union with a discriminator so that its members and references to them require keys."""
     members = part["oneOf"]
     made = [_requiring(each, keys, meant) for each in members]
     names = dict(pair for old, new in zip(members, made, strict=True) for pair in _renamed(old, new))
@@ -110,7 +110,7 @@ def _requiring_union(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[str
 
 
 def _renamed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the references of a member of a union, each with what it became."""
+    """Yield the references of a union's member, each with the reference that replaces it."""
     if "$ref" in old:
         yield old["$ref"], new["$ref"]
     for each, other in zip(old.get("oneOf", ()), new.get("oneOf", ()), strict=True):

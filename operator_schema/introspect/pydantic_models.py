@@ -1,11 +1,11 @@
 """pydantic models and types: leaves with their own schema, validator and serializer. Nothing is imported.
 
-A model stays pydantic's: `model_json_schema` describes it, `model_validate_json` reads it (so that
-strict models and formats mean what they mean for JSON), its serializer writes it. What it writes is
-read again before it counts: an instance can be changed, or made without validation.
+pydantic itself does the work: `model_json_schema` describes a model, `model_validate_json` reads it (so that
+strict models and formats follow the rules for JSON), its serializer writes it. Written text is read again as
+a check, because an instance can be changed, or made without validation.
 
-The result of a tool is only written: there the schema is the one for writing, with computed fields and
-the keys that are written, which need not be those that are read.
+The result of a tool is only written. Its schema is the one for writing, with computed fields and the written
+keys, which may differ from those that are read.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _Schema = dict[str, Any]
 
 
 def is_model(cls: Any) -> bool:
-    """Return whether a class is a model of pydantic, of whatever version."""
+    """Return whether a class is a pydantic model, of any version of pydantic."""
     return hasattr(cls, "model_json_schema") or (hasattr(cls, "__fields__") and hasattr(cls, "parse_obj"))
 
 
 def model_leaf(cls: Any, *, of_results: bool) -> SchemaLeaf[Any] | tuple[str, str]:
-    """Return the leaf of a model; if it can't be used, what is wrong and what to do.
+    """Return the leaf of a model, or message and remedy if it can't be used.
 
     Args:
         cls: the model.
-        of_results: whether values are only written, so that the schema is that for writing.
+        of_results: whether values are only written, so that the leaf has the schema for writing.
     """
     if not hasattr(cls, "model_json_schema"):
         return "it is a model of pydantic 1", "Derive it from pydantic 2's BaseModel, or make it a dataclass"
@@ -72,10 +72,10 @@ def _leaf_of(cls: type, values: type, model: Any, *, of_results: bool) -> Schema
 
 
 def type_leaf(cls: Any, *, of_results: bool) -> SchemaLeaf[Any] | tuple[str, str] | None:
-    """Return the leaf of a class that tells pydantic how it is read, as `HttpUrl` does; None for any other.
+    """Return the leaf of a class with its own pydantic schema, such as `HttpUrl`; None for any other.
 
     Args:
-        cls: no model, and nothing that this package reads by itself.
+        cls: a class that isn't a model, and that this package doesn't read by itself.
         of_results: whether values are only written.
     """
     if not hasattr(cls, "__get_pydantic_core_schema__"):
@@ -100,11 +100,11 @@ _REFUSED: Final = {
         "Write datetime, with the leaf for local times",
     ),
 }
-"""By name of pydantic's type: why it can't be used, and what to do."""
+"""By name of a pydantic type: why it can't be used, and the remedy."""
 
 
 class _AsModel:
-    """A type with the methods of a model, which pydantic's `TypeAdapter` has under other names."""
+    """A type with the methods of a model; pydantic's `TypeAdapter` has them under other names."""
 
     def __init__(self, cls: type) -> None:
         adapter = sys.modules["pydantic"].TypeAdapter(cls)
@@ -121,11 +121,11 @@ _VALUES: Final = {
     **dict.fromkeys(("IPvAnyAddress", "IPvAnyInterface"), ("ipaddress", "_BaseAddress")),
     "IPvAnyNetwork": ("ipaddress", "_BaseNetwork"),
 }
-"""Module and class of the values, by the name of pydantic's type, where they aren't instances of it."""
+"""By name of a pydantic type: module and class of its values, if they aren't instances of the type."""
 
 
 def _lost_key(cls: Any) -> str | None:
-    """Return which key a model writes and doesn't read, None if there is none that is known."""
+    """Return a message about a key that a model writes but doesn't read, None if none is known."""
     try:
         read: _Schema = cls.model_json_schema()
         written: _Schema = cls.model_json_schema(mode="serialization")
@@ -142,7 +142,7 @@ def _lost_key(cls: Any) -> str | None:
 
 
 def _types_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
-    """Return the JSON types that a schema allows, all of them where it does not say."""
+    """Return the JSON types that a schema allows; all of them if it has no restriction."""
     named = schema.get("type")
     if named is not None:
         return [named] if isinstance(named, str) else list(named)
@@ -157,7 +157,7 @@ def _types_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
 
 
 def _shape_of(cls: Any, schema: _Schema, root: _Schema, levels: int) -> ObjectNode | None:
-    """Return the fields of a model as its schema has them; None if it isn't an object with fields."""
+    """Return the fields of a model from its schema; None if it isn't an object with fields."""
     if "$ref" in schema:
         return _shape_of(cls, resolve(root, schema["$ref"]), root, levels)
     if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
@@ -187,7 +187,7 @@ def _field(key: str, node: Node, *, required: bool) -> Field:
 
 
 def _node_of(cls: Any, schema: Any, root: _Schema, levels: int) -> Node:
-    """Return which values a part of a model's schema takes, as far as messages need it."""
+    """Return a node for a part of a model's schema, only as exact as messages need it."""
     if not isinstance(schema, dict) or levels < 0:
         return ANY
     part = cast("_Schema", schema)
@@ -209,12 +209,12 @@ def _node_of(cls: Any, schema: Any, root: _Schema, levels: int) -> Node:
 
 
 def guessed_unions(node: Node) -> Iterator[tuple[tuple[str, ...], Node]]:
-    """Yield the unions inside a model among whose members pydantic chooses by itself, each with its path.
+    """Yield the unions inside a model whose member pydantic guesses, each with its path.
 
-    Where a discriminator or a function chooses, the schema says `oneOf`.
+    If a discriminator or a function chooses the member, the schema has `oneOf` instead.
 
     Args:
-        node: any; only a model of pydantic has such unions.
+        node: any node; only a pydantic model has such unions.
     """
     model = node.leaf.placeholder if isinstance(node, LeafNode) else None
     if not isinstance(model, _Model):
@@ -237,7 +237,7 @@ def guessed_unions(node: Node) -> Iterator[tuple[tuple[str, ...], Node]]:
 
 
 def _inside(part: _Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the parts of a part of a schema, each with the steps that lead to its values."""
+    """Yield the direct parts of a schema, each with the steps that lead to its values."""
     for key, inner in part.get("properties", {}).items():
         yield (key,), inner
     for keyword in ("items", "additionalProperties"):
@@ -264,7 +264,7 @@ _SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 
 
 class _Model(Value):
-    """A model with its schema; also the placeholder of its leaf, as making an instance takes long."""
+    """A model with its schema; also the placeholder of its leaf, because making an instance takes long."""
 
     cls: Any
     schema: Mapping[str, Any]
@@ -272,7 +272,7 @@ class _Model(Value):
 
 
 class _ModelDecoder(ShapedDecoder):
-    """Read the values of a model."""
+    """Reads the values of a model."""
 
     model: _Model
 
@@ -301,7 +301,7 @@ def _read(cls: Any, text: str | bytes, value: Any, **names: bool) -> Any:
 
 
 class _ModelEncoder(CheckedEncoder):
-    """Write the values of a model so that they can be read again."""
+    """Writes the values of a model so that they can be read again."""
 
     model: _Model
 
@@ -332,7 +332,7 @@ class _ModelEncoder(CheckedEncoder):
 
 
 class _ResultEncoder(CheckedEncoder):
-    """Write the values of a model for those who only read: with computed fields."""
+    """Writes the values of a model as results, with computed fields."""
 
     model: _Model
 
@@ -368,9 +368,10 @@ def _write_checked(cls: Any, value: Any) -> bytes:
 
 
 def _write(cls: Any, value: Any, *, warnings: str, by_alias: bool = True, round_trip: bool = True) -> bytes:
-    """Return the JSON text of an instance: the fields of `cls`, not those of its own class.
+    """Return the JSON text of an instance with the fields of `cls`, not those of a subclass.
 
-    `round_trip` leaves computed fields out, which can't be read, and writes a `Json` as it is read.
+    `round_trip` leaves out computed fields, which can't be read, and writes a `Json` in the form in which it
+    is read.
     """
     text: bytes = cls.__pydantic_serializer__.to_json(
         value, by_alias=by_alias, round_trip=round_trip, warnings=warnings
@@ -379,7 +380,7 @@ def _write(cls: Any, value: Any, *, warnings: str, by_alias: bool = True, round_
 
 
 def _reason_of(error: ValueError) -> str:
-    """Return what pydantic's serializer says about the first value that it warns about."""
+    """Return the first warning of pydantic's serializer, on one line."""
     lines = [line.strip() for line in str(error).splitlines()]
     found = [line.removeprefix(_WARNING).removesuffix(")") for line in lines if line.startswith(_WARNING)]
     return found[0].replace(_DOUBT, "") if found else " ".join(lines)
@@ -388,7 +389,7 @@ def _reason_of(error: ValueError) -> str:
 _READ_AS_ANOTHER: Final = "what it writes would be read back as another value"
 _NOT_WRITTEN: Final = "it holds a secret, which is never written"
 _HIDDEN: Final = b'"**********"'
-"""How a secret of pydantic is written, whatever it is."""
+"""The text that pydantic writes in place of any secret."""
 _WARNING: Final = "PydanticSerializationUnexpectedValue("
 _DOUBT: Final = " - serialized value may not be as expected"
 
@@ -398,7 +399,7 @@ def problems_of(error: Any, value: Any) -> list[Finding]:
 
     Args:
         error: a `ValidationError`.
-        value: what it is about, for paths.
+        value: the JSON value with the errors, for paths.
     """
     return [_problem(entry, value) for entry in error.errors(include_url=False, include_context=False)]
 
@@ -418,7 +419,7 @@ _SAID_LENGTH: Final = 180
 
 
 def _path(loc: Sequence[Any], value: Any, *, is_absent: bool) -> tuple[str | int, ...]:
-    """Return the steps of a location that lead through a value; others name members of unions."""
+    """Return the steps of a location that lead through a value, without names of union members."""
     path: list[str | int] = []
     for number, step in enumerate(loc, 1):
         is_item = is_array(value) and isinstance(step, int) and step < len(value)
@@ -452,7 +453,7 @@ _CODES: Final[dict[str, ValueCode]] = {
     "value_error": "rejected",
     "assertion_error": "rejected",
 }
-"""By pydantic's type of error."""
+"""Our code for each type of pydantic error."""
 
 
 def _code(kind: str) -> ValueCode:
@@ -464,7 +465,7 @@ def _code(kind: str) -> ValueCode:
 
 
 def _sample_of(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
-    """Return a small value that probably fits a schema; the model itself says whether it does."""
+    """Return a small value that probably fits a schema; the model itself checks it later."""
     if depth > _FOLLOWED:
         message = "no small value is known"
         raise ValueError(message)

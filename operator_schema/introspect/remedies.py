@@ -1,4 +1,4 @@
-"""Remedies for annotations that aren't supported, or whose own code raises something."""
+"""Remedies for annotations that aren't supported, or whose own code raises an error."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SPELLINGS: Final[dict[Any, str]] = {
     typing.NamedTuple: "Write a class that derives from it: class Name(NamedTuple): …",
     typing.Union: "Write X | Y with the types in place of X and Y, such as int | str",
 }
-"""Frequent mistakes, and what to do about them."""
+"""Frequent mistakes and their remedies."""
 
 
 _OWN_CHECKS: Final[dict[ObjectForm, str]] = {
@@ -47,15 +47,15 @@ _OWN_CHECKS: Final[dict[ObjectForm, str]] = {
     "attrs": "in __attrs_post_init__",
     "function": "in the function, which can raise CallError",
 }
-"""Where the code of an owner of annotations checks values, for those that have code."""
+"""By form of class: where its own code can check values, for forms that have code."""
 
 
 def remedy_in(scope: Scope, remedy: str) -> str:
-    """Return a remedy as it reads in a scope: `in __post_init__` becomes what the owner of the scope has.
+    """Adapt a remedy to a scope: replace `in __post_init__` by the place where its owner checks values.
 
     Args:
-        scope: of the annotation that the remedy is for.
-        remedy: as for the annotation of a dataclass.
+        scope: the scope of the annotation.
+        remedy: the remedy for an annotation in a dataclass.
     """
     while type(scope.owner).__name__ == "TypeAliasType":  # of typing, or of typing_extensions
         scope = scope.outside()
@@ -68,8 +68,8 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
     """Return the remedy for an annotation that isn't supported.
 
     Args:
-        annotation: what it is.
-        is_root: whether it is the whole type, for which a value may be given by mistake.
+        annotation: the annotation.
+        is_root: whether it is the whole type; somebody may have given a value instead by mistake.
     """
     if is_root and isinstance(annotation, FunctionType):
         name = annotation.__name__
@@ -101,7 +101,7 @@ def remedy_for(annotation: Any, *, is_root: bool) -> str:
 
 
 def _inside_annotated(value: Any, kind: type) -> str | None:
-    """Return what to write instead of metadata in the place of its type."""
+    """Return what to write instead of metadata that stands in place of its type."""
     if is_foreign(value):
         name = kind.__name__
         return f"Write it after the type: Annotated[…, {_CALLED.get(name, name)}(…)]"
@@ -115,7 +115,7 @@ _CALLED: Final = {"FieldInfo": "Field"}
 
 
 def _as_literal(value: Any, kind: type) -> str | None:
-    """Return what to write instead of a list of choices, whatever their own texts are."""
+    """Return what to write instead of a list of choices, such as `Literal[…]`."""
     if kind not in {list, tuple, set, frozenset} or not value or {type(each) for each in value} - _CHOICES:
         return None
     return 'If these are the values to choose from, write Literal[…], such as Literal["low", "high"]'
@@ -127,14 +127,14 @@ _GIVE_A_TYPE: Final = "Give a type, such as str, list[int] or a dataclass"
 
 
 def _is_of_user(cls: type) -> bool:
-    """Return whether a class was written by somebody who could also write a dataclass."""
+    """Return whether a class is the user's own, so that a dataclass could replace it."""
     if cls.__module__.partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
         return False
     return bool(annotations_of(cls)) or isinstance(cls.__dict__.get("__init__"), FunctionType)
 
 
 def _spelling(annotation: Any) -> str | None:
-    """Return the meaning of something that looks like an annotation."""
+    """Return the remedy for a common misspelling of an annotation, or None."""
     known = [_SPELLINGS[what] for what in (annotation, get_origin(annotation)) if _is_spelled(what)]
     if known:
         return known[0]
@@ -157,7 +157,7 @@ def _spelling(annotation: Any) -> str | None:
 
 
 def _has_types_as_fields(annotation: Any) -> bool:
-    """Return whether a dict has a type for each of its texts: `{"x": int}`."""
+    """Return whether a dict maps names to types: `{"x": int}`."""
     if annotation.__class__ is not dict or not annotation:
         return False
     return all(isinstance(key, str) and is_type(value) for key, value in annotation.items())
@@ -168,17 +168,17 @@ def _is_spelled(annotation: Any) -> bool:
 
 
 def raise_for(error: Exception, name: str, about: str) -> NoReturn:
-    """Raise the `SchemaError` for what was raised while something was registered; our own errors unchanged.
+    """Raise a `SchemaError` for an error during registration, or our own errors unchanged.
 
-    Classes, their metaclasses and metadata are somebody else's code, and may do anything when they are read.
+    Classes, their metaclasses and metadata are foreign code, and may raise any error when they are read.
 
     Args:
-        error: what was raised.
-        name: of what was to be registered.
-        about: what that is, such as `function`.
+        error: the error.
+        name: name of the thing to register.
+        about: the kind of thing, such as `function`.
 
     Raises:
-        SchemaError: the code of a type raised it; it is the cause.
+        SchemaError: the code of a type raised the error, which is its cause.
         Exception: the given error, if it is one of this package or of the machine.
     """
     if isinstance(error, (SchemaError, MemoryError, RecursionError)) or _is_own(error):
@@ -191,10 +191,10 @@ def raise_for(error: Exception, name: str, about: str) -> NoReturn:
 def _is_own(error: Exception) -> bool:
     """Return whether a `raise` of this package raised an exception.
 
-    A class may also have something in it that isn't what it should be, such as no `__hash__`: then a line of
-    this package fails that has no `raise`.
+    A faulty class, such as one without `__hash__`, may also make a line of this package fail that has no
+    `raise`.
     """
-    last = cast("TracebackType", error.__traceback__)  # it was caught
+    last = cast("TracebackType", error.__traceback__)  # a caught exception has one
     while last.tb_next is not None:
         last = last.tb_next
     module = last.tb_frame.f_globals.get("__name__")

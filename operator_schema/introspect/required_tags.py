@@ -1,8 +1,8 @@
-"""Which tags are required inside unions, whatever their defaults?
+"""Which tags are required inside unions, although their fields have defaults?
 
-An object that leaves out its tag could be any member of its union, and decoding never guesses. So a member
-of a union is another node than the same class alone, where the field keeps its default and may be left out.
-A recursive class that is used in both ways has two definitions.
+An object without its tag could be any member of its union, and decoding never guesses. So a class has one
+node as a member of a union, and another node elsewhere, where the field with a default may be left out. A
+recursive class that is used in both ways has two definitions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def with_required_tags(graph: Graph, defaulted: Iterable[Defaulted], *, of_resul
     """Return a graph in which the members of each union require their tag.
 
     Args:
-        graph: of the whole type.
+        graph: the graph of the whole type.
         defaulted: the fields whose defaults are checked later; they get their new nodes.
         of_results: whether values are only written, so that only tags that are always written are required.
     """
@@ -55,7 +55,7 @@ def with_required_tags(graph: Graph, defaulted: Iterable[Defaulted], *, of_resul
 
 
 class _TaggedGraph:
-    """The nodes of a graph with the tags that they require, each made once for the same tags.
+    """Rebuilds the nodes of a graph so that they require tags; each node is made once for the same tags.
 
     Attributes:
         referred: the definitions that nodes other than the root refer to.
@@ -64,7 +64,7 @@ class _TaggedGraph:
     def __init__(self, graph: Graph, *, of_results: bool) -> None:
         self._graph = graph
         self._of_results = of_results
-        # Another node could get the identity of one that is gone, so all are kept.
+        # All are kept, because a new node could get the identity of a deleted one.
         self._nodes: dict[tuple[int, Keys | None], tuple[Node, Node]] = {}
         self._fields: dict[tuple[int, Keys], tuple[tuple[Field, ...], tuple[Field, ...]]] = {}
         self._definitions: dict[Target, Node] = {}
@@ -81,15 +81,15 @@ class _TaggedGraph:
         return self._definitions
 
     def has_met(self, node: Node) -> bool:
-        """Return whether a node was made without tags of a union around it."""
+        """Return whether a node was rebuilt as one outside of unions."""
         return (id(node), None) in self._nodes
 
     def node(self, node: Node, keys: Keys | None = None) -> Node:
         """Return the node that replaces a node.
 
         Args:
-            node: of the graph.
-            keys: of the tags that it requires as a member of a union; None where it isn't a member.
+            node: a node of the graph.
+            keys: keys of the tags that it requires as a member of a union; None if it isn't a member.
         """
         known = self._nodes.get((id(node), keys))
         if known is None:
@@ -109,7 +109,7 @@ class _TaggedGraph:
         if isinstance(node, LeafNode):
             lacking = self._lacking(node, keys or _NONE)
             return _requiring(node, lacking) if lacking else node
-        return self._with_parts(node) if parts_of(node) else node  # some are recognised by their identity
+        return self._with_parts(node) if parts_of(node) else node  # some are tested by identity
 
     def _with_parts(self, node: Node) -> Node:
         given = [getattr(node, name) for name in node.__slots__]
@@ -127,7 +127,7 @@ class _TaggedGraph:
     # --- objects ---------------------------------------------------------------------------------
 
     def _fields_of(self, node: ObjectNode, keys: Keys) -> tuple[Field, ...]:
-        """Return the fields of an object, the same tuple for each of its copies with other descriptions."""
+        """Return the new fields of an object: the same tuple for copies with other descriptions."""
         known = self._fields.get((id(node.fields), keys))
         if known is None:
             fields = tuple([self._field(field, is_required=field.key in keys) for field in node.fields])
@@ -171,8 +171,8 @@ class _TaggedGraph:
 
         Args:
             node: the union.
-            around: keys that it requires as a member of another union, its own among them; None if it isn't
-                a member.
+            around: keys that it requires as a member of another union, including its own keys; None if it
+                isn't a member.
         """
         if around is not None:
             return around
@@ -201,7 +201,7 @@ class _TaggedGraph:
         return list(found.values())
 
     def _named(self, node: UnionNode) -> str | None:
-        """Return the key of the field that a discriminator of pydantic names in all members."""
+        """Return the key of the field that pydantic's discriminator names, if all members have it."""
         name = node.discriminator
         if name is None:
             return None
@@ -214,7 +214,7 @@ class _TaggedGraph:
         return keys.pop() if len(keys) == 1 else None
 
     def _lacking(self, node: Node, keys: Keys) -> Keys:
-        """Return those of some keys that objects of a node have, and don't require yet."""
+        """Return the keys that a node's objects have but don't require yet."""
         if not keys:
             return keys
         return frozenset(
@@ -230,7 +230,7 @@ class _TaggedGraph:
         )
 
     def _may_require(self, member: Node, field: Field) -> bool:
-        """Return whether a tag can be required: of results, only what is always there."""
+        """Return whether a tag can be required; in results, it must always be written."""
         return not self._of_results or (isinstance(member, ObjectNode) and is_always_written(member, field))
 
     def _flat(self, node: Node) -> list[Node]:
@@ -260,11 +260,11 @@ def _or_null(node: Node) -> Node:
 
 
 class _Requiring(ShapedDecoder):
-    """Read objects as another decoder does, but only with certain keys.
+    """Reads objects like another decoder, but requires some keys.
 
     Attributes:
         inner: the other decoder.
-        keys: that must be there.
+        keys: the required keys.
     """
 
     inner: ShapedDecoder
@@ -287,7 +287,7 @@ class _Requiring(ShapedDecoder):
         missing = sorted(self.keys - value.keys()) if is_object(value) else []
         if not missing:
             return self.inner(value)
-        from ..errors import DecodeError  # only what is wrong pays for it
+        from ..errors import DecodeError  # only errors need it
 
         problems = [Finding((key,), "missing", "missing (required)") for key in missing]
         try:
@@ -310,7 +310,7 @@ def _requiring(node: LeafNode, keys: Keys) -> LeafNode:
 
 
 def _object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object whose keywords may be in one of its definitions."""
+    """Return the part of a schema with the object's keywords, which may be one of its definitions."""
     from ..schema.references import resolve
 
     found = dict(schema)

@@ -1,8 +1,8 @@
-"""The leaves that this package has for types of the standard library.
+"""This package's leaves for types of the standard library.
 
-Everything that a leaf needs is taken from the module that defines its type, so that registration
-imports nothing that the user hasn't imported. Patterns are compiled when their leaf is made: most
-programs never need most of them.
+A leaf takes everything that it needs from the module that defines its type, so that registration imports
+nothing that the user hasn't imported. Patterns are compiled when their leaf is made: most programs never need
+most of them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _made: dict[type, SchemaLeaf[Any]] = {}
 
 
 def _faithful(decode: Callable[[str], Any], write: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Return an encoder that refuses what its own text would not give back."""
+    """Return an encoder that refuses a value if its text would decode to another value."""
 
     def encode(value: Any) -> str:
         text = write(value)
@@ -139,7 +139,7 @@ _INTERNET = {
         "2001:db8::1/32",
     ),
 }
-"""By name: what the schema says, what the type is, and a sample."""
+"""By name of the class: a text for the schema, the kind of value, and a sample."""
 
 
 def _internet_leaf(cls: Any) -> SchemaLeaf[Any]:
@@ -329,8 +329,8 @@ class _ClockWords:
     """The texts in the schema and the messages of a leaf with a UTC offset.
 
     Attributes:
-        format: of JSON Schema.
-        what: the parts that a value has.
+        format: the `format` of JSON Schema.
+        what: the parts of a value.
         sample: a value, without its offset.
         local: the public name of the leaf for values without an offset.
     """
@@ -346,7 +346,7 @@ class _ClockWords:
         return {"type": "string", "format": self.format, "description": description}
 
     def refuse(self, text: str) -> ValueError:
-        """Return the error for a text that isn't as RFC 3339 has it."""
+        """Return the error for a text that doesn't follow RFC 3339."""
         forms = f"{self.sample}+01:00 or {self.sample}Z"
         if re.fullmatch(_WITHOUT_OFFSET, text, re.ASCII):
             return ValueError(
@@ -369,7 +369,7 @@ def _datetime_writer(cls: Any, fixed: type, write: Callable[[Any], str]) -> Call
     """Return a function that writes usual datetimes in less than half the time of `isoformat`.
 
     Args:
-        cls: of the datetimes.
+        cls: the class of the datetimes.
         fixed: the class of time zones with a fixed offset.
         write: writes any datetime, or refuses it.
     """
@@ -488,7 +488,7 @@ _DURATION_DESCRIPTION = "ISO 8601 duration without years or months, such as P1DT
 _DURATION_PART = r"([0-9]+)(?:\.([0-9]+))?([A-Z])"
 _UNITS = {"W": "weeks", "D": "days", "H": "hours", "M": "minutes", "S": "seconds"}
 _LONGEST_DURATION = 100
-"""Characters that are looked at: far more than `timedelta.max` has."""
+"""The most characters that are read: far more than `timedelta.max` has."""
 
 
 def _timedelta_leaf(cls: Any) -> SchemaLeaf[Any]:
@@ -590,9 +590,8 @@ _IN_ORDER: tuple[tuple[Callable[[Any], SchemaLeaf[Any]], str, tuple[str, ...]], 
     (_path_leaf, "pathlib", _PATHS),
     (_path_leaf, "pathlib._local", _PATHS),  # Python 3.13
 )
-"""What makes the leaf, and the types that it is for: the most particular first, as unions try them.
-
-Types of one row read the same texts, so that a union can't have two of them.
+"""The function that makes a leaf, and the types that it is for. Unions try the leaves in this order, the most
+specific first. Types in one row read the same texts, so a union can't have two of them.
 """
 
 _SHIPPED = {

@@ -30,8 +30,8 @@ def with_places(complaints: Sequence[Finding], graph: Graph) -> list[Finding]:
     """Add file and line to complaints about the classes inside a registered type.
 
     Args:
-        complaints: about the type.
-        graph: of the type, with `UNKNOWN` in the places that could not be read.
+        complaints: complaints about the type.
+        graph: the type's graph, with `UNKNOWN` in the places that could not be read.
     """
     root = graph.resolve_root()
     wanted = {complaint.type for complaint in complaints}
@@ -44,7 +44,7 @@ def with_places(complaints: Sequence[Finding], graph: Graph) -> list[Finding]:
 
 
 def place_of(cls: type) -> str | None:
-    """Return file and line of a class; None where a class statement of its name isn't found, or several."""
+    """Return file and line of a class; None unless the source has exactly one class of its name."""
     module = sys.modules.get(cls.__module__)
     file: Any = getattr(module, "__dict__", {}).get("__file__")
     if not isinstance(file, str):
@@ -58,7 +58,7 @@ def attribute_docstrings(cls: type, names: Collection[str]) -> dict[str, str]:
     """Return the docstrings below the fields of a class, the nearest class first.
 
     Args:
-        cls: a class; if its source can't be found, there are none.
+        cls: a class; if its source can't be found, the result is empty.
         names: the fields.
     """
     found: dict[str, str] = {}

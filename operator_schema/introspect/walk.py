@@ -1,4 +1,4 @@
-"""The walk: from an annotation to the node graph, with every complaint on the way.
+"""The walk: turns an annotation into a node graph, and collects all complaints.
 
 Unreadable parts get a complaint and become `UNKNOWN` in the graph, so that the walk continues and
 one report lists everything that is wrong.
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .nodes import Field, Node, ObjectForm
 
     class DefaultFaults(Protocol):
-        """What checks the defaults and examples of fields."""
+        """The function that checks the defaults and examples of fields."""
 
         def __call__(
             self, entries: Iterable[Defaulted], graph: Graph, max_depth: int, *, is_decoded: bool
@@ -65,33 +65,34 @@ __all__ = ["MAX_ANNOTATIONS", "ResultWalk", "Walk"]
 
 
 MAX_ANNOTATIONS = 100_000
-"""Annotations that one registration reads; what repeats inside itself could double without end."""
+"""The most annotations that one registration reads, because a generic that repeats itself could double
+without end."""
 
 
 class Walk:
-    """One registration: its options, what has been found so far, and how to read one more annotation.
+    """One registration: its options, the findings so far, and the method that reads an annotation.
 
-    The functions that read one kind of annotation or class take it, as a `Reader`.
+    The functions that read one kind of annotation or class take the walk as a `Reader`.
 
     Args:
-        leaves: leaves that count for this registration alone.
+        leaves: leaves for this registration only.
         closed: whether objects refuse unknown keys.
         namespace: names that annotations written as text may use in addition to those of their module.
-        max_depth: levels of arrays and objects that a type may nest before it repeats itself.
+        max_depth: how many levels of arrays and objects a type may nest, recursion not counted.
         attribute_docs: whether to read attribute docstrings, which needs the source.
 
     Attributes:
-        leaves: leaf of a type, as given.
-        simple: `SIMPLE` without the types of those leaves.
+        leaves: types with their leaves, as given.
+        simple: `SIMPLE` without these types.
         closed: as given.
         namespace: as given.
         attribute_docs: as given.
-        descriptions: of the fields of the registered type itself, or None.
+        descriptions: the descriptions of the fields of the registered type itself, or None.
         complaints: everything wrong so far.
         defaulted: the fields whose defaults and examples are still to be checked.
-        unsettled: the fields whose types may take null through an alias that is still open.
+        unsettled: the fields whose types may take null through an alias that is still being read.
         has_choices: whether there are unions or sets, which are checked once the graph is known.
-        left: annotations that may still be read.
+        left: how many annotations may still be read.
     """
 
     of_results: ClassVar[bool] = False
@@ -126,7 +127,7 @@ class Walk:
 
     @property
     def distinct(self) -> Distinct:
-        """What finds equal nodes, made when it is first needed: most types never need it."""
+        """The finder of equal nodes, made when first needed: most types never need it."""
         if self._distinct is None:
             from .node_kinds import Distinct
 
@@ -146,8 +147,8 @@ class Walk:
             annotation: as `graph` takes it.
             name: as `graph` takes it.
             descriptions: as `graph` takes them.
-            default_faults: returns what is wrong with the defaults and the examples of fields, given the
-                graph, the levels that a value may nest, and whether what is written is decoded again.
+            default_faults: returns the faults of the defaults and the examples of fields, given the graph,
+                the levels that a value may nest, and whether encoded values are decoded again.
 
         Raises:
             SchemaError: with every complaint about the type.
@@ -175,12 +176,12 @@ class Walk:
 
         Args:
             annotation: any annotation.
-            name: what messages call it.
-            descriptions: field name to description, for the fields of the type itself; they win
-                over those that it brings.
+            name: its name in messages.
+            descriptions: field name to description, for the fields of the type itself; they win over its own
+                descriptions.
 
         Returns:
-            Its graph; with `UNKNOWN` in the places that `complaints` is about.
+            Its graph, with `UNKNOWN` in the places that `complaints` is about.
         """
         self.descriptions = descriptions
         owner = annotation if isinstance(annotation, type) else None
@@ -320,7 +321,7 @@ class Walk:
         return self._close(known, make_object(self, cls, form, bindings, inner))
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
-        """Return the node of what a type alias (PEP 695) means."""
+        """Return the node of a type alias (PEP 695)."""
         bindings = bind(alias, args, place.scope) if args else NO_BINDINGS
         identity = self._identity_of(alias, bindings)
         if identity is None:
@@ -345,7 +346,7 @@ class Walk:
 
     def _text_node(self, text: str, meant: Any, place: Place) -> Node:
         """Return the node of an annotation written as text, which may be recursive like any alias."""
-        # Where the arguments of type parameters can't be compared, the class they are given to said so.
+        # If the arguments of type parameters can't be compared, their class has a complaint already.
         identity = (text, place.scope.identity)
         known = self._known.get(identity)
         if known is not None:
@@ -364,7 +365,7 @@ class Walk:
     def _identity_of(self, generic: Any, bindings: Bindings) -> Hashable:
         """Return a key of a class or alias and its arguments; None if the arguments can't be compared.
 
-        The parts of the arguments count as annotations: to compare them takes as long as to read them.
+        The parts of the arguments count as annotations, because comparing them takes as long as reading them.
         """
         if not bindings:
             return id(generic)
@@ -382,25 +383,25 @@ class Walk:
     # --- what has been met, and how deep it nests ----------------------------------------------------
 
     def _reach(self, depth: int) -> bool:
-        """Note a level of arrays and objects; return whether it may be there."""
+        """Note a level of arrays and objects; return whether a type may nest that deep."""
         if depth > self._deepest:  # noqa: PLR1730  # calling `max` costs more than the rest of this
             self._deepest = depth
         return depth <= self._max_depth
 
     def _open(self, identity: Hashable, path: Path, levels: int) -> Known:
-        """Begin to read a class or alias that is met for the first time.
+        """Begin to read a class or alias that was not met before.
 
         Args:
-            identity: what only the same class or alias shares.
+            identity: a key that only the same class or alias has.
             path: path of the place that uses it.
-            levels: of arrays and objects that it is itself.
+            levels: how many levels of arrays and objects it adds itself: 1 for a class.
         """
         known = self._known[identity] = Known(path, self._deepest)
         self._deepest = len(path) + levels
         return known
 
     def _close(self, known: Known, node: Node) -> Node:
-        """Keep the node of a class or alias, and define it if it is recursive."""
+        """Store the node of a class or alias, and add a definition if it is recursive."""
         known.height = self._deepest - len(known.path)
         if known.around > self._deepest:  # noqa: PLR1730  # as above
             self._deepest = known.around
@@ -414,7 +415,7 @@ class Walk:
         return node
 
     def _use_again(self, known: Known, path: Path, make_target: Callable[[], Target]) -> Node | None:
-        """Return the node of a class or alias that has been met; None where it would nest too deep."""
+        """Return the node of a class or alias that was met before; None if it would nest too deeply here."""
         if known.node is not None:
             return known.node if self._reach(len(path) + known.height) else None
         if known.target is None:
@@ -426,7 +427,7 @@ class Walk:
     def complain(
         self, place: Place, code: TypeCode, message: str, remedy: str, near: str | None = None
     ) -> Node:
-        """Note a complaint and return the node for what could not be read."""
+        """Note a complaint, and return the node for an unreadable annotation."""
         from ..findings import about_type
         from .remedies import remedy_in
 
@@ -441,7 +442,7 @@ class Walk:
 
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
-        from .remedies import remedy_for  # only what is wrong pays for it
+        from .remedies import remedy_for  # only complaints need it
 
         fault = NOT_SUPPORTED if is_annotation(annotation) else "isn't an annotation"
         message = f"{show_annotation(annotation)} {fault}"
@@ -471,12 +472,12 @@ def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping
 
 
 class ResultWalk(Walk):
-    """The walk of a type that is only written: fields that its constructor doesn't take count too."""
+    """The walk of a type that is only encoded: it also reads fields that the constructor doesn't take."""
 
     of_results = True
 
     def graph(self, annotation: Any, name: str, descriptions: Mapping[str, str] | None) -> Graph:
-        """Walk a type; what its class says of itself is the description of the result."""
+        """Walk a type; the description of its class becomes the description of the result."""
         graph = super().graph(annotation, name, descriptions)
         root = graph.resolve_root()
         if not isinstance(root, ObjectNode) or root.doc is None or graph.root.description is not None:
@@ -489,7 +490,7 @@ _LEAF_METHOD: Final = "Make it a class method that returns SchemaLeaf(cls, …)"
 
 def leaf_node(reader: Reader, cls: type, place: Place) -> Node | None:
     """Return the node of a class that has a leaf, None for any other class."""
-    if reader.leaves and cls in reader.leaves:  # met as the origin of a generic
+    if reader.leaves and cls in reader.leaves:  # the class may be the origin of a generic
         return new_leaf(LeafNode, reader.leaves[cls])
     try:
         own = own_leaf(cls)
@@ -514,7 +515,7 @@ def _describe_leaf(own: object) -> str:
 
 
 def model_node(reader: Reader, cls: Any, args: tuple[Any, ...], place: Place) -> Node | None:
-    """Return the node of a model or another type of pydantic, None for any other class."""
+    """Return the node of a pydantic model or another pydantic type, None for any other class."""
     if "pydantic" not in sys.modules:
         return None
     from . import pydantic_models  # only where pydantic is loaded
@@ -533,18 +534,18 @@ def model_node(reader: Reader, cls: Any, args: tuple[Any, ...], place: Place) ->
 
 
 class Known:
-    """A class or alias that has been met: open while it is walked, then with its node.
+    """A class or alias that was met: first open, while it is being walked, then with its node.
 
     Args:
         path: path of the first place that uses it.
-        around: levels of arrays and objects of the deepest place met before.
+        around: the deepest level of arrays and objects met before.
 
     Attributes:
         node: None while it is open.
         path: path of the first place that uses it.
         around: as above.
         height: levels of arrays and objects below it.
-        target: what identifies it, if it is used again while it is open.
+        target: its target, if it refers to itself.
     """
 
     __slots__ = ("around", "height", "node", "path", "target")

@@ -1,4 +1,4 @@
-"""Recorded calls: how are logs read, and how are secrets left out of what is recorded?"""
+"""Recorded calls: reading logs, and leaving out secrets."""
 
 from __future__ import annotations
 

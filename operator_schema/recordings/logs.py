@@ -1,7 +1,7 @@
-"""Read logs in parts, so that any number of processes can share the work.
+"""Reads logs in parts, so that any number of processes can share the work.
 
 A log is a file of lines (plain, or compressed with gzip or zstd), one JSON value, a Parquet file, or a store
-of rounds. `parts_of` cuts it, `records_of` reads one part. Whatever can't be read is a record too, so that
+of rounds. `parts_of` cuts it, `records_of` reads one part. An unreadable part becomes a record too, so that
 nothing is lost.
 """
 
@@ -38,31 +38,31 @@ __all__ = [
 ]
 
 MAX_LINE: Final = 20_000_000
-"""Bytes of one line; a longer one can't be read."""
+"""The most bytes of one line; a longer one can't be read."""
 
 PART_SIZE: Final = 4_000_000
-"""Bytes of lines in a part, at least, unless the log ends."""
+"""The least bytes of lines in a part, except for the last part."""
 
 _STANDARD_INPUT = "-"
 _CHUNK = 1 << 18
 _GZIP, _ZSTD, _PARQUET, _SQLITE = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"SQLite format 3\0"
 _PEEKED = len(_SQLITE)
 _GZIP_STEP, _ZSTD_STEP = 1 << 14, 1 << 10
-"""Bytes that are decompressed at once; they become 16 and 32 MB at the most."""
+"""Bytes that are decompressed at once; they result in at most 16 and 32 MB."""
 
 _ROWS = 1_000
 
 
 class LogError(ValueError):
-    """Says why a log can't be read at all, and what to do."""
+    """A log can't be read at all; the message has the reason and a remedy."""
 
 
 class Unreadable(NamedTuple):
     """A part of a log that can't be read.
 
     Attributes:
-        line: its number, from 1; 0 for the log as a whole.
-        reason: why.
+        line: its line number, from 1; 0 for the log as a whole.
+        reason: the reason.
     """
 
     line: int
@@ -73,7 +73,7 @@ class Record(NamedTuple):
     """One value of a log.
 
     Attributes:
-        line: its number, from 1, or that of the row; 0 if the log is one value.
+        line: number of its line or row, from 1; 0 if the log is one value.
         size: bytes of its text, or 0 if it has none.
         value: JSON values, or an `Unreadable`.
     """
@@ -87,15 +87,15 @@ class Part(NamedTuple):
     """A piece of a log that is read by itself, on any machine that has the file.
 
     Attributes:
-        log: what the file is called: its path as it was given, or `-`.
-        kind: how it is read.
-        size: bytes of the file that it stands for, for a progress bar.
+        log: name of the file: its path as given, or `-`.
+        kind: the kind of log, which decides how it is read.
+        size: how many bytes of the file it represents, for a progress bar.
         first: the number of its first line, or of its row group.
-        start: the first byte in the file.
-        end: the byte behind the last one.
-        data: the bytes themselves where the file can't be read from the middle.
-        reason: why it can't be read.
-        path: of the file, from the root.
+        start: position of its first byte in the file.
+        end: position after its last byte.
+        data: the bytes themselves, if the file can't be read from the middle.
+        reason: the reason why it can't be read.
+        path: absolute path of the file.
     """
 
     log: str
@@ -117,7 +117,7 @@ class Part(NamedTuple):
 
 
 def logs_in(patterns: Iterable[str]) -> list[str]:
-    """Return the paths of files, those of a pattern such as `logs/**/*.jsonl.gz` in alphabetical order.
+    """Return the paths of files that match patterns such as `logs/**/*.jsonl.gz`, sorted for each pattern.
 
     Raises:
         LogError: no file is found for a pattern.
@@ -180,11 +180,11 @@ def parts_of_stream(stream: Any, log: str) -> Iterator[Part]:
     """Cut a stream into parts.
 
     Args:
-        stream: of bytes that can be peeked at.
-        log: what it is called; a plain file that isn't standard input is read from the disk again.
+        stream: a stream of bytes with `peek`.
+        log: its name; a plain file, unlike standard input, is read from the disk again.
 
     Raises:
-        LogError: it is compressed with zstd, and no library for that is installed.
+        LogError: the stream is compressed with zstd, and no library for that is installed.
     """
     begin = stream.peek(len(_ZSTD))[: len(_ZSTD)]
     if begin.startswith(_GZIP):
@@ -204,10 +204,10 @@ class _Lines(NamedTuple):
     """Whole lines of a stream.
 
     Attributes:
-        first: number of the first one.
-        start: where it begins in the stream.
-        end: where the last one ends.
-        data: their bytes; of a line that is too long only the beginning.
+        first: number of the first line.
+        start: position of its beginning in the stream.
+        end: position of the end of the last line.
+        data: their bytes; for a line that is too long, only the beginning.
     """
 
     first: int
@@ -226,14 +226,14 @@ class _Cutter:
 
     @property
     def next_line(self) -> int:
-        """The number of the line that isn't read yet."""
+        """The number of the next line to read."""
         return self._number
 
     def pieces(self) -> Iterator[_Lines]:
         """Yield pieces of `PART_SIZE` bytes or more; the last one may be smaller.
 
         Raises:
-            OSError: what the stream raises, after the whole lines that came before.
+            OSError: an error of the stream, raised after the whole lines before it.
             EOFError: the same.
             ValueError: the same.
         """
@@ -260,14 +260,14 @@ class _Cutter:
             yield self._taken(len(self._buffer))
 
     def whole_lines(self) -> _Lines | None:
-        """Return the lines that were complete before an error, if there are any."""
+        """Return the complete lines before an error, if there are any."""
         end = self._buffer.rfind(b"\n") + 1
         return self._taken(end) if end else None
 
     def _taken(self, size: int) -> _Lines:
         data = bytes(self._buffer[:size])
         del self._buffer[:size]
-        # Not by `size`: of a line that is too long, less is kept than was read.
+        # Not by `size`: only the beginning of a line that is too long is kept.
         end = self._read - len(self._buffer)
         piece = _Lines(self._number, self._start, end, data)
         self._number += data.count(b"\n")
@@ -315,15 +315,15 @@ def _whole(piece: _Lines, others: Iterator[_Lines], log: str, size: int) -> Part
 
 
 def _decompressed(stream: BinaryIO, new: Callable[[], Any], step: int) -> Iterator[bytes]:
-    """Yield what a compressed stream holds, all of it up to the place where it ends or is broken.
+    """Yield the content of a compressed stream, up to its end or to the place where it is broken.
 
     Args:
-        stream: one frame (or member) or several.
-        new: makes what decompresses one of them.
+        stream: a stream of one or several frames (or members).
+        new: makes a decompressor for one frame.
         step: bytes to decompress at once.
 
     Raises:
-        EOFError: it ends in the middle of a frame.
+        EOFError: the stream ends in the middle of a frame.
     """
     decoder: Any = None
     while data := stream.read(step):
@@ -376,7 +376,7 @@ def _parquet_file(log: str) -> Any:
 
 
 class _BrokenFileError(Exception):
-    """Says what is wrong with a file that isn't read line by line."""
+    """A file that isn't read line by line is broken; the message has the reason."""
 
 
 def _row_groups(log: str) -> Iterator[Part]:
@@ -421,10 +421,10 @@ def records_in(stream: Any) -> Iterator[Any]:
     """Yield the values of a log: one in each line, or one in the whole log.
 
     Args:
-        stream: of bytes that can be peeked at, compressed with gzip or zstd or not.
+        stream: a stream of bytes with `peek`, plain or compressed with gzip or zstd.
 
     Yields:
-        JSON values, and an `Unreadable` for each line that is none.
+        JSON values, and an `Unreadable` for each line that isn't one.
     """
     for part in parts_of_stream(stream, _STANDARD_INPUT):
         for record in records_of(part):
@@ -475,7 +475,7 @@ def _record(text: bytes, number: int) -> Any:
     try:
         return read_distinct(text.rstrip(b"\r\n"))
     except json.JSONDecodeError as error:
-        # Who reads the number of the line beside it needs no "line 1".
+        # The line number is shown beside the message, which needs no "line 1".
         where = f"column {error.colno}" if number else f"line {error.lineno} column {error.colno}"
         return Unreadable(number, f"it isn't JSON: {error.msg}: {where}")
     except RepeatedKeyError as error:
@@ -502,7 +502,7 @@ _MAP_REPEATS = "a map has a key more than once"
 
 
 def _values_of(batch: Any) -> Iterator[Any]:
-    """Yield the rows of a batch; None for each that has a map with a key more than once."""
+    """Yield the rows of a batch; None for a row that has a map with a repeated key."""
     try:
         rows = batch.to_pylist(maps_as_pydicts="strict")
     except KeyError:
@@ -517,7 +517,7 @@ def _values_of(batch: Any) -> Iterator[Any]:
 
 
 def json_of(value: Any) -> Any:
-    """Return a value of a column as JSON values; null in a struct means that a key isn't there."""
+    """Return a value of a column as JSON values; null in a struct means an absent key."""
     if is_object(value):
         return {str(key): json_of(inner) for key, inner in value.items() if inner is not None}
     if is_array(value):

@@ -1,4 +1,4 @@
-"""Secrets in recorded calls: how are they left out, and what is known of a call without them?"""
+"""Removes secrets from recorded calls, and findings about the removed values."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
 __all__ = ["REDACTED", "Hidden", "KeysOfTools", "hidden_keys", "without_redacted", "without_secrets"]
 
 REDACTED: Final = "[redacted]"
-"""Stands in a log for a secret, whatever type that had; when a cassette is played back, for any value."""
+"""The replacement for a secret of any type in a log; in a cassette that is played back, it fits any value."""
 
 _MAX_DEPTH: Final = 60
 _MOST_WORK: Final = 50_000_000
-"""Secrets times characters of a record: if there is more to look for, everything is left out."""
+"""The limit on secrets times characters of a record; if there are more, the whole record is left out."""
 
 
 def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
-    """Return a call in which the values of some keys are replaced, and what repeats these values.
+    """Return a call in which the values of some keys are replaced, and all repetitions of these values.
 
     Args:
         line: JSON values: `name`, `arguments` and `result`, which has `content`, `is_error` and maybe `json`;
             maybe `id`, `sent` if other arguments ran than the model sent, and more about the call.
-        hidden: the keys.
+        hidden: the keys with secrets.
 
     Raises:
-        TypeError: something in it isn't JSON.
+        TypeError: something in the call isn't JSON.
         ValueError: the same.
-        RecursionError: it nests too deep.
+        RecursionError: the call nests too deeply.
     """
     written = {key: _read_arguments(line["name"], line[key]) for key in ("arguments", "sent") if key in line}
     text = to_json_text({**line, **written})
     plain: dict[str, Any] = loads(text)  # without classes of a program, which may show other values
     result: dict[str, Any] = plain.pop("result")
-    ours = {"changes", *(["name"] if hidden.tool == line["name"] else [])}  # they hold no values
+    ours = {"changes", *(["name"] if hidden.tool == line["name"] else [])}  # these keys contain no values
     fixed = {key: plain.pop(key) for key in line if key in ours}
     state = {key: result.pop(key) for key in ("is_error", "code") if key in result}
     by_model, by_program, secrets = hidden.by_model, hidden.by_program, _Secrets(hidden)
@@ -64,7 +64,7 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     secrets.collect([*result.values()], by_program)
     is_too_much = secrets.count * len(text) > _MOST_WORK
     is_left_out = is_too_much or is_unclear or secrets.is_unclear
-    # What was unclear in a result alone says nothing of the arguments.
+    # An unclear result doesn't make the arguments unclear.
     secrets.is_unclear = is_named
     for key, value in plain.items():
         is_clear = key not in broken and not is_too_much
@@ -93,13 +93,13 @@ def _read_arguments(name: str, arguments: Any) -> Any:
 
 
 class _Secrets:
-    """What is secret in one call, and the call without it.
+    """Collects the secrets of one call, and removes them from it.
 
     Args:
         hidden: the keys of the called tool.
 
     Attributes:
-        is_unclear: whether there is a text that names a key with a secret, and can't be read.
+        is_unclear: whether an unreadable text names a key with a secret.
     """
 
     def __init__(self, hidden: Hidden) -> None:
@@ -113,11 +113,11 @@ class _Secrets:
 
     @property
     def count(self) -> int:
-        """Number of the texts that are left out."""
+        """Number of texts to leave out."""
         return len(self._found)
 
     def collect(self, value: Any, hidden: Hidden) -> None:
-        """Find what is secret in a value, also in texts that are JSON."""
+        """Find the secrets in a value, including those in texts that are JSON."""
         pending = [(value, False)]
         while pending:
             one, is_secret = pending.pop()
@@ -138,7 +138,7 @@ class _Secrets:
                         self._note(one, hidden)
 
     def _may_be_secret(self, key: str, hidden: Hidden) -> bool:
-        """Return whether a key inside a secret is one itself; a short one would hide too much: `id`."""
+        """Return whether a key inside a secret is secret too; a short one (`id`) would hide too much."""
         return len(key) >= _LEAST_SECRET and key not in hidden.declared and key not in hidden.names
 
     def _note(self, text: str, hidden: Hidden) -> None:
@@ -147,7 +147,7 @@ class _Secrets:
             self._words |= words_in_text(text)
 
     def _shares_word(self, text: str) -> bool:
-        """Return whether a text has a word of the texts that are unclear: it may be the secret."""
+        """Return whether a text shares a word with unreadable texts; that word may be the secret."""
         return self.is_unclear and not self._words.isdisjoint(words_in_text(text))
 
     def _add(self, value: Any) -> None:
@@ -159,7 +159,7 @@ class _Secrets:
                 self._found |= _forms_in_python(leaf.decode(value), leaf.encode)
 
     def _read(self, text: str) -> tuple[Any, bool] | None:
-        """Return what a text holds in JSON, and whether it is JSON as it is; None if it holds nothing."""
+        """Return the JSON value in a text and whether the text itself is valid JSON; None without a value."""
         if text not in self._texts:
             self._texts[text] = _held(text)
         return self._texts[text]
@@ -171,7 +171,7 @@ class _Secrets:
         return self._named[known]
 
     def without_in(self, key: str, value: Any, hidden: Hidden) -> Any:
-        """Return a part of the call without what is secret; an id and a name are kept if they are clear."""
+        """Return a part of the call without secrets; keep an id and a name that surely aren't secret."""
         is_label = key in _LABELS and isinstance(value, str)
         return self._label(value, hidden) if is_label else self.without(value, hidden)
 
@@ -179,7 +179,7 @@ class _Secrets:
         return REDACTED if self._shares_word(text) else self._text(text, hidden, 1)
 
     def without(self, value: Any, hidden: Hidden, depth: int = 1) -> Any:
-        """Return a value without what is secret."""
+        """Return a value without secrets."""
         if depth > _MAX_DEPTH and (is_object(value) or is_array(value)):
             text = to_json_text(value)
             is_clear = (
@@ -214,7 +214,7 @@ class _Secrets:
             return REDACTED if self._names_key(text, hidden) else self._text_without(text)
         value, is_json = held
         found = self.without(value, hidden, depth + 1)
-        # What isn't JSON as it is may have comments.
+        # A text that isn't valid JSON may have comments.
         is_changed = found != value or (not is_json and self._names_key(text, hidden))
         return to_json_text(found) if is_changed else self._text_without(text)
 
@@ -228,7 +228,7 @@ class _Secrets:
         return re.sub("|".join(map(re.escape, longest)), REDACTED, text) if found else text
 
     def without_beginnings(self, value: Any, depth: int = 1) -> Any:
-        """Return a value without the beginnings of secrets where a text was cut."""
+        """Return a value without the beginnings of secrets at the ends of cut texts."""
         if isinstance(value, str):
             return self._text_without_beginnings(value)
         if depth > _MAX_DEPTH and (is_object(value) or is_array(value)):
@@ -256,14 +256,15 @@ class _Secrets:
 _LABELS: Final = {"id", "name"}
 _CUT: Final = re.compile(r"(?=…|(?<!\\)\\{1,8}u2026|\n\[cut: )")
 _MOST_BEGINNINGS: Final = 1_000_000
-"""Places where a text was cut, times secrets."""
+"""The limit on places where a text was cut, times secrets."""
 
 _LEAST_SECRET: Final = 4
-"""Characters of a secret that is replaced alone; around a shorter one, the whole text is."""
+"""The least characters of a secret that is replaced by itself; for a shorter one, the whole text is
+replaced."""
 
 
 def _start_of_beginning(text: str, secret: str) -> int:
-    """Return where a text ends with the beginning of a secret; -1 if it doesn't."""
+    """Return the index at which a text's end begins a secret; -1 if it doesn't."""
     start = text.find(secret[:_LEAST_SECRET], max(0, len(text) - len(secret)))
     while start >= 0 and not secret.startswith(text[start:]):
         start = text.find(secret[:_LEAST_SECRET], start + 1)
@@ -274,7 +275,7 @@ _BEGINNING: Final = re.compile(r"""[\ufeff\s]*(?:[\[{"'/#]|```)""")
 
 
 def _held(text: str) -> tuple[Any, bool] | None:
-    """Return the object, array or text in a text, by the reader that repair uses, and whether it is JSON."""
+    """Return the object, array or text in a text, as repair reads it, and whether the text is valid JSON."""
     if _BEGINNING.match(text) is None:
         return None
     value, problems = read_json(text)
@@ -287,7 +288,7 @@ def _held(text: str) -> tuple[Any, bool] | None:
 
 
 def _is_part(held: tuple[Any, bool], text: str) -> bool:
-    """Return whether a text has more than the value that was read of it: comments, a key that comes twice."""
+    """Return whether a text has more than the value read from it, such as comments or a repeated key."""
     value, is_json = held
     return not is_json and not words_in_text(text) <= words_in_text(to_json_text(value)) | _OTHER_WORDS
 
@@ -296,7 +297,7 @@ _OTHER_WORDS: Final = {"None", "True", "False", "json"}
 
 
 def _forms_of(value: Any) -> set[str]:
-    """Return the texts by which a text or a number may be repeated."""
+    """Return the texts in which a text or a number may be repeated."""
     if not isinstance(value, str):
         found = {str(value)}
         if isinstance(value, float) and value.is_integer():
@@ -318,7 +319,7 @@ _LEVELS: Final = 2
 
 
 def _forms_in_python(value: Any, encode: Callable[[Any], Any]) -> set[str]:
-    """Return the texts by which a program may repeat what a leaf made of a secret."""
+    """Return the texts in which a program may repeat the instance that a leaf made from a secret."""
     shown = value.decode() if isinstance(value, (bytes, bytearray)) else str(value)
     written = encode(value)
     return _forms_of(shown) | (_forms_of(written) if isinstance(written, str) else set())
@@ -328,10 +329,10 @@ def _forms_in_python(value: Any, encode: Callable[[Any], Any]) -> set[str]:
 
 
 def without_redacted(findings: Iterable[Finding], arguments: Any) -> tuple[Finding, ...]:
-    """Return what is wrong with recorded arguments, without what is said of values that were redacted.
+    """Return findings about recorded arguments, without those about redacted values.
 
     Args:
-        findings: about the arguments.
+        findings: findings about the arguments.
         arguments: JSON values, or JSON text.
     """
     if isinstance(arguments, str):
@@ -354,7 +355,7 @@ def _at(path: Iterable[str | int], value: Any) -> Any:
 
 
 def _has_redacted(value: Any) -> bool:
-    """Return whether a value is or holds a text with something redacted."""
+    """Return whether a value is or contains a text with a redacted part."""
     pending = [(value, 0)]
     while pending:
         one, depth = pending.pop()

@@ -1,4 +1,4 @@
-"""Keys that have secrets: in every spelling that a model may write, in objects and in texts."""
+"""Finds keys with secrets, in every spelling that a model may write, in objects and in texts."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 __all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of", "secret_keys_in", "words_in_text"]
 
 _LIKENESS: Final = 0.8
-"""How similar a key must be to be taken for the one that was meant."""
+"""How similar a key must be to a name to count as a misspelling of it."""
 _LIKENESS_IN_ERRORS: Final = 0.6
-"""The same where the texts for a model may say that a key stands for another one: see `is_near_key`."""
+"""The same for texts of a model, whose errors may correct one key to another; see `is_near_key`."""
 _LONGEST_KEY: Final = 64
-"""Characters of a key that may be a misspelt name."""
+"""The most characters of a key that may be a misspelt name."""
 
 
 class Hidden(Value):
-    """Which keys have secrets: those that were named, and those by which a model may have meant them.
+    """The keys with secrets: the given names, and other keys that a model may write for them.
 
-    A model writes `apiToken` for `api_token`, which repair corrects, so the secret arrives all the same. Of a
-    key that no schema has, its last words count, too: `access_token` is meant by `token`.
+    A model may write `apiToken` for `api_token`, which repair corrects, so that the secret arrives anyway.
+    For a key that no schema has, its last words count too: the name `token` includes `access_token`.
 
     Attributes:
-        names: as they were given; those of a tool's fields with their other name, in Python or in JSON.
-        declared: keys in the schemas of the called tool: each of these means itself.
+        names: the given names; for fields of a tool, also their other name in Python or JSON.
+        declared: keys in the schemas of the called tool; each of these only means itself.
         tool: the name of that tool; None if it isn't known.
-        leaves: how that tool reads the values of such keys.
+        leaves: the leaves with which that tool reads the values of such keys.
         likeness: how similar to a name a key must be.
     """
 
@@ -68,18 +68,18 @@ class Hidden(Value):
 
     @property
     def by_model(self) -> Hidden:
-        """The same for what a model wrote: also keys of which an error says that they stand for a name."""
+        """The same keys for texts of a model, including keys that an error would correct to a name."""
         return self.replace(likeness=_LIKENESS_IN_ERRORS)
 
     @property
     def by_program(self) -> Hidden:
-        """The same for what a program wrote."""
+        """The same keys for texts of a program."""
         return self.replace(likeness=_LIKENESS)
 
     def warn_of_misspelt(self, tools: Iterable[Tool[..., Any]]) -> None:
-        """Log the names that are no key of any of these tools, but nearly one.
+        """Log the names that aren't a key of any of these tools, but similar to one.
 
-        A name that is like none may be right: a text or a mapping can hold any key.
+        A name that isn't similar to any key may be right, because a text or a mapping can contain any key.
         """
         fields = [field for tool in tools for field in (*_keys_in(tool), *_names_in(tool))]
         shown = sorted(set(fields) - self.names)
@@ -89,7 +89,7 @@ class Hidden(Value):
             write_log(WARNING, "redact has names of keys that no tool has: %s", listed(said))
 
     def for_tool(self, tool: Tool[..., Any]) -> Hidden:
-        """Return the same for calls of one tool: a key of another tool says nothing about its arguments."""
+        """Return the keys for calls of one tool; keys of other tools don't matter for its arguments."""
         places = list(_places_in(tool))
         both = [{place.field.key, place.field.name} for place in places if place.field is not None]
         names = self.names.union(*[pair for pair in both if pair & self.names])
@@ -105,7 +105,7 @@ class Hidden(Value):
         return Hidden(names, declared, tool.name, tuple(dict.fromkeys(leaves)))
 
     def joined(self, other: Hidden) -> Hidden:
-        """Return what either of two tools of one name hides."""
+        """Return the keys that either of two tools with the same name hides."""
         return self.replace(
             names=self.names | other.names,
             declared=self.declared & other.declared,
@@ -114,12 +114,12 @@ class Hidden(Value):
 
 
 class KeysOfTools:
-    """Which keys have secrets in the calls of each tool.
+    """The keys with secrets in the calls of each tool.
 
     A tool may be replaced by another one of its name while a call of it runs, so the keys of both count.
 
     Args:
-        hidden: what was named.
+        hidden: the given names.
     """
 
     def __init__(self, hidden: Hidden) -> None:
@@ -131,7 +131,7 @@ class KeysOfTools:
 
         Args:
             tool: the tool.
-            name: in the calls, if a model wrote another one than the tool's.
+            name: the name in the calls, if it differs from the tool's.
         """
         name = tool.name if name is None else name
         tools, known = self._known.get(name, ((), None))
@@ -142,23 +142,23 @@ class KeysOfTools:
         return True
 
     def of(self, name: str) -> Hidden:
-        """Return which keys have secrets in calls of a name."""
+        """Return the keys with secrets in calls with a name."""
         return self._known[name][1] if name in self._known else self.hidden
 
 
 _LAST_TOOLS: Final = 8
-"""Tools of one name that are known when they come again; the keys of all are remembered."""
+"""How many tools of one name are recognized when they come again; the keys of all tools are remembered."""
 
 
 def hidden_keys(redact: Any, wanted: str) -> Hidden:
     """Return which keys have secrets.
 
     Args:
-        redact: what was given.
-        wanted: what it must be, for the message.
+        redact: the given names.
+        wanted: the expected type, for the message.
 
     Raises:
-        TypeError: it isn't a collection of names.
+        TypeError: `redact` isn't a collection of names.
     """
     kind = cast("Any", type(redact))
     is_names = issubclass(kind, Collection) and not issubclass(kind, (str, bytes))
@@ -205,13 +205,13 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _words_in(text: str) -> list[str]:
-    """Return the words of a text, also those in `apiToken` and `api_token`."""
+    """Return the words of a text, including those in `apiToken` and `api_token`."""
     return _WORD.findall(_HUMP.sub(" ", text))
 
 
 @lru_cache(4096)
 def _is_meant(key: str, names: frozenset[str], likeness: float) -> bool:
-    """Return whether a key is another spelling of a name, or nearly one."""
+    """Return whether a key is another spelling of a name, or nearly the name."""
     if _is_spelt(key, names) or (
         likeness <= _LIKENESS_IN_ERRORS and any(is_near_key(key, name) for name in names)
     ):
@@ -240,13 +240,13 @@ def _most_words(names: frozenset[str]) -> int:
 
 
 def _form_of(key: str) -> str:
-    """Return what spellings of a key share; two that repair takes for one are one here."""
+    """Return the common form of a key's spellings; spellings that repair treats alike have the same form."""
     folded = fold(key)
     return folded if folded.isascii() and folded.isalnum() else _plain(folded) or folded
 
 
 def _plain(folded: str) -> str:
-    """Return letters and digits without accents, and the usual ones in place of those of full width."""
+    """Return letters and digits without accents, with full-width characters replaced by usual ones."""
     return "".join([c for c in normalize("NFKD", folded).casefold() if c.isalnum()])
 
 
@@ -258,7 +258,7 @@ def _letters_of(names: frozenset[str]) -> tuple[tuple[str, int, tuple[tuple[str,
 
 
 def _names_like(folded: str, names: frozenset[str], likeness: float) -> Iterator[str]:
-    """Yield the names of which a key has letters enough: few are, and comparing takes 20 times as long."""
+    """Yield the names that share enough letters with a key, to save most of the slow comparisons."""
     for name, length, letters in _letters_of(names):
         least = likeness * (length + len(folded)) / 2
         if min(length, len(folded)) >= least:
@@ -280,7 +280,7 @@ _NAME_KEYS: Final = {"name", "key", "header", "field"}
 
 
 def secret_keys_in(values: dict[str, Any], hidden: Hidden) -> set[str]:
-    """Return which keys of an object have secrets, also `value` in `{"name": "token", "value": "x"}`."""
+    """Return the keys of an object with secrets, including `value` in `{"name": "token", "value": "x"}`."""
     found = {key for key in values if key in hidden}
     names = [value for key, value in values.items() if key.lower() in _NAME_KEYS]
     if any(isinstance(name, str) and name in hidden for name in names):
@@ -298,7 +298,7 @@ _GAP: Final = re.compile(r"([-_\s])[-_\s]+")
 _MARK: Final = re.compile(r"[:=>]+")
 _UNSPACED: Final = re.compile(r"[\w-]+")
 _BEFORE_MARK: Final = 160
-"""Characters before a colon in which its key is looked for."""
+"""How many characters before a colon are searched for its key."""
 _NO_KEY: Final = re.compile(r"""[^\w"'`]+""")
 _TAG: Final = re.compile(r"<([\w.:-]{1,64}(?:\s[\w.:-]{1,64}){0,2})")
 _BLOCK: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -312,23 +312,23 @@ _NAMED: Final = re.compile(
 )
 _VALUE: Final = re.compile("value", re.IGNORECASE)
 _LAYERS: Final = 4
-"""How often a text in a text is read: escapes, HTML, percents."""
+"""How many nested layers of a text are read: escapes, HTML, percent encoding."""
 _QUOTES: Final = ('"', "'", "`")
 _LAST_CODE: Final = 0x10FFFF
 
 
 def names_key_of(text: str, hidden: Hidden) -> bool:
-    """Return whether a text that can't be read names a key with a secret: `token:`, `"token" =`, `<token>`.
+    """Return whether an unreadable text names a key with a secret: `token:`, `"token" =`, `<token>`.
 
     Args:
-        text: of any kind: JSON that was cut or has text around it, or none at all.
+        text: any text, such as JSON that was cut or has text around it.
         hidden: the keys.
     """
     return any(_names_key(_GAP.sub(r"\1", read), hidden) for read in _readings_of(text))
 
 
 def _names_key(text: str, hidden: Hidden) -> bool:
-    unquoted = hidden.by_program  # more words are nearly a name than keys are
+    unquoted = hidden.by_program  # words in texts are similar to a name by chance more often than keys
     most = _most_words(hidden.names)
     tags = [tag[1].split() for tag in _TAG.finditer(text)]
     if any(" ".join(words[:count]) in unquoted for words in tags for count in range(1, len(words) + 1)):
@@ -360,13 +360,13 @@ def _begins_with_key(text: str, most: int, hidden: Hidden) -> bool:
 
 
 def _length_to_key(text: str) -> int:
-    """Return where the last word or quote of a text ends."""
+    """Return the index at which the last word or quote of a text ends."""
     after = _NO_KEY.match(text[::-1])
     return len(text) - (0 if after is None else after.end())
 
 
 def _readings_of(text: str) -> Iterator[str]:
-    """Yield a text as it is, without its escapes, and each of these without what may follow a key."""
+    """Yield a text unchanged and without its escapes, each also without characters that may follow a key."""
     for written in _layers_of(text):
         layer = written if written.isascii() else normalize("NFKC", written)
         if _MARK.search(layer) is not None:
@@ -375,7 +375,7 @@ def _readings_of(text: str) -> Iterator[str]:
 
 
 def _layers_of(text: str) -> Iterator[str]:
-    """Yield a text as it is, and without its escapes."""
+    """Yield a text unchanged, and without its escapes."""
     known: str | None = None
     for _ in range(_LAYERS):
         if text == known:
@@ -386,7 +386,7 @@ def _layers_of(text: str) -> Iterator[str]:
 
 
 def words_in_text(text: str) -> set[str]:
-    """Return the words of a text, also as they are without escapes."""
+    """Return the words of a text, with and without its escapes."""
     return {word for layer in _layers_of(text) for word in _WORD.findall(layer)}
 
 

@@ -1,1 +1,1 @@
-"""JSON Schema: its keywords, how types are written in it, and what schemas of others mean."""
+"""JSON Schema: its keywords, how types are written in it, and how foreign schemas are read."""

@@ -1,4 +1,4 @@
-"""A schema as the APIs of providers take it in any mode: valid in draft 2020-12, with items in each array."""
+"""Rewrites schemas for the APIs of providers: as draft 2020-12, with `items` in each array."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["in_current_draft", "unsaid_parts"]
 
 
 def in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema as draft 2020-12 writes it; each array says what its items are, if only `{}`.
+    """Return a schema rewritten as draft 2020-12, in which each array has `items`, even if only `{}`.
 
     Anthropic, Mistral and xAI refuse older drafts, and OpenAI refuses an array without `items`: one such
     schema fails the whole request.
@@ -26,8 +26,8 @@ def in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
         schema: JSON values, of any draft since the fourth; it isn't changed.
 
     Returns:
-        A schema that takes the same values, but for `unsaid_parts`, which become words. A reference at the
-        root stays.
+        A schema that takes the same values, except that `unsaid_parts` become words. A reference at the root
+        stays.
     """
     if _is_current(schema):
         return schema
@@ -37,9 +37,9 @@ def in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_current(value: Any) -> bool:
-    """Return whether it is plain to see that nothing in a value has to be written anew.
+    """Return whether a quick look shows that nothing in a value has to be rewritten.
 
-    That is so for most tools. Names and values that look like schemas are taken for schemas.
+    That is so for most tools. For simplicity, names and values that look like schemas count as schemas.
     """
     if is_array(value):
         return all(map(_is_current, value))
@@ -67,7 +67,7 @@ _NAMES: Final = ("type", "required")
 
 
 def unsaid_parts(schema: dict[str, Any]) -> list[tuple[tuple[str, ...], str, dict[str, Any]]]:
-    """List what no API reads, or what `items` would hide: path in a value, keyword, and its schema."""
+    """List parts that no API reads, or that `items` would hide: path in a value, keyword, and its schema."""
     found = [one for one in _unsaid(schema, ()) if one[1] != "$ref" or one[2] is not schema]
     if all(keyword != "$ref" for _, keyword, _ in found):
         return found
@@ -101,11 +101,11 @@ def _is_array(schema: Mapping[str, Any]) -> bool:
 
 
 class _Writer:
-    """Writes the schemas in a document, each inside the one before.
+    """Rewrites the schemas of a document, from the outside to the inside.
 
     Args:
-        document: where references lead.
-        unsaid: by the identity of a schema, the keyword of it that becomes words.
+        document: the document that references lead into.
+        unsaid: identity of a schema to its keyword that becomes words.
     """
 
     __slots__ = ("_document", "_is_from_before", "_unsaid")
@@ -116,7 +116,7 @@ class _Writer:
         self._is_from_before = is_old(document)
 
     def written(self, schema: Any) -> Any:
-        """Write a schema."""
+        """Rewrite a schema."""
         if not is_object(schema):
             return schema
         found = _fitting(schema)
@@ -139,7 +139,7 @@ class _Writer:
 
 
 def _renewed_pointer(document: Any, reference: Any) -> Any:
-    """Return a reference that leads to the same schema when the document is written anew."""
+    """Return a reference that leads to the same schema in the rewritten document."""
     found, steps = document, steps_of(reference)
     for place, written in enumerate(steps):
         if is_object(found):
@@ -166,11 +166,11 @@ _SHAPES: Final[Mapping[str, type[Any]]] = {
     "contentEncoding": str,
     "contentMediaType": str,
 }
-"""Keywords that limit no values, and what draft 2020-12 lets each of them be."""
+"""Keywords that restrict no values, and the types that draft 2020-12 allows for each."""
 
 
 def _fitting(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy without notes that the draft doesn't allow, and without repetitions in lists of names."""
+    """Return a copy without annotations that the draft doesn't allow, and without repeated names in lists."""
     found = {
         key: value for key, value in schema.items() if key not in _SHAPES or isinstance(value, _SHAPES[key])
     }
@@ -181,7 +181,7 @@ def _fitting(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _renewed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema of draft 7 or before: nothing beside a reference counts, anchors are identifiers."""
+    """Rewrite a schema of draft 7 or before: nothing beside a reference counts, anchors are identifiers."""
     found = {key: value for key, value in schema.items() if key != "$schema"}
     if "$ref" in found:
         return {
@@ -198,7 +198,7 @@ def _renewed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _renew_limits(schema: dict[str, Any]) -> None:
-    """Write an exclusive limit of draft 4, which says that another keyword is exclusive, as the limit."""
+    """Rewrite the exclusive limits of draft 4, where `true` makes another keyword exclusive, as numbers."""
     for inclusive, exclusive in EXCLUSIVE.items():
         is_exclusive = schema.get(exclusive)
         if isinstance(is_exclusive, bool):
@@ -208,7 +208,7 @@ def _renew_limits(schema: dict[str, Any]) -> None:
 
 
 def _renew_items(schema: dict[str, Any]) -> dict[str, Any]:
-    """Write a list of items, of draft 2019-09 and before, as `prefixItems`."""
+    """Rewrite a list of `items`, from draft 2019-09 and before, as `prefixItems`."""
     places = schema.get("items")
     if not is_array(places):
         return schema

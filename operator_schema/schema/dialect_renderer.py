@@ -1,4 +1,4 @@
-"""The node graph rendered in a dialect: what the dialect can't express moves to the description."""
+"""Renders the node graph in a dialect: keywords that the dialect can't express move to the description."""
 
 from __future__ import annotations
 
@@ -68,17 +68,17 @@ def lost(
     provider: str,
     new_name: str | None = None,
 ) -> Finding:
-    """Make a finding about something that a provider gets in another way than the usual one.
+    """Make a finding about a part of a schema that a provider gets in an unusual form.
 
     Args:
-        path: attribute names that lead to it; `*` stands for the items of an array.
-        code: `described`: a keyword became words in the description · `null`: a property that may be left out
-            has to be there, and takes null instead · `weakened`: the schema takes more than the type, which
-            words say · `renamed`: the provider doesn't take the name of a property.
-        keyword: of JSON Schema; None if the property has another name.
+        path: attribute names that lead to the part; `*` stands for the items of an array.
+        code: `described`: a keyword became words in the description · `null`: an optional property is
+            required, and takes null instead · `weakened`: the schema takes more values than the type, and
+            words say so · `renamed`: the provider doesn't take the name of a property.
+        keyword: the keyword of JSON Schema; None for a renamed property.
         tool: name of the tool.
         provider: name of the provider.
-        new_name: name of the property on the wire, which is then the finding's `received`.
+        new_name: new name of the property, which becomes the finding's `received`.
     """
     message = _LOSSES[code].format(provider=provider, keyword=keyword, new_name=new_name)
     remedy = "Decoding still checks it" if new_name is None else GIVE_TOOLS
@@ -96,16 +96,17 @@ def lost(
 
 
 GIVE_TOOLS = "Give the same tools to `answer` and `results` too"
-"""What to do where names on the wire are other ones."""
+"""The remedy for property names that a request renamed."""
 
 
 class DialectSchema(Value):
     """The input of a tool in a dialect.
 
     Attributes:
-        schema: a document of the caller's own.
-        losses: what it says in another way than the usual one, in order; see `lost`.
-        complaints: what the dialect can't say at all; then the schema can't be used.
+        schema: a document that the caller may change.
+        losses: the parts in an unusual form, in order; see `lost`.
+        complaints: the parts that the dialect can't express at all; if there are any, the schema can't be
+            used.
     """
 
     schema: dict[str, Any]
@@ -119,10 +120,10 @@ def dialect_schema(codec: Codec[Any], dialect: Dialect, name: str, provider: str
     """Render the input of a tool in a dialect.
 
     Args:
-        codec: of the input.
-        dialect: of the provider.
-        name: of the tool, for complaints.
-        provider: its name, for complaints; `the strict mode of …` if the dialect is of that.
+        codec: the codec of the input.
+        dialect: the provider's dialect.
+        name: name of the tool, for complaints.
+        provider: name of the provider, for complaints; `the strict mode of …` for its strict dialect.
     """
     is_union = isinstance(codec.graph.resolve_root(), UnionNode)
     found = _Findings(name, provider, codec.graph)
@@ -160,7 +161,7 @@ def _refused_union(found: _Findings) -> DialectSchema:
 
 
 def _as_object(document: dict[str, Any], found: _Findings) -> dict[str, Any]:
-    """Return a union of objects as one object that takes more.
+    """Turn a union of objects into one object that takes all their values, and more.
 
     Raises:
         CannotSay: no alternative is an object.
@@ -179,8 +180,8 @@ class _Findings:
 
     Args:
         tool: name of the tool, for complaints.
-        provider: its name, for complaints.
-        graph: of the input.
+        provider: name of the provider, for complaints.
+        graph: the graph of the input.
     """
 
     def __init__(self, tool: str, provider: str, graph: Graph) -> None:
@@ -192,20 +193,20 @@ class _Findings:
         self.renderer: DialectRenderer | None = None
 
     def lose(self, path: Sequence[str], code: LossCode, keyword: str) -> None:
-        """Note what is said in another way."""
+        """Note a keyword that is expressed in another way."""
         self.losses.append(lost(tuple(path), code, keyword, self.tool, self.provider))
 
     def complain(self, path: Sequence[str], message: str, remedy: str) -> None:
-        """Note what can't be said."""
+        """Note a part that can't be expressed."""
         self.complaints.append(about_type(tuple(path), "unsupported", self.tool, message, remedy))
 
 
 class DialectRenderer(Renderer):
-    """Renders in a dialect.
+    """Renders nodes in a dialect.
 
     Args:
-        dialect: what it takes.
-        found: gets what is said in another way, and what can't be said.
+        dialect: the dialect.
+        found: collects parts that are expressed in another way, or can't be expressed.
         names, shared, encode_value, most: as `Renderer` takes them.
     """
 
@@ -224,7 +225,7 @@ class DialectRenderer(Renderer):
         UnionNode: "union",
         RefNode: "ref",
     }
-    """By kind of node, the name of the method that renders it; nothing else is sent."""
+    """By kind of node, the name of the method that renders it; other nodes are never sent."""
 
     def __init__(
         self,
@@ -252,7 +253,7 @@ class DialectRenderer(Renderer):
         found.renderer = self
 
     def definition(self, node: Node) -> dict[str, Any]:
-        """Render a node as a definition, where there may be definitions."""
+        """Render a node as a definition; return an empty schema if the dialect allows no such definition."""
         dialect = self._dialect
         recursive = any(node is found for found in self._found.graph.definitions.values())
         if not dialect.takes_references or (recursive and not dialect.takes_recursion):
@@ -269,11 +270,11 @@ class DialectRenderer(Renderer):
         return super().schema(node) if type(node) in self.ARMS else self._unknown(node)
 
     def inlined(self, node: Node) -> dict[str, Any]:
-        """Render a node in full, whatever is shared."""
+        """Render a node in full, even if it has a shared definition."""
         return super().inlined(node) if type(node) in self.ARMS else self._unknown(node)
 
     def _unknown(self, node: Node) -> dict[str, Any]:
-        """Refuse a node of a kind that the table lacks, or render only its types."""
+        """Refuse a node whose kind isn't in the table, or render only its types."""
         kinds = sorted(json_types_of(node, self._found.graph.definitions))
         what = f"it is a {type(node).__name__}"
         return self._unsaid(what, "Write it in another way", self._weak({"type": kinds}), "")
@@ -371,7 +372,7 @@ class DialectRenderer(Renderer):
         remedy = "Write a list of a dataclass with a field for the key and one for the value"
         inner = self._found.complaints[:], self._found.losses[:]
         values = self.schema(node.values)
-        self._found.complaints[:], self._found.losses[:] = inner  # only words are made of them
+        self._found.complaints[:], self._found.losses[:] = inner  # the values only become words
         words = f"any keys, each with a value like {short_json(written_out(values))}"
         return self._unsaid("it is an object with free keys", remedy, {"type": "object"}, words)
 
@@ -424,12 +425,12 @@ class DialectRenderer(Renderer):
         return document
 
     def _is_tag(self, field: Field) -> bool:
-        """Return whether its default is its only value: null would hide which member of a union it is."""
+        """Return whether a field's default is its only value; null would hide the member of a union."""
         node = self._found.graph.resolve(field.node)
         return isinstance(node, LiteralNode) and node.values == (field.default,)
 
     def _any_type(self) -> dict[str, Any]:
-        """Return a schema that takes as much as this dialect can say in one."""
+        """Return a schema for any value, as far as this dialect has one."""
         if self._dialect.takes_open_arrays:
             return every_type()
         flat: list[dict[str, Any]] = [{"type": kind} for kind in ("string", "number", "boolean", "object")]
@@ -438,14 +439,14 @@ class DialectRenderer(Renderer):
         return {"anyOf": [*flat, {"type": "array", "items": {"anyOf": flat}}]}
 
     def _nullable(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a schema that takes null in place of what is left out."""
+        """Return a schema that takes null as well, for a property that may be left out."""
         if says_null(document):
             return document
         self._found.lose(self._path, "null", "required")
         return or_null(document, as_list=self._dialect.takes_type_lists)
 
     def _fitted(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a schema in which the dialect takes each keyword; the others are kept as words."""
+        """Return a schema with only keywords that the dialect takes; the others become words."""
         kept: dict[str, Any] = {}
         moved: dict[str, Any] = {}
         for keyword, value in document.items():
@@ -464,7 +465,7 @@ class DialectRenderer(Renderer):
         return {**kept, WORDS: words} if words else kept
 
     def _typed(self, document: dict[str, Any]) -> dict[str, Any]:
-        """State the types of choices, where they are of several; tell those that the dialect doesn't take."""
+        """Add the types of choices of several types; turn types that the dialect doesn't take into words."""
         values = document["enum"]
         by_type: dict[str, list[Any]] = {}
         for value in values:
@@ -483,7 +484,7 @@ class DialectRenderer(Renderer):
         return {"anyOf": [{"type": kind, "enum": each} for kind, each in by_type.items()], **rest}
 
     def _unsaid(self, what: str, remedy: str, weak: dict[str, Any], words: str) -> dict[str, Any]:
-        """Refuse what the dialect can't say, or say less."""
+        """Refuse a part that the dialect can't express, or use a weaker schema."""
         if self._dialect.lenient:
             keyword = next(iter(weak))
             self._found.lose(self._path, "weakened", keyword)
@@ -491,37 +492,37 @@ class DialectRenderer(Renderer):
         return self._refused(what, remedy, self._path)
 
     def _refused(self, what: str, remedy: str, path: Sequence[str]) -> dict[str, Any]:
-        """Note what can't be expressed; the schema that stands for it is never sent."""
+        """Note a part that can't be expressed, and return a placeholder that is never sent."""
         self._found.complain(path, f"{what}, which {self._found.provider} doesn't take", remedy)
         return {"type": "string"}
 
 
 def _losses_of_document(codec: Codec[Any], tool: str, provider: str) -> list[Finding]:
-    """List what the graph of a document of others doesn't say: it is checked when arguments are decoded."""
+    """List the keywords of a foreign document that its graph doesn't express; decoding checks them."""
     return [lost(one.path, "weakened", one.keyword, tool, provider) for one in getattr(codec, "beyond", ())]
 
 
 def _describe_beyond(document: dict[str, Any], codec: Codec[Any]) -> None:
-    """Say in words what the graph of a document of others doesn't say."""
+    """Describe the keywords of a foreign document that its graph doesn't express."""
     beyond: Sequence[Finding] = getattr(codec, "beyond", ())
     if not beyond:
         return
     whole = codec.json_schema()
     places = [str(part.where) for part in beyond]
     for place, part in zip(places, beyond, strict=True):
-        # What is inside is described by itself.
+        # Inner keywords have their own description.
         if not any(other.startswith(f"{place}/{part.keyword}/") for other in places):
             _describe(document, whole, place.removeprefix("#"), part.keyword or "")
 
 
 def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) -> None:
-    """Describe what a document of others says at a place and its graph doesn't.
+    """Describe one keyword of a foreign document that its graph doesn't express.
 
     Args:
-        document: gets the words, at the place or at the nearest one around it that it has.
-        whole: the document of others.
-        where: JSON pointer (RFC 6901) to the schema in it.
-        keyword: of that schema; empty for all of it.
+        document: the rendered schema; it gets the words at the same place, or at the nearest one around it.
+        whole: the foreign document.
+        where: JSON pointer (RFC 6901) to the schema in the foreign document.
+        keyword: the keyword of that schema; empty for all of it.
     """
     holder, place = whole, document
     steps = iter(where.split("/")[1:])
@@ -541,7 +542,7 @@ def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) ->
 
 
 def _inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:
-    """Return a keyword's argument in a schema, or in its only alternative that has it; nothing otherwise."""
+    """Return a keyword's argument in a schema, or in the only alternative that has it; else an empty dict."""
     found = [one[keyword] for one in (place, *place.get("anyOf", ())) if is_object(one.get(keyword))]
     return found[0] if len(found) == 1 else {}
 
@@ -563,7 +564,7 @@ def _takes_pattern(dialect: Dialect, pattern: str) -> bool:
 
 
 def _written_for(dialect: Dialect, keyword: str, value: Any) -> Any:
-    """Return the value of a keyword in the form that a dialect needs; None if it has no such form."""
+    """Return the value of a keyword in the form that a dialect needs; None if there is no such form."""
     if keyword != "pattern" or not dialect.plain_patterns:
         return value
     from .plain_patterns import plain_pattern  # most schemas need no such form
@@ -572,7 +573,7 @@ def _written_for(dialect: Dialect, keyword: str, value: Any) -> Any:
 
 
 def _plain_name(name: str) -> str:
-    """Return the name of a definition that is no name of a rule in a grammar."""
+    """Return a name for a definition that can't clash with a rule of a grammar."""
     return "def-" + "".join([c if c.isalnum() else f"-{ord(c):x}-" for c in name])
 
 
@@ -583,9 +584,9 @@ _ALWAYS = frozenset(
 
 
 def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...], str]]:
-    """List what a finished document has that the dialect isn't known to take, each with its place.
+    """List the parts of a finished document that the dialect isn't known to take, each with its place.
 
-    Whatever renders a node, and whatever a class or a leaf adds to its schema, nothing else is sent.
+    This is the last check: nothing that a renderer, a class or a leaf added is sent without it.
     """
     references = ["$ref"] if dialect.takes_references else []
     wordless = {*dialect.keywords} - WITH_WORDS
@@ -616,7 +617,7 @@ def strange_parts(document: Any, dialect: Dialect) -> list[tuple[tuple[str, ...]
 
 
 def _drop_definitions(document: dict[str, Any], names: Collection[str]) -> None:
-    """Take away the recursive types, which are written out, or refused, where they are used."""
+    """Remove the definitions of recursive types, which are written out, or refused, where they are used."""
     kept = {name: inner for name, inner in document.pop("$defs", {}).items() if name not in names}
     if kept:
         document["$defs"] = kept

@@ -1,4 +1,4 @@
-"""What a dialect writes differently: keywords as words, null beside a schema, the schemas of leaves."""
+"""Special forms of a dialect: keywords as words, null beside a schema, the schemas of leaves."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ __all__ = [
 
 
 WORDS = "<words>"
-"""The key under which a schema keeps what moves to its description, until it is written out."""
+"""The key under which a schema stores words for its description until `written_out` puts them there."""
 
 _TEXT_LENGTH = 200
 
 
 def said_of(keywords: Mapping[str, Any]) -> list[str]:
-    """Return the words that say what keywords say.
+    """Describe keywords in words.
 
     Args:
         keywords: keywords with words in the table of keywords, and their values.
     """
     if not keywords:
-        return []  # as of most schemas
+        return []  # like most schemas
     exactly = {
         least: most
         for least, most in _BOTH.items()
@@ -59,7 +59,7 @@ def said_of(keywords: Mapping[str, Any]) -> list[str]:
 
 
 WITH_WORDS: Final = frozenset([keyword for keyword, row in KEYWORDS.items() if row.words != ""])
-"""The keywords whose meaning words can say."""
+"""The keywords that can be described in words."""
 
 
 _BOTH = {"minLength": "maxLength", "minItems": "maxItems", "minProperties": "maxProperties"}
@@ -82,14 +82,14 @@ def short_json(value: Any) -> str:
 
 
 def with_words(document: dict[str, Any], words: str) -> dict[str, Any]:
-    """Return a schema that keeps words for its description."""
+    """Return a schema that stores words for its description."""
     return {**document, WORDS: [*document.get(WORDS, ()), words]}
 
 
 def _shown(keyword: str, value: Any) -> str:
     if keyword == "examples":
         return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
-    # Without quotes a text of nothing, or of spaces, isn't seen.
+    # Without quotes, an empty text or one of spaces would be invisible.
     return clip(value, _TEXT_LENGTH) if isinstance(value, str) and value.strip() else short_json(value)
 
 
@@ -118,7 +118,7 @@ def or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
 
 
 def written_out(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose words are in its descriptions, and whose references stand alone."""
+    """Return a schema with its stored words in the descriptions, and nothing beside its references."""
     kept = mapped({key: value for key, value in document.items() if key != WORDS}, _written_inside)
     if WORDS in document:
         kept["description"] = _with_words(kept.pop("description", None), document[WORDS])
@@ -138,7 +138,7 @@ def _with_words(description: Any, words: list[str]) -> str:
 
 _ABOUT = frozenset({"description", "title"})
 _OUTER = frozenset({"default", "examples"})
-"""Keywords that stay outside when a type becomes one of several."""
+"""Keywords that stay outside when a type becomes a member of a union."""
 
 _OF_OBJECTS: Final = frozenset({"properties", "required", "additionalProperties"})
 _OWN: Final = {
@@ -149,7 +149,7 @@ _OWN: Final = {
     )
     for kind in JSON_TYPES
 }
-"""JSON type to the keywords about values of this type that are read here; each other keyword is refused."""
+"""JSON type to the keywords about its values that can be rewritten; every other keyword is refused."""
 
 _ANY = _OUTER | {"type", "enum"}
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
@@ -160,8 +160,8 @@ class CannotSay(Exception):  # noqa: N818  # it never leaves the package
     """The parts of a leaf's schema that a dialect can't express.
 
     Attributes:
-        path: of property names below the leaf; `*` stands for the items of an array.
-        what: it is, as the beginning of a message.
+        path: property names below the leaf; `*` stands for the items of an array.
+        what: the part, as the beginning of a message.
     """
 
     def __init__(self, path: tuple[str, ...], what: str) -> None:
@@ -179,23 +179,23 @@ def leaf_schema(document: Any, dialect: Dialect, fitted: Fitted) -> dict[str, An
         fitted: moves the keywords that the dialect doesn't take to the description.
 
     Returns:
-        A copy that takes the same values, but for keys that aren't named.
+        A copy that takes the same values, except for unknown keys.
 
     Raises:
-        CannotSay: the dialect can't say it, or it has a keyword that isn't known here.
+        CannotSay: the dialect can't express it, or it has an unknown keyword.
     """
     return _SchemaWriter(dialect, fitted).schema(document, ())
 
 
 def types_in(document: Any) -> list[str]:
-    """List the JSON types that a schema names at its top; empty where it names none."""
+    """List the JSON types that a schema names at its top level; empty if it names none."""
     kinds = document.get("type") if is_object(document) else None
     kinds = kinds if is_array(kinds) else [kinds]
     return [kind for kind in kinds if isinstance(kind, str) and kind in _OWN]
 
 
 class _SchemaWriter:
-    """Writes schemas of others, each inside the one before.
+    """Rewrites foreign schemas, from the outside to the inside.
 
     Args:
         dialect: the dialect that they must fit.
@@ -232,7 +232,7 @@ class _SchemaWriter:
         return self._fitted({"anyOf": [self.schema(member, path) for member in members], **rest})
 
     def _typed(self, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-        """Write a schema of one type, or of a list of types: each has the keywords that are about it."""
+        """Write a schema of one type, or of several types, each with the keywords that are about it."""
         kinds = types_in(rest)
         if not kinds:
             raise CannotSay(path, "its schema leaves open what type a value has")
@@ -273,7 +273,7 @@ class _SchemaWriter:
         return self._fitted({"type": "array", **rest, "items": self.schema(rest["items"], (*path, "*"))})
 
     def _object(self, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
-        """Write an object. What may be left out can't be required: null would reach the leaf."""
+        """Write an object. Optional properties can't become required, because null would reach the leaf."""
         dialect = self._dialect
         properties, required = rest.get("properties"), rest.get("required", [])
         others = rest.get("additionalProperties", properties is None)
@@ -308,10 +308,10 @@ def _check_known(rest: Mapping[str, Any], known: frozenset[str], path: tuple[str
 
 
 def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema with types in capitals, `nullable` for null, and the order of its properties.
+    """Return a schema in OpenAPI's form: types in capitals, `nullable` for null, and the order of properties.
 
     Args:
-        document: without references, and without lists of types.
+        document: a schema without references and lists of types.
     """
     kept = dict(document)
     members = kept.pop("anyOf", None)
@@ -346,7 +346,7 @@ def _union(others: list[Any], count: int, about: dict[str, Any]) -> dict[str, An
 
 
 def _say(document: dict[str, Any], text: str) -> None:
-    """Put a text before the description of a schema, or of the first member of a union."""
+    """Put a text at the beginning of the description of a schema, or of a union's first member."""
     while "anyOf" in document:
         document = document["anyOf"][0]
     own = document.get("description")
@@ -354,7 +354,7 @@ def _say(document: dict[str, Any], text: str) -> None:
 
 
 def _take_null(document: dict[str, Any]) -> None:
-    """Let a schema take null; of a union, each member."""
+    """Make a schema take null; in a union, every member."""
     if "anyOf" not in document:
         document["nullable"] = True
     for member in document.get("anyOf", ()):

@@ -1,4 +1,4 @@
-"""A JSON Schema document that you didn't write, copied and bounded; and its codec, which checks values."""
+"""A JSON Schema document that you didn't write, copied and bounded, and the codec that checks values."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ __all__ = ["DocumentCodec", "SchemaDocument"]
 
 
 class SchemaDocument(Value):
-    """A JSON Schema document, in the place of an annotation.
+    """A JSON Schema document that stands in place of an annotation.
 
     Attributes:
-        name: what messages call it.
-        schema: the document, a copy that nobody may change.
+        name: its name in messages.
+        schema: a copy of the document; don't change it.
         is_arguments: whether it describes the arguments of a tool.
-        leaves: by the name of a `format`, the leaf that reads its texts; None if all are taken as they are.
+        leaves: by the name of a `format`, the leaf that reads its texts; None to leave all texts unchanged.
 
     Raises:
-        SchemaError: it isn't made of JSON values, is too large, or doesn't describe objects where it
-            describes arguments.
+        SchemaError: the document isn't made of JSON values, is too large, or describes arguments that aren't
+            objects.
     """
 
     name: str
@@ -78,7 +78,7 @@ class SchemaDocument(Value):
         return f"SchemaDocument({self.name!r})"
 
     def with_descriptions(self, descriptions: Mapping[str, str]) -> SchemaDocument:
-        """Return a copy in which some of the properties are described in other words."""
+        """Return a copy with other descriptions for some of the properties."""
         schema = copy_json(self.schema)
         properties = schema.get("properties", {})
         for name, text in descriptions.items():
@@ -105,9 +105,9 @@ class _Whole(NamedTuple):
     """A document that was read.
 
     Attributes:
-        asked: document, other descriptions, and whether keys without a name are refused.
+        asked: the document, other descriptions, and whether unknown keys are refused.
         shown: the schema, with other descriptions.
-        graph: takes every value that the document takes.
+        graph: a graph that takes every value that the document takes.
         beyond: the keywords that the graph doesn't express.
         judge: checks these keywords; None if there are none.
         complaints: about descriptions of unknown properties.
@@ -144,7 +144,7 @@ def _read_whole(document: SchemaDocument, descriptions: Mapping[str, str], is_cl
 
 
 def _fits(node: Node, value: object) -> bool:
-    """Return whether a default or an example is one; no for what refers to an open definition."""
+    """Return whether a default or an example fits; False if the node refers to a definition not yet read."""
     try:
         return Fitting({}, MAX_LEVELS).fits(node, value, 1)
     except (KeyError, RecursionError):
@@ -154,10 +154,10 @@ def _fits(node: Node, value: object) -> bool:
 def _whole_of(
     document: SchemaDocument, options: CodecOptions, known: _Whole | None
 ) -> tuple[dict[str, Any], _Whole]:
-    """Return the value of every option, and the document read as they ask for.
+    """Return the value of every option, and the document read with these options.
 
     Raises:
-        SchemaError: a description is of a property that there isn't.
+        SchemaError: a description is for a property that doesn't exist.
     """
     checked = {**DEFAULTS, **checked_options({"name": document.name, **options})}
     descriptions: Mapping[str, str] = checked["param_descriptions"] or {}
@@ -169,7 +169,7 @@ def _whole_of(
 
 
 def _mistake(left: Finding, place: tuple[str, Any] | None) -> Finding | None:
-    """Return a keyword that isn't checked as a warning, if whoever wrote it has made a mistake."""
+    """Return a finding about an unchecked keyword as a warning, if its author made a mistake; else None."""
     value = place[1].get(left.keyword) if place is not None and is_object(place[1]) else None
     if left.keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
         message = f'its "$ref" {quote(value)} leads nowhere'
@@ -190,16 +190,16 @@ _TYPES: Final = f"The types are {', '.join(JSON_TYPES)}"
 
 
 class DocumentCodec(ResultCodec[Any]):
-    """Check values against a JSON Schema document that you didn't write.
+    """A codec that checks values against a JSON Schema document that you didn't write.
 
     Decoding returns a copy of a value that fits, with its repairs, and with keys that the document doesn't
     name. `Judge` checks the keywords that the graph of the document doesn't express.
 
     Args:
-        document: the schema document; `json_schema` returns its `schema`.
+        document: the document; `json_schema` returns its `schema`.
         options: as `Codec` takes them; those about Python types have no effect. With
-            `unknown_fields="reject"`, objects refuse keys that they don't name unless the schema
-            allows them explicitly.
+            `unknown_fields="reject"`, objects refuse keys that they don't name unless the schema allows them
+            explicitly.
 
     Raises:
         SchemaError: a description is of a property that there isn't.
@@ -226,7 +226,7 @@ class DocumentCodec(ResultCodec[Any]):
 
     @property
     def mistakes(self) -> tuple[Finding, ...]:
-        """Those of `left` that are mistakes, as warnings: an unknown type, a reference that leads nowhere."""
+        """The mistakes among `left`, as warnings: an unknown type, a reference that leads nowhere."""
         schema = self._whole.shown
         found = [_mistake(each, resolve_pointer(schema, each.where)) for each in self.left]
         return tuple([each for each in found if each is not None])
@@ -241,13 +241,14 @@ class DocumentCodec(ResultCodec[Any]):
 
     @property
     def decoded_type(self) -> Any:
-        """A dict where it describes arguments; anything otherwise."""
+        """The type of decoded values: dict if the document describes arguments, else Any."""
         return dict[str, Any] if self.type.is_arguments else Any
 
     def json_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the document itself, with as few changes as the options ask for.
 
-        With `inline`, it is one that is made of the graph, without what that leaves out.
+        With `inline`, the schema is rendered from the graph, without the keywords that the graph doesn't
+        express.
         """
         style = style_of(options) if options else None
         if style is not None and style.inline:
@@ -267,7 +268,7 @@ class DocumentCodec(ResultCodec[Any]):
         return self._made(self._checked(self._repaired(value)[0]))
 
     def report(self, value: object) -> tuple[Finding, ...]:
-        """Return what is wrong with a JSON value; empty if it decodes."""
+        """Return the problems of a JSON value; empty if it decodes."""
         return super().report(value) or self._judged(self._repaired(value)[0])
 
     def encode(self, instance: Any) -> Any:
@@ -288,11 +289,11 @@ class DocumentCodec(ResultCodec[Any]):
         return copy_json(value), super().report(value) or self._judged(value)
 
     def _made(self, value: Any) -> Any:
-        """Return what `decode` makes of JSON values that fit."""
+        """Return the result of `decode` for JSON values that fit."""
         return value
 
     def _written(self, instance: Any) -> Any:
-        """Return the JSON values of what `decode` made."""
+        """Return the JSON values for a result of `decode`."""
         return instance
 
     def _checked(self, value: Any) -> Any:

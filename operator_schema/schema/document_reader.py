@@ -1,8 +1,8 @@
-"""Read a JSON Schema document that somebody else wrote into the node graph.
+"""Reads a foreign JSON Schema document into a node graph.
 
-The graph takes every value that the document takes. What a document says beyond that is noted, so that
-somebody else can check it: nothing is passed over in silence. Documents are not trusted: whatever is in
-them, reading ends soon, and raises nothing.
+The graph takes every value that the document takes. Keywords that the graph can't express are noted, so that
+`Judge` can check them: none is ignored silently. Documents are not trusted: whatever they contain, reading
+them ends soon and raises no error.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = [
 
 
 def are_alternatives(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
-    """Return whether decoding works: of several that take an object, each has known keys."""
+    """Return whether decoding can choose a member: if several take objects, each must have known keys."""
     members = flat_members(node, definitions)
     objects = [member for member in members if "object" in received_types(member)]
     if any(isinstance(member, AnyNode) for member in members):
@@ -76,7 +76,7 @@ def count_containers(node: UnionNode, definitions: Mapping[Target, Node]) -> int
 
 
 def are_disjoint(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
-    """Return whether it is plain to see that no value fits two of the alternatives."""
+    """Return whether a quick look shows that no value fits two of the alternatives."""
     members = [resolve(member, definitions) for member in node.members]
     if len(members) > _MOST_COMPARED:
         return False
@@ -109,10 +109,10 @@ def _types(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
 
 
 MAX_SCHEMAS = 10_000
-"""Schemas that are read of one document."""
+"""The most schemas that are read in one document."""
 
 MAX_LEVELS = 50
-"""Schemas inside each other that are read."""
+"""The most levels of nested schemas that are read."""
 
 _MAX_NOTES = 100
 _MAX_CHOICES = 10_000
@@ -141,7 +141,7 @@ _LIMITS: Final = {
     }
     for json_type in (*_TYPES, "integer")
 }
-"""By JSON type: keyword to attribute of `Constraints`, but for patterns."""
+"""By JSON type: keyword to attribute of `Constraints`, without patterns."""
 _NO_LIMITS: Final = Constraints()
 
 
@@ -150,7 +150,7 @@ class DocumentReading(Value):
 
     Attributes:
         graph: takes every value that the document takes.
-        left: what the document says beyond that; nothing if both take the same values.
+        left: the keywords that the graph doesn't express; none if both take the same values.
     """
 
     graph: Graph
@@ -171,11 +171,11 @@ def read_document(
 
     Args:
         schema: JSON values; a JSON Schema document of draft 6 or later.
-        name: what messages call it.
-        is_closed: whether an object refuses keys that it doesn't name, where the schema doesn't say.
-        is_arguments: whether only objects are of interest, as for the arguments of a tool.
-        patterns: the expressions of the document.
-        fits: decides which defaults and examples the graph has; None leaves all of them out.
+        name: its name in messages.
+        is_closed: whether an object refuses unknown keys if the schema doesn't decide.
+        is_arguments: whether only objects matter, as for the arguments of a tool.
+        patterns: the regular expressions of the document.
+        fits: decides which defaults and examples the graph gets; None leaves all of them out.
         leaves: by the name of a `format`, the leaf that reads its texts.
     """
     banned: set[str] = set()
@@ -199,7 +199,7 @@ class _Attempt:
     """One attempt to read a document.
 
     Attributes:
-        left: what was noted, by place and keyword.
+        left: the noted findings, by place and keyword.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class _Attempt:
             self.left.setdefault((where, keyword), unchecked(where, keyword, reason))
 
     def find_unclear(self, graph: Graph) -> bool:
-        """Ban the unions that a decoder couldn't decide; note those in which more than one may fit."""
+        """Ban the unions that a decoder couldn't decide; note each `oneOf` in which two members may fit."""
         unclear: set[str] = set()
         tried: dict[str, int] = {}
         for where, keyword, node in self.unions:
@@ -277,7 +277,7 @@ class _Attempt:
     def _described(
         self, schema: Any, where: str, name: str, within: frozenset[str] = _EVERY
     ) -> tuple[Node, str | None]:
-        """Return the node of a schema, and its description apart from it where it has one."""
+        """Return the node of a schema, and its description separately."""
         self.count += 1
         if self.count > MAX_SCHEMAS or self.depth >= MAX_LEVELS:
             self.note(where, "", "the document is too large, or nests too deep")
@@ -418,9 +418,9 @@ class _Attempt:
         return UnionNode(tuple(distinct), None) if len(distinct) > 1 else distinct[0]
 
     def _merged(self, found: list[Node], where: str, name: str) -> Node:
-        """Return one node for schemas that all have to fit."""
+        """Return one node for several schemas that must all fit."""
         nodes = [node for node in found if not isinstance(node, AnyNode)]
-        nodes.sort(key=lambda node: not isinstance(node, LiteralNode))  # which say the most
+        nodes.sort(key=lambda node: not isinstance(node, LiteralNode))  # the most restrictive nodes first
         fields: dict[str, Field] = {}
         for node in nodes:
             is_plain = isinstance(node, ObjectNode) and not node.closed
@@ -470,7 +470,7 @@ class _Attempt:
         return _scalar("string", limits) if leaf is None else LeafNode(leaf, None)
 
     def _leaf(self, said: str) -> SchemaLeaf[Any] | None:
-        """Return what reads the texts of a format; None if the format isn't known."""
+        """Return the leaf that reads the texts of a format; None if the format isn't known."""
         if said in self.leaves or said not in _PLACEHOLDERS:
             return self.leaves.get(said)
         document = {"type": "string", "format": said}
@@ -633,7 +633,7 @@ def _fits_not(_node: Node, _value: object) -> bool:
 
 
 def reading_of(leaf: SchemaLeaf[Any]) -> DocumentReading:
-    """Return the meaning of the schema of a leaf, which is read when it is first needed."""
+    """Return the meaning of a leaf's schema, which is read at first use."""
     schema: Any = leaf.json_schema
     if schema.reading is None:
         name = leaf.type.__name__
@@ -656,4 +656,4 @@ _PLACEHOLDERS: Final = {
     "uri-reference": "/path",
     "uuid": "123e4567-e89b-12d3-a456-426614174000",
 }
-"""A text of each format that is known; which texts fit is the server's to say."""
+"""A sample for each known format; the server decides which texts fit."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     class _Tool(Protocol):
-        """A tool: it has a schema of its arguments."""
+        """The part of a tool that is needed here: the schema of its arguments."""
 
         def input_schema(self, *, inline: bool = ...) -> dict[str, Any]: ...
 
@@ -38,12 +38,13 @@ def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[Finding]:
         sent: the schema of its arguments, as JSON values. Inlined references don't count as a change.
 
     Returns:
-        The changes in the order of our schema, at most 200; none if the model reads what we wrote. Their
-        codes are `removed`, `added` and `changed`; `expected` shows what our schema says, `received` what
-        theirs does. In a path, `*` stands for the items of an array, and a number for a member of a union.
+        The changes in the order of our schema, at most 200; none if the model gets the tool's own schema.
+        Their codes are `removed`, `added` and `changed`; `expected` shows the part of our schema, `received`
+        the part of theirs. In a path, `*` stands for the items of an array, and a number for a member of a
+        union.
 
     Raises:
-        TypeError: an argument is of another kind.
+        TypeError: an argument has the wrong type.
     """
     if not callable(getattr(tool, "input_schema", None)):
         message = f"schema_changes takes a tool made by @tool or @tool_input, not {received(tool)}"
@@ -116,7 +117,7 @@ _ABSENT: Any = object()
 def _change(
     path: tuple[str, ...], keyword: str, code: str, *, ours: Any = _ABSENT, theirs: Any = _ABSENT
 ) -> Finding:
-    """Make a finding about one difference; what isn't there on one side is left out."""
+    """Make a finding about one difference; a side that lacks the keyword is left empty."""
     before = None if ours is _ABSENT else excerpt(ours)
     after = None if theirs is _ABSENT else excerpt(theirs)
     what = " → ".join([text for text in (before, after) if text is not None])
@@ -128,4 +129,4 @@ def _differ(ours: Any, theirs: Any) -> bool:
     try:
         return to_json_text(ours) != to_json_text(theirs)
     except RecursionError:
-        return True  # ours is never that deep
+        return True  # our own schema never nests that deep

@@ -1,8 +1,8 @@
 """The keywords of JSON Schema, in one table: a new one gets its row here.
 
-A keyword that limits values follows from the row of its constraint, and has an attribute of `Constraints`
-too. Whoever renders, reads, checks, compares or describes schemas asks this table what a keyword holds and
-says; there is no second one.
+A keyword that limits values is made from the row of its constraint, which has an attribute in `Constraints`
+too. All code that renders, reads, checks, compares or describes schemas looks up keywords here; there is no
+second table.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ __all__ = [
 ]
 
 INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
-"""How an integer is written as a JSON key."""
+"""The pattern of an integer that is written as a JSON key."""
 
 UNITS: Final[Mapping[str, str]] = {"string": "characters", "array": "items", "object": "keys"}
-"""What the length of a value of each JSON type counts."""
+"""The unit of length for values of each JSON type."""
 
 
 class LimitError(ValueError):
-    """A leaf read a value that is beyond the limits of its annotation: a problem `out_of_range`."""
+    """A leaf's value is outside the limits of its annotation; it becomes a problem `out_of_range`."""
 
 
 def _as_it_is(value: Any) -> Any:
@@ -80,20 +80,20 @@ class Limit(Value):
 
     Attributes:
         slot: the attribute of `Constraints`.
-        given_as: the attribute of annotated-types that says it; empty for a pattern, which is given as it is.
-        of: what it limits.
+        given_as: its attribute in annotated-types; empty for a pattern, which is given as an `re.Pattern`.
+        of: the thing that it limits.
         keywords: JSON type to the keyword of JSON Schema.
-        sign: what messages show before its value.
-        breaks: whether a number, a length or a text breaks it.
-        said: how messages name a number or text that breaks it, or a length that is expected.
-        words: the same in a description, with `{}` for the value; for a length, without its unit.
-        tighter: of two limits, the one to keep; None where both can't be kept.
-        test: the operator that generated code writes for `breaks`.
-        finder: makes the function that generated code calls, which is true of what fits. Where there is
-            neither, generated code calls `breaks`.
-        written: makes the value of the keyword out of the limit.
-        check: returns what an annotation gives as the constraint (its name, its value, the annotation) as a
-            limit, or raises an UnfitError, where it is neither a number nor a length.
+        sign: the symbol or words before its value in messages.
+        breaks: returns whether a number, a length or a text breaks it.
+        said: words in a message for a number or text that breaks it, or for the expected length.
+        words: words in a description, with `{}` for the value; for a length, without its unit.
+        tighter: returns the one of two limits to keep; None if two can't be combined.
+        test: the operator for `breaks` in generated code.
+        finder: makes a function for generated code that returns a true value for values that fit. Without
+            `test` and `finder`, generated code calls `breaks`.
+        written: turns the limit into the value of the keyword.
+        check: turns the value in an annotation into a limit, given its name, the value and the annotation, or
+            raises an UnfitError; needed for a limit that is neither a number nor a length.
     """
 
     slot: str
@@ -152,15 +152,15 @@ LIMITS: Final = (
         finder=_search_of, written=_text_of,
     ),
 )  # fmt: skip
-"""In the order in which schemas and messages name them."""
+"""All constraints, in the order in which schemas and messages name them."""
 
 NUMBERS: Final = tuple([limit for limit in LIMITS if limit.of == "number"])
 LENGTHS: Final = tuple([limit for limit in LIMITS if limit.of == "length"])
 TEXTS: Final = tuple([limit for limit in LIMITS if limit.of == "text"])
 EXCLUSIVE: Final = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
-"""The limits that draft 4 made exclusive by a keyword beside them."""
+"""The limits of draft 4, each with the keyword that made it exclusive."""
 COMPOSING: Final = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else"})
-"""What APIs don't take at the root of the schema of a tool: it says more than one object with properties."""
+"""Keywords that APIs don't take at the root of a tool's schema, which must be one object with properties."""
 SIGNS: Final = {limit.slot: limit.sign for limit in LIMITS}
 
 
@@ -168,15 +168,15 @@ class Keyword(Value):
     """One keyword.
 
     Attributes:
-        name: of the keyword.
-        of: the JSON types whose values it is about; none where it is about all.
-        holds: what it has as its value: a `schema`, `schemas` in a list, `either` of both, `named` schemas in
-            an object, or a plain `value`.
-        says: which `values` fit · something `beside` another keyword, and nothing alone · the `format` of a
-            value · what a person reads (`note`) · where something is, or its `name`.
-        words: the same in a description, with `{}` for its value; empty if it takes more than a few words.
-        in_graph: whether a node can say it.
-        limit: the constraint.
+        name: the name of the keyword.
+        of: the JSON types whose values it is about; empty if it is about all.
+        holds: the kind of its value: a `schema`, `schemas` in a list, `either` of both, `named` schemas in an
+            object, or a plain `value`.
+        says: the kind of its meaning: it restricts `values` · it only works `beside` another keyword · it is
+            the `format` of a value · it is a `note` for a person · it is a `name` or place of something.
+        words: its meaning in a description, with `{}` for its value; empty if a few words aren't enough.
+        in_graph: whether a node can express it.
+        limit: the constraint that it belongs to.
     """
 
     name: str
@@ -189,7 +189,7 @@ class Keyword(Value):
 
 
 def _limiting(limit: Limit) -> list[Keyword]:
-    """Return the keywords of a constraint: a length has another one for each type."""
+    """Return the keywords of a constraint; a length has a different one for each type."""
     types: dict[str, list[str]] = {}
     for json_type, name in limit.keywords.items():
         types.setdefault(name, []).append(json_type)
@@ -262,19 +262,19 @@ _ROWS: Final = (
     Keyword("definitions", holds="named", says="name"),
 )
 KEYWORDS: Final[Mapping[str, Keyword]] = {row.name: row for row in _ROWS}
-"""By name; those that say which values fit in the order in which a reader looks at them."""
+"""All keywords by name; those that restrict values are in the order in which a reader looks at them."""
 
 DEFINITIONS: Final = tuple([row.name for row in _ROWS if row.says == "name" and row.holds == "named"])
 """The keywords under which a schema has its definitions."""
 
 
 def about(json_type: str, says: Literal["values", "format"] = "values") -> tuple[str, ...]:
-    """Return the keywords that say something about values of one JSON type and not of all."""
+    """Return the keywords that are about values of one JSON type only."""
     return tuple([row.name for row in _ROWS if json_type in row.of and row.says == says])
 
 
 def keywords_of(constraints: object, json_type: str) -> dict[str, Any]:
-    """Return the keywords of JSON Schema for `Constraints` of a value of a JSON type."""
+    """Return the keywords of JSON Schema that express `Constraints` on values of a JSON type."""
     found: dict[str, Any] = {}
     for limit in LIMITS:
         value = getattr(constraints, limit.slot)
@@ -295,7 +295,7 @@ def limit_of(keyword: str, value: Any) -> int | float | None:
     if row is not None and row.of == "length":
         return whole if isinstance(whole, int) and 0 <= whole < 2**63 else None
     if keyword == "multipleOf":
-        # Of other numbers validators calculate differently.
+        # Validators disagree about other numbers.
         return whole if whole > 0 and whole.as_integer_ratio()[1] <= _EXACT_DENOMINATOR else None
     limit: float = whole
     return limit

@@ -1,9 +1,9 @@
-"""Regular expressions that others wrote, run on texts that a model wrote, in time that grows linearly.
+"""Runs foreign regular expressions on texts of a model, in time that grows linearly with the text.
 
 `re` tries alternatives one after the other, so that an expression such as `(a+)+$` takes hours for thirty
 characters. Here all alternatives are followed at the same time. The places of an expression at which a
-character is read (Glushkov 1961) are the bits of one number; a set of places that was met before is a state
-that knows the next one for each character.
+character is read (Glushkov 1961) are the bits of one number. Each set of places is a state, which remembers
+the next state for each character.
 """
 
 from __future__ import annotations
@@ -40,36 +40,36 @@ if TYPE_CHECKING:
     from .pattern_syntax import Expression, Ranges
 
     Count = Callable[[int], None]
-    """Is called with a number of steps before they are done."""
+    """A function that is called with a number of steps before they are done."""
 
 __all__ = ["MAX_PATTERN", "LinearPattern", "Patterns", "count_nothing", "linear_pattern", "why_unread"]
 
 MAX_PATTERN: Final = 1000
-"""Characters of an expression."""
+"""The most characters of an expression."""
 
 _MOST_PLACES_TOGETHER = 50_000
 _MOST_BITS = 1_000_000
 _MOST_REMEMBERED = 300_000  # bytes, about
 _TRANSITION = 150  # bytes, without its places
 _LINKS_A_STEP = 16
-"""Links that are followed in one step, when it is found out how a state goes on with a character."""
+"""How many links count as one step when the next state is computed."""
 _MANY_LINKS = 32
 
 
 def count_nothing(_steps: int) -> None:
-    """Count nothing: what it is used for is bounded already."""
+    """Count nothing, for work that is bounded already."""
 
 
 def linear_pattern(text: object) -> LinearPattern | None:
     """Prepare an expression.
 
     Args:
-        text: of the keyword `pattern`, or anything else.
+        text: the value of the keyword `pattern`, or any other object.
 
     Returns:
-        The expression; None for one that isn't ECMA 262 in the spelling that all engines share, that is too
-        large, or that no automaton can decide: references to groups, and looking ahead or behind anywhere but
-        directly after a leading `^`.
+        The expression; None if it isn't ECMA 262 in the spelling that all engines share, if it is too large,
+        or if no automaton can decide it: with references to groups, or with lookahead or lookbehind anywhere
+        except lookahead directly after a leading `^`.
     """
     try:
         return _read(text)
@@ -78,7 +78,7 @@ def linear_pattern(text: object) -> LinearPattern | None:
 
 
 def why_unread(texts: Iterable[object]) -> str:
-    """Return why some expressions of a document aren't all run."""
+    """Return the reason why one of some expressions can't be run."""
     for text in texts:
         try:
             _read(text)
@@ -91,7 +91,7 @@ def _read(text: object) -> LinearPattern:
     """Prepare an expression.
 
     Raises:
-        TooHardError: `linear_pattern` has none for it.
+        TooHardError: the expression is one for which `linear_pattern` returns None.
     """
     if not isinstance(text, str) or has_surrogate(text):
         raise TooHardError
@@ -101,14 +101,14 @@ def _read(text: object) -> LinearPattern:
 
 
 class Patterns:
-    """The expressions of one document, each prepared once; together they have a limited number of places."""
+    """The expressions of one document, each prepared once; there is one limit on their places together."""
 
     def __init__(self) -> None:
         self._known: dict[str, LinearPattern | None] = {}
         self._left = _MOST_PLACES_TOGETHER
 
     def get(self, text: object) -> LinearPattern | None:
-        """Return an expression; None for one that isn't run."""
+        """Return a prepared expression; None for one that can't be run."""
         if not isinstance(text, str) or self._left < 0:
             return None
         if text not in self._known:
@@ -118,11 +118,11 @@ class Patterns:
 
 
 class LinearPattern:
-    """A regular expression, with those parts of a compiled one that a check of a text needs.
+    """A regular expression with the methods and attributes of `re.Pattern` that checking a text needs.
 
     Attributes:
         pattern: its text.
-        flags: none, as `re` counts them.
+        flags: 0, the flags of `re.Pattern`.
         size: number of places in it.
         is_slow: whether one character may take so long that the steps have to be counted.
     """
@@ -164,7 +164,7 @@ class LinearPattern:
 
 
 def _leading_looks(tree: Expression) -> tuple[list[Look], Expression]:
-    """Take the parts that look ahead from the start of the text out of an expression."""
+    """Split an expression into its lookaheads from the start of the text and the rest."""
     if not isinstance(tree, Sequence) or tree.items[:1] != (START,):
         return [], tree
     looks: list[Look] = []
@@ -185,7 +185,7 @@ class _Part(NamedTuple):
     """A part of an expression.
 
     Attributes:
-        empty: the sides of the text where it fits the empty text.
+        empty: the pairs of sides between which it matches the empty text.
         first: places where it may begin.
         last: places where it may end.
     """
@@ -199,7 +199,7 @@ _NOTHING = _Part(ALWAYS, {}, {})
 
 
 def _either(one: _Places, other: _Places, sides: int = ALWAYS) -> _Places:
-    """Return the places of both, those of the other only between some sides."""
+    """Combine two sets of places, those of the second one only between some sides."""
     found = dict(one)
     for its_sides, places in other.items():
         if its_sides & sides:
@@ -208,14 +208,14 @@ def _either(one: _Places, other: _Places, sides: int = ALWAYS) -> _Places:
 
 
 class _Between(NamedTuple):
-    """What holds between two sides of a text.
+    """The automaton's transitions at a position between two sides of the text.
 
     Attributes:
-        links: from which places it goes on to which.
-        chained: places from which it goes on to the next one.
+        links: pairs of places: from the first ones, the search goes on to the second ones.
+        chained: places from which it goes on to the place with the next number.
         first: places where the expression may begin.
         last: places where it may end.
-        is_empty: whether it is found without any place.
+        is_empty: whether the empty text matches there.
     """
 
     links: tuple[tuple[int, int], ...]
@@ -226,11 +226,11 @@ class _Between(NamedTuple):
 
 
 class _State(dict[str, "_State"]):
-    """Places that were reached together; by character the state that follows.
+    """A set of places reached at the same time; a dict from each character to the next state.
 
     Attributes:
         places: the places that were reached together, as bits.
-        before: the side that the last character is.
+        before: the side of the last character: start of the text, word character or other.
         verdict: whether the expression is found, if that is known already.
     """
 
@@ -244,11 +244,11 @@ class _State(dict[str, "_State"]):
 
 
 class _Automaton:
-    """The places of an expression, and how it goes on from each.
+    """The places of an expression and the transitions between them.
 
     Attributes:
         size: number of places.
-        links: number of the ways from some places to others.
+        links: number of transitions.
     """
 
     def __init__(self, tree: Expression) -> None:
@@ -318,7 +318,7 @@ class _Automaton:
         )
 
     def _repeated(self, body: Expression, least: int, most: int | None) -> _Part:
-        """Write a repetition out: what is not needed stands inside of what is."""
+        """Write out a repetition, each optional one nested in the one before."""
         if most == 0:
             return _NOTHING
         copies = [self._part(body) for _ in range(max(least, 1) if most is None else most)]
@@ -345,7 +345,7 @@ class _Automaton:
             raise TooHardError(TOO_LARGE)
 
     def _sides(self, before: int, after: int) -> _Between:
-        """Return what holds between two sides."""
+        """Return the transitions between two sides."""
         found = self._between.get((before, after))
         if found is None:
             bit = side_bit(before, after)
@@ -376,7 +376,7 @@ class _Automaton:
         return end.is_empty or bool(end.last & state.places)
 
     def _after(self, state: _State, character: str) -> _State:
-        """Return the state that follows when a character was read."""
+        """Return the next state after reading a character."""
         self._known += 1
         if self._known * (_TRANSITION + self.size // 8) > _MOST_REMEMBERED:
             self._forget()
@@ -421,7 +421,7 @@ _WORD_CHARACTERS = frozenset([chr(code) for low, high in WORDS for code in range
 
 
 def _ignores_words(sides: int) -> bool:
-    """Return whether it makes no difference if a character is one of a word."""
+    """Return whether a set of sides treats word characters and others alike."""
     return all(
         bool(sides & side_bit(WORD, side)) == bool(sides & side_bit(OTHER, side))
         and bool(sides & side_bit(side, WORD)) == bool(sides & side_bit(side, OTHER))

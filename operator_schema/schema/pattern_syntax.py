@@ -1,6 +1,6 @@
-"""Regular expressions of ECMA 262 as trees, read with the flag `u`, as JSON Schema wants.
+"""Parses regular expressions of ECMA 262 into trees, with the flag `u`, as JSON Schema requires.
 
-See https://tc39.es/ecma262/#sec-patterns. What engines read in different ways is refused.
+See https://tc39.es/ecma262/#sec-patterns. Expressions that engines read in different ways are refused.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 MAX_PLACES: Final = 5000
-"""Places of an expression where a character is read, after its repetitions were written out."""
+"""The most places of an expression where a character is read, with its repetitions written out."""
 
 _MOST_NESTED = 50
 
@@ -54,7 +54,7 @@ _REFERS = "it refers to a group"
 
 
 class TooHardError(Exception):
-    """Says why no automaton is made of an expression; it never leaves `linear_regex`."""
+    """An expression that no automaton can run, with the reason; it never leaves `linear_regex`."""
 
     def __init__(self, reason: str = NOT_SHARED) -> None:
         super().__init__(reason)
@@ -62,14 +62,14 @@ class TooHardError(Exception):
 
 # --- expressions as trees ----------------------------------------------------------------------------
 
-# What stands before a place in the text: its start, a character of a word, or another one; and after it.
+# The sides of a position in the text, before and after it: an end of the text, a word character, or another.
 # Each pair of them is a bit, so that an assertion is a set of pairs in one number.
 EDGE, WORD, OTHER = range(3)
 SIDES = (EDGE, WORD, OTHER)
 
 
 def side_bit(before: int, after: int) -> int:
-    """Return the bit of a pair of sides."""
+    """Return the bit for a position between two sides."""
     return 1 << (before * 3 + after)
 
 
@@ -80,31 +80,31 @@ _AT_BOUNDARY: Final = sum([side_bit(WORD, side) + side_bit(side, WORD) for side 
 
 
 class Characters(NamedTuple):
-    """One character of these ranges of code points, in order."""
+    """A part that matches one character out of sorted ranges of code points."""
 
     ranges: Ranges
 
 
 class Assertion(NamedTuple):
-    """Nothing, where the pair of sides is one of these."""
+    """A part that matches the empty text, but only between certain pairs of sides."""
 
     sides: int
 
 
 class Sequence(NamedTuple):
-    """One after the other."""
+    """A part that matches its items one after the other."""
 
     items: tuple[Expression, ...]
 
 
 class Choice(NamedTuple):
-    """One of several."""
+    """A part that matches one of several branches."""
 
     branches: tuple[Expression, ...]
 
 
 class Repeat(NamedTuple):
-    """So many times; without a greatest number if that is None."""
+    """A part that matches its body repeatedly, without an upper limit if `most` is None."""
 
     body: Expression
     least: int
@@ -112,7 +112,7 @@ class Repeat(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Looking ahead."""
+    """A lookahead: its body must match here, or must not."""
 
     body: Expression
     is_negated: bool
@@ -126,7 +126,7 @@ END = Assertion(_AT_END)
 
 
 def _size(node: Expression) -> int:
-    """Return the number of places of an expression; parts without any count as one."""
+    """Return the number of places of an expression; parts without a place count as one."""
     match node:
         case Sequence(items) | Choice(items):
             return 1 + sum(map(_size, items))
@@ -142,7 +142,7 @@ LAST_CODE = sys.maxunicode
 
 
 def _ranges(text: str) -> Ranges:
-    """Return the ranges that a text names, two characters for each."""
+    """Return the ranges in a text of pairs of characters, the first and last of each range."""
     return _merged([(ord(low), ord(high)) for low, high in zip(text[::2], text[1::2], strict=True)])
 
 
@@ -232,7 +232,7 @@ def read_expression(text: str) -> Expression:
     """Read an expression.
 
     Raises:
-        TooHardError: it isn't one of ECMA 262 in the spelling that all engines share, or it is too large.
+        TooHardError: the expression isn't ECMA 262 in the spelling that all engines share, or is too large.
     """
     try:
         return _Parser(text).whole()
@@ -241,7 +241,7 @@ def read_expression(text: str) -> Expression:
 
 
 _REFERENCES = frozenset("123456789k")
-"""What follows a backslash that refers to a group."""
+"""Characters that make a reference to a group after a backslash."""
 
 
 class _Parser:
@@ -261,13 +261,13 @@ class _Parser:
         return tree
 
     def _next(self) -> str:
-        """Return the next character, and go past it; LookupError at the end."""
+        """Consume the next character and return it; raise LookupError at the end."""
         character = self.text[self.at]
         self.at += 1
         return character
 
     def _takes(self, text: str) -> bool:
-        """Go past a text, if it is next."""
+        """Consume a text if it comes next; return whether it did."""
         if not self.text.startswith(text, self.at):
             return False
         self.at += len(text)
@@ -347,7 +347,7 @@ class _Parser:
             return body
         if isinstance(body, (Assertion, Look)):
             raise TooHardError
-        self._takes("?")  # it says which of several is found, not whether one is
+        self._takes("?")  # a lazy quantifier: it affects which match is found, not whether there is one
         if self.text[self.at : self.at + 1] in {*"*+?"}:
             raise TooHardError
         return Repeat(body, least, most)
@@ -378,7 +378,7 @@ class _Parser:
     # --- sets of characters ----------------------------------------------------------------------
 
     def _escape(self) -> Ranges:
-        """Return the meaning of a backslash and the characters after it."""
+        """Read an escape sequence after its backslash; return the characters that it stands for."""
         character = self._next()
         if character in _CLASSES:
             return _CLASSES[character]
@@ -433,7 +433,7 @@ class _Parser:
 
     def _class(self) -> Expression:
         is_negated = self._takes("^")
-        if self._takes("]"):  # nothing or everything here, and a bracket for others
+        if self._takes("]"):  # `[]` and `[^]` match nothing or everything here; other engines read a bracket
             raise TooHardError
         found: list[tuple[int, int]] = []
         while not self._takes("]"):
@@ -454,7 +454,7 @@ class _Parser:
 
 
 def _span(low: Ranges, high: Ranges) -> Ranges:
-    """Return the meaning of two members of a class with a hyphen between them."""
+    """Return the characters of a range such as `a-z` in a class, given its two ends."""
     if not _is_one(low) or not _is_one(high):  # as in `[\\w-.]`, where a hyphen can only be itself
         return (*low, (ord("-"), ord("-")), *high)
     if low[0][0] > high[0][0]:

@@ -1,4 +1,4 @@
-"""Patterns in a form that those who make grammars of JSON Schema read as validators do."""
+"""Patterns in a simple form that programs that make grammars of JSON Schema read correctly."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["plain_pattern"]
 
 
 class _NotPlainError(Exception):
-    """A part of an expression has no such form; it never leaves this module."""
+    """A part of an expression has no plain form; the error never leaves this module."""
 
 
 def plain_pattern(text: str) -> str | None:
-    """Return a pattern that takes the same texts, written with classes, groups and counts alone.
+    """Return a pattern that takes the same texts, written only with classes, groups and counts.
 
-    A grammar describes a whole text, as it is written in JSON. So the pattern begins with `^`, ends with `$`,
-    and allows no character that JSON escapes.
+    A grammar describes a whole text in its JSON form. So the pattern begins with `^`, ends with `$`, and
+    allows no character that JSON escapes.
 
     Returns:
         The pattern; None if it has no such form.
@@ -51,7 +51,7 @@ def _written(node: Expression) -> str:
 
 
 def _unit(node: Expression) -> str:
-    """Write what is repeated."""
+    """Write an expression so that a count can follow it."""
     match node:
         case Characters():
             return _class(node)
@@ -62,17 +62,17 @@ def _unit(node: Expression) -> str:
 
 
 _LITERALS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-:/,@#%&=~")
-"""Characters that mean themselves, in each kind of expression and grammar."""
+"""Characters that stand for themselves in every kind of expression and grammar."""
 
 _MOST_TIMES: Final = 500
-"""A grammar has a rule for each time, and llama.cpp takes at most 2,000 of them at one place."""
+"""The most repetitions: a grammar has a rule for each, and llama.cpp takes at most 2,000 at one place."""
 
 _OF_A_CLASS: Final = frozenset("[]^\\")
-"""Characters that some read as the syntax of a class."""
+"""Characters that some programs read as syntax inside a class."""
 
 
 def _class(node: Characters) -> str:
-    """Write a set of characters; a hyphen is last, where it means itself."""
+    """Write a set of characters; a hyphen comes last, where it stands for itself."""
     members = list(node.ranges)
     if any(not _is_as_written(low, high) for low, high in members):
         raise _NotPlainError
@@ -84,14 +84,15 @@ def _class(node: Characters) -> str:
 
 
 def _is_as_written(low: int, high: int) -> bool:
-    """Return whether JSON writes all characters of a range as they are, and no end of it is syntax."""
+    """Return whether JSON writes all characters of a range unescaped, and neither end is syntax."""
     if not _OF_A_CLASS.isdisjoint((chr(low), chr(high))):
         return False
     return any(first <= low and high <= last for first, last in _UNESCAPED)
 
 
 _UNESCAPED: Final = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E), (0xA0, 0xD7FF), (0xE000, 0x10FFFF))
-"""What JSON never escapes, without the controls of Latin 1. See https://www.rfc-editor.org/rfc/rfc8259#section-7"""
+"""Characters that JSON never escapes, without the control characters of Latin 1. See
+https://www.rfc-editor.org/rfc/rfc8259#section-7"""
 
 
 def _range(low: int, high: int) -> str:

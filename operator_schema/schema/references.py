@@ -1,7 +1,7 @@
-"""Which schemas are inside a schema, and where JSON pointers (RFC 6901) and references lead and move to.
+"""Schemas inside schemas, JSON pointers (RFC 6901) and references: finding and moving their targets.
 
-A leaf's schema is a document of its own, whose `#/$defs/Address` means its own root. Inside the
-schema of a larger type the definitions have to be at the root of that.
+A leaf's schema is a document of its own, in which `#/$defs/Address` starts at its own root. Inside the schema
+of a larger type, its definitions must move to the root of that schema.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ __all__ = [
 ]
 
 MAX_REFERENCE: Final = 2000
-"""Characters of a reference."""
+"""The most characters of a reference."""
 
 
 def subschemas(schema: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
-    """Find the schemas right inside a schema, each with the steps that lead to it."""
+    """Find the schemas directly inside a schema, each with the steps that lead to it."""
     found: list[tuple[tuple[str, ...], Any]] = []
     for keyword, value in schema.items():
         if keyword not in _HOLDING:
@@ -65,7 +65,7 @@ def subschemas(schema: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
 
 
 def mapped(schema: Mapping[str, Any], visit: Callable[[Any], Any]) -> Schema:
-    """Return a copy of a schema with what `visit` makes of each schema right inside it."""
+    """Return a copy of a schema in which `visit` has replaced each schema directly inside it."""
     copy = dict(schema)
     for keyword, value in schema.items():
         if keyword in _HOLDING:
@@ -88,9 +88,9 @@ def _mapped(keyword: str, value: Any, visit: Callable[[Any], Any]) -> Any:
 
 
 def rebuilt(schema: Mapping[str, Any], visit: Callable[[Schema], Any]) -> Schema:
-    """Return a copy as `mapped` does; what an unknown keyword holds counts as schemas, and booleans stay.
+    """Return a copy as `mapped` does, but also visit the values of unknown keywords, and keep booleans.
 
-    A reference in a keyword of somebody else leads somewhere too.
+    References in foreign keywords lead somewhere too.
     """
 
     def visited(value: Any) -> Any:
@@ -109,15 +109,15 @@ _ONE: Final = frozenset({"schema", "either"})
 
 
 def as_path(steps: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the path in a value that steps in its schema mean; `*` stands for the items of an array."""
+    """Turn steps in a schema into a path in its values; `*` stands for the items of an array."""
     row = KEYWORDS[steps[0]]
     return steps[1:] if row.holds == "named" else ("*",) if row.of else ()
 
 
 def path_of(pointer: str) -> tuple[str, ...]:
-    """Return the path in a value that the JSON pointer to a schema means.
+    """Turn the JSON pointer to a schema into a path in the value.
 
-    A definition has its name there, and so has a keyword of somebody else, to which only references lead.
+    Definitions and foreign keywords, which only references lead to, appear with their names in the path.
     """
     steps = [unescaped(written) for written in pointer.split("/")[1:]]
     path: list[str] = []
@@ -139,7 +139,7 @@ def path_of(pointer: str) -> tuple[str, ...]:
 
 
 def step(pointer: str, *steps: str) -> str:
-    """Return the pointer to what is some steps below."""
+    """Append steps to a JSON pointer."""
     path = "/".join(steps)
     if "~" in path or path.count("/") >= len(steps):
         path = "/".join([_escaped(each) for each in steps])
@@ -151,31 +151,31 @@ def _escaped(written: str) -> str:
 
 
 def unescaped(written: str) -> str:
-    """Return the meaning of a step in a JSON pointer."""
+    """Return the name that a step in a JSON pointer stands for."""
     return written.replace("~1", "/").replace("~0", "~")
 
 
 def written_step(name: str) -> str:
-    """Return a step as the pointer in a fragment has it (RFC 6901, section 6)."""
+    """Return a name as a step of a pointer in a URI fragment (RFC 6901, section 6)."""
     return quote(_escaped(name))
 
 
 def steps_of(reference: str) -> list[str]:
-    """Return the steps of a JSON pointer in a fragment; none for anything else."""
+    """Return the steps of a JSON pointer in a URI fragment; none for any other text."""
     if not reference.startswith("#/"):
         return []
     return [unescaped(unquote(written)) for written in reference[2:].split("/")]
 
 
 def resolve_pointer(document: Any, reference: object) -> tuple[str, Any] | None:
-    """Return the pointer in a reference in its usual spelling, and what is there.
+    """Return the pointer in a reference, in its usual spelling, and the value that it leads to.
 
     Args:
         document: JSON values.
-        reference: of the keyword `$ref`.
+        reference: the value of the keyword `$ref`.
 
     Returns:
-        None if nothing is there, or the reference leads to another document or an anchor.
+        None if the reference leads nowhere, to another document or to an anchor.
     """
     if not isinstance(reference, str) or len(reference) > MAX_REFERENCE:
         return None
@@ -203,7 +203,7 @@ def describe_reference_fault(schema: Mapping[str, Any]) -> tuple[str, str] | Non
     """Return message and remedy for a reference that can't be followed; None where there is none.
 
     Args:
-        schema: of a leaf.
+        schema: the schema of a leaf.
     """
     found = _references(schema)
     for reference in found:
@@ -240,7 +240,7 @@ def _keywords(schema: Mapping[str, Any]) -> set[str]:
 
 
 def _renamed(schema: Schema, rename: Rename) -> Schema:
-    """Return a copy of a schema in which each reference is what `rename` makes of it."""
+    """Return a copy of a schema in which `rename` has replaced each reference."""
     copy = rebuilt(schema, lambda inner: _renamed(inner, rename))
     if isinstance(copy.get("$ref"), str):
         copy["$ref"] = rename(copy["$ref"])
@@ -255,7 +255,7 @@ def _renamed(schema: Schema, rename: Rename) -> Schema:
 
 
 def _mapping(schema: Schema) -> dict[str, Any]:
-    """Return the schema for each tag, as OpenAPI's `discriminator` has it; pydantic nests them as well."""
+    """Return the schema for each tag from OpenAPI's `discriminator`; pydantic writes nested ones too."""
     discriminator: Any = schema.get("discriminator")
     return discriminator.get("mapping", {}) if isinstance(discriminator, dict) else {}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # of whatever items
 
@@ -270,14 +270,14 @@ def resolve(schema: Mapping[str, Any], reference: str) -> Any:
 
 
 def _definitions_of(schema: Mapping[str, Any]) -> dict[Place, Schema]:
-    """Return the definitions at the root of a schema, by where they are."""
+    """Return the definitions at the root of a schema, by their place."""
     return {
         (keyword, name): inner for keyword in DEFINITIONS for name, inner in schema.get(keyword, {}).items()
     }
 
 
 def place_of(reference: str) -> Place:
-    """Return the definition that a reference leads to, or into."""
+    """Return the place of the definition that a reference leads to, or into."""
     keyword, name, *_ = steps_of(reference)
     return keyword, name
 
@@ -289,7 +289,8 @@ class HoistedDefinitions:
         taken: names that the document uses for its own definitions.
 
     Attributes:
-        found: name to definition; equal definitions share one, others of the same name get a number.
+        found: name to definition; equal definitions share a name, different ones of the same name get a
+            number.
     """
 
     __slots__ = ("_names", "_taken", "found")
@@ -300,15 +301,15 @@ class HoistedDefinitions:
         self._names: dict[Hashable, str] = {}
 
     def move(self, schema: Schema) -> Schema:
-        """Return the schema of a leaf without its definitions, which are kept here.
+        """Return the schema of a leaf without its definitions, which move here.
 
         Args:
-            schema: with definitions, and references that lead to them.
+            schema: a schema with definitions, and references to them.
         """
         definitions = _definitions_of(schema)
         document = {key: value for key, value in schema.items() if key not in DEFINITIONS}
         if "$ref" in document:
-            document.pop("type", None)  # what is referred to says it
+            document.pop("type", None)  # the target states the type
         used = _reached_from(definitions, document)
         definitions = {place: inner for place, inner in definitions.items() if place in used}
         reached = {place: _reached_from(definitions, inner) for place, inner in definitions.items()}
@@ -357,12 +358,12 @@ def _reached_from(definitions: Mapping[Place, Schema], schema: Schema) -> set[Pl
 
 
 def with_references_resolved(schema: Schema, most: int) -> Schema:
-    """Return the schema of a leaf with each reference replaced by what it means.
+    """Return the schema of a leaf with each reference replaced by its target.
 
     Args:
-        schema: of a leaf; not kept.
-        most: references that are followed. Past them, and where a definition is inside itself, only its
-            `type` is written.
+        schema: the schema of a leaf; not kept.
+        most: how many references are followed. Beyond that, and in recursive definitions, only the `type` is
+            written.
     """
     left = most
 
@@ -385,18 +386,18 @@ def with_references_resolved(schema: Schema, most: int) -> Schema:
 
 
 _LEFT_OUT: Final = frozenset({*DEFINITIONS, "discriminator"})
-"""OpenAPI's `discriminator` names schemas, and only repeats what they say."""
+"""Keywords to leave out: definitions, and OpenAPI's `discriminator`, which only repeats the schemas."""
 
 _NOTES: Final = frozenset([name for name, row in KEYWORDS.items() if row.says == "note"])
-"""What may stand in a schema in place of its own, as it allows no other values."""
+"""Annotations beside a reference, which may replace those of its target because they restrict no values."""
 
 
 def with_references_inlined(schema: Schema, may_write: Callable[[], bool]) -> Schema:
-    """Return the schema of a leaf with each reference replaced by what it means; recursive ones stay.
+    """Return the schema of a leaf with each reference replaced by its target; recursive ones stay.
 
     Args:
-        schema: of a leaf.
-        may_write: asked before each schema; False leaves it empty.
+        schema: the schema of a leaf.
+        may_write: called before each schema; if it returns False, the schema stays empty.
     """
     definitions = _definitions_of(schema)
     recursive = [place for place, inner in definitions.items() if place in _reached_from(definitions, inner)]
@@ -433,11 +434,11 @@ def _joined(meant: Schema, beside: Schema) -> Schema:
 
 
 def with_own_definitions(schema: Schema, whole: Schema) -> Schema:
-    """Return a schema with all that its references mean, and with no other definitions.
+    """Return a schema with the definitions that its references need, and no others.
 
     Args:
-        schema: made of a document, of which some parts are left out.
-        whole: the document. What is referred to in such a part becomes a definition.
+        schema: a document with some parts left out.
+        whole: the complete document. A reference into a left-out part makes that part a definition.
     """
     kept = {key: value for key, value in schema.items() if key not in DEFINITIONS}
     definitions: dict[Place, Any] = {
@@ -483,7 +484,7 @@ def is_old(document: dict[str, Any]) -> bool:
 
 
 class References:
-    """Where the references of a document lead, never out of it.
+    """Finds the targets of references in a document, never outside of it.
 
     Args:
         document: a document; its schemas may have identifiers (`$id`) and anchors.
@@ -526,7 +527,7 @@ class References:
         """Return the target of a schema's reference.
 
         Raises:
-            LookupError: it refers to another document, or to nothing.
+            LookupError: the reference leads to another document, or nowhere.
         """
         said = schema["$ref"]
         if not isinstance(said, str) or len(said) > MAX_REFERENCE:
@@ -541,7 +542,7 @@ class References:
 
 
 def _address(base: str, reference: str) -> tuple[str, str]:
-    """Return the address that a reference means, and the fragment in it."""
+    """Return the address of a reference, and its fragment."""
     try:
         where, fragment = urldefrag(urljoin(base, reference) if base or ":" in reference else reference)
     except ValueError:

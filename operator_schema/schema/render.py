@@ -1,4 +1,4 @@
-"""The node graph rendered as JSON Schema 2020-12, for models."""
+"""Renders the node graph as JSON Schema 2020-12, for models."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 __all__ = ["MAX_INLINED", "MAX_VALUES", "MAX_WITHOUT_REFERENCES", "Renderer", "render", "write"]
 
 MAX_INLINED = 1000
-"""Schemas in a document, past which what is used more than once shares a definition."""
+"""The most schemas in a document without shared definitions; in a larger one, types used twice share one."""
 
 MAX_WITHOUT_REFERENCES = 10_000
-"""Schemas in a document that writes out each type wherever it is used."""
+"""The most schemas in a document that writes out each type wherever it is used."""
 
 MAX_VALUES = 100_000
-"""Values of defaults, examples, literals and enums in a document that writes a class more than once."""
+"""The most values of defaults, examples, literals and enums in a document that repeats a class."""
 
 
 def render(
@@ -53,18 +53,18 @@ def render(
     """Render a graph as a JSON Schema document.
 
     Args:
-        graph: of a registered type.
+        graph: the graph of a registered type.
         encode_value: turns a Python value of a node into its JSON value, for defaults.
-        make: makes the renderer of a dialect; takes what `Renderer` takes.
-        inline: whether what is used more than once is written out each time. `left` of the renderer is below
-            zero if the document would then hold more than `MAX_WITHOUT_REFERENCES` schemas or `MAX_VALUES`
-            values, and lacks some.
+        make: makes the renderer of a dialect; takes the arguments of `Renderer`.
+        inline: whether to write out a type each time it is used. If the document would then hold more than
+            `MAX_WITHOUT_REFERENCES` schemas or `MAX_VALUES` values, it is incomplete and `left` of the
+            renderer is below zero.
 
     Returns:
-        A fresh document: the root inline, so that it says `"type": "object"` for a dataclass;
-        recursive types under `$defs`; everything else inlined where it is used, unless the document
-        would then hold more than `MAX_INLINED` schemas or `MAX_VALUES` values: classes and aliases
-        that are used more than once are under `$defs` too.
+        A fresh document: the root is inline, so that a dataclass has `"type": "object"` there; recursive
+        types under `$defs`; everything else inlined where it is used, unless the document would then hold
+        more than `MAX_INLINED` schemas or `MAX_VALUES` values: classes and aliases that are used more than
+        once are under `$defs` too.
     """
     make = make or Renderer
     definitions = graph.definitions
@@ -87,11 +87,11 @@ def write(
     """Write a document, and return it with the renderer that did so.
 
     Args:
-        graph: of a registered type.
-        definitions: what goes under `$defs`.
-        shared: those of them that aren't recursive types.
+        graph: the graph of a registered type.
+        definitions: the types under `$defs`.
+        shared: those of them that aren't recursive.
         encode_value: as `render` takes it.
-        most: schemas that the document may hold; it lacks some where `left` of the renderer is below zero.
+        most: how many schemas the document may hold; if `left` of the renderer is below zero, it lacks some.
         make: makes the renderer.
     """
     names = _definition_names(definitions) if definitions else {}
@@ -116,19 +116,20 @@ def _rendered(definitions: Mapping[Target, Node], renderer: Renderer) -> dict[st
 
 
 class Renderer:
-    """Renders nodes, one method a kind: a dialect is a subclass that overrides some of them.
+    """Renders nodes, with one method for each kind; the renderer of a dialect overrides some of them.
 
     Args:
-        names: of the definitions.
-        shared: identity of a node that isn't a recursive type to the name of its definition.
+        names: names of the definitions.
+        shared: identity of a node that isn't recursive to the name of its definition.
         encode_value: as `render` takes it.
         most: schemas that the document may hold.
 
     Attributes:
-        names: of the definitions.
-        left: schemas that may follow; below zero where there were too many, and the document lacks some.
+        names: the names of the definitions.
+        left: how many more schemas the document may hold; below zero if there were too many and it lacks
+            some.
         values_left: the same for values of defaults, examples, literals and enums: below zero, so is `left`.
-        hoisted: the definitions of leaves, None while there are none.
+        hoisted: the definitions of leaves; None as long as there are none.
     """
 
     __slots__ = ("_arms", "_shared", "encode_value", "hoisted", "left", "names", "values_left")
@@ -183,7 +184,7 @@ class Renderer:
         return document if description is None else _described(document, description)
 
     def inlined(self, node: Node) -> dict[str, Any]:
-        """Render a node in full, whatever is shared."""
+        """Render a node in full, even if it has a shared definition."""
         document = self._arms[node.__class__](self, node)
         description = node.description
         return document if description is None else _described(document, description)
@@ -199,11 +200,11 @@ class Renderer:
         return {}
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
-        """Render a leaf, whose definitions move to the root."""
+        """Render a leaf, and move its definitions to the root."""
         return self.hoist(copy_json(node.leaf.json_schema))
 
     def hoist(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of a leaf without its definitions, which move to the root."""
+        """Move the definitions of a leaf's schema to the root; return the rest of the schema."""
         if "$defs" in document or "definitions" in document:
             from .references import HoistedDefinitions
 
@@ -273,7 +274,7 @@ class Renderer:
         )
 
     def key_schema(self, node: Node) -> dict[str, Any]:
-        """Render what the keys of a map are, other than strings; empty if any string is one."""
+        """Render the restrictions on the keys of a map; empty if every string is a key."""
         if isinstance(node, ScalarNode) and node.type == "integer":
             return {"pattern": _keywords().INTEGER_KEY}
         document = self.inlined(node)
@@ -310,11 +311,11 @@ class Renderer:
         return document
 
     def _value(self, node: Node, value: Any) -> Any:
-        """Encode a default; None where there were too many values."""
+        """Encode a default; return None if there were too many values."""
         return None if self.values_left < 0 else self._copied(self.encode_value(node, value))
 
     def _copied(self, written: Any) -> Any:
-        """Count the values of a copy; return it, or None where there were too many."""
+        """Count the values of a copy, and return it; return None if there were too many."""
         if self.values_left < 0:
             return None
         if written.__class__ is dict or written.__class__ is list:
@@ -339,7 +340,7 @@ def _keywords() -> ModuleType:
 
 
 def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:
-    """Set the description, last among the keys; the empty text takes away what is there."""
+    """Set the description as the last key; an empty text removes an existing one."""
     if description is not None:
         if "description" in document:
             del document["description"]  # noqa: RUF051  # most have none, which `pop` takes a call to say
@@ -367,10 +368,10 @@ _JSON_TYPES = {
 
 
 def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
-    """Name each definition by its type, with module where several share a name.
+    """Name each definition after its type, with the module if several types share a name.
 
-    The names follow from the types alone; only types that share even their module and qualified
-    name are numbered, in the order in which the walk met them.
+    The names depend only on the types. Types that share even module and qualified name are numbered, in the
+    order of the walk.
     """
     short = {target: _safe(target.name) for target in definitions}
     uses = Counter(short.values())
@@ -388,7 +389,7 @@ def _definition_names(definitions: Iterable[Target]) -> dict[Target, str]:
 
 
 def _shared_nodes(graph: Graph) -> dict[Target, Node]:
-    """Return the nodes that are used more than once and have others inside."""
+    """Return the nodes that are used more than once and contain other nodes."""
     from ..introspect.node_kinds import visit_places  # few documents are so large
 
     uses: dict[Target, int] = {}
@@ -408,7 +409,7 @@ def _shared_nodes(graph: Graph) -> dict[Target, Node]:
 
 
 def _target_of(node: Node, aliases: Mapping[int, Target]) -> Target | None:
-    """Return the identity of a node with others inside; None for a node without."""
+    """Return the identity of a node that contains other nodes; None for other nodes."""
     if isinstance(node, ObjectNode):
         return Target(_identity(node), node.name, f"{node.type.__module__}.{node.name}", is_object=True)
     kind = _KINDS.get(type(node))

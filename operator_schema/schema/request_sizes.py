@@ -1,4 +1,4 @@
-"""How much the strict mode of a provider takes in one request."""
+"""Limits on the size of one request in a provider's strict mode."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["MANY_CHOICES", "Size", "over_limits", "size_of"]
 
 
 MANY_CHOICES = 250
-"""An enum of more values counts its characters."""
+"""If an enum has more values than this, its characters are limited too."""
 
 
 class Size(Value):
     """The size of one strict schema, for the limits of a request.
 
     Attributes:
-        properties: of all objects.
-        levels: of objects and arrays inside each other.
-        choices: values of all enums.
+        properties: number of properties of all objects.
+        levels: how deep objects and arrays nest.
+        choices: number of values of all enums.
         optional: properties that may be left out.
         unions: places that take several types.
-        characters: of all names of properties and definitions, and values of enums.
-        choice_characters: of the values of the longest enum that has more than `MANY_CHOICES` values.
+        characters: characters of all names of properties and definitions, and of all values of enums.
+        choice_characters: characters of the longest enum that has more than `MANY_CHOICES` values.
     """
 
     properties: int
@@ -65,11 +65,11 @@ def size_of(schema: Mapping[str, Any]) -> Size:
 
 
 def over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
-    """List what is too much for one request.
+    """List the limits of one request that are exceeded.
 
     Args:
-        dialect: of the provider.
-        sizes: of the inputs of all strict tools of the request.
+        dialect: dialect of the provider.
+        sizes: sizes of the inputs of all strict tools in the request.
     """
     if not sizes:
         return []

@@ -1,4 +1,4 @@
-"""One object in place of a schema composed of several, for APIs that take nothing else at the root."""
+"""Turns a composed schema into one object, for APIs that take nothing else at the root."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Uncomposed", "uncomposed", "with_own_root"]
 
 _EITHER = ("anyOf", "oneOf")
 _BESIDE = COMPOSING | {"unevaluatedProperties", "discriminator"}
-"""Keywords that say nothing without those that compose."""
+"""The composing keywords, and those that have no meaning without them."""
 
 _LONGEST = 600
 _MOST_FORMS = 50
@@ -26,12 +26,12 @@ _MOST_NAMES = 100_000
 
 
 class Uncomposed(NamedTuple):
-    """A schema without what composes other schemas at its root.
+    """A schema without the keywords at its root that compose schemas.
 
     Attributes:
-        schema: takes what the whole schema takes, and more.
-        words: say what is left out, as the end of a sentence; empty if nothing is.
-        keywords: what is left out, in order.
+        schema: takes all values of the original schema, and more.
+        words: a description of the left-out parts, as the end of a sentence; empty if there are none.
+        keywords: the left-out keywords, in order.
     """
 
     schema: dict[str, Any]
@@ -39,7 +39,7 @@ class Uncomposed(NamedTuple):
     keywords: tuple[str, ...]
 
     def described(self, description: str, most: int | None = None) -> str:
-        """Return the description of a tool with the words, as far as there is room for them."""
+        """Return a tool's description followed by `words`, if there is room for them."""
         sentence = f"{self.words[:1].upper()}{self.words[1:]}." if self.words else ""
         if most is not None:
             room = most - len(description) - 2
@@ -51,13 +51,14 @@ _SHORTEST = 40
 
 
 def uncomposed(schema: dict[str, Any]) -> Uncomposed | None:
-    """Write a schema as one object with the properties of all alternatives; None if it is one.
+    """Write a schema as one object with the properties of all alternatives; None if it is one already.
 
-    What all alternatives require is required. Words say the rest, and the decoder checks it anyway. A
-    property has the schemas of the alternatives that name it, although the others might let it be anything.
+    Properties that all alternatives require are required. Words describe the rest, and the decoder checks it
+    anyway. A property has the schemas of the alternatives that name it, although the others might allow any
+    value.
 
     Args:
-        schema: of the arguments of a tool; it isn't changed.
+        schema: the schema of a tool's arguments; it isn't changed.
 
     Raises:
         CannotSay: no object fits it, or its root refers to another document.
@@ -82,7 +83,7 @@ def uncomposed(schema: dict[str, Any]) -> Uncomposed | None:
 
 
 def with_own_root(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose root is no reference; the schema itself, if it is none.
+    """Return a schema whose root isn't a reference; the schema itself if its root isn't one.
 
     Raises:
         CannotSay: the root refers to another document, or to something that isn't an object.
@@ -92,10 +93,10 @@ def with_own_root(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_target(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with what its root refers to in place of the reference.
+    """Return a schema whose root is replaced by the target of its reference.
 
     Raises:
-        CannotSay: that isn't in the document, or isn't an object.
+        CannotSay: the target isn't in the document, or isn't an object.
     """
     if "$ref" not in schema:
         return schema
@@ -116,7 +117,7 @@ def _with_target(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merged(beside: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with what a reference means in its place."""
+    """Merge the keywords beside a reference with its target."""
     own = {key: value for key, value in beside.items() if not _says_nothing(key, value)}
     nothing: dict[str, Any] = {"type": "object", "properties": {}}
     if any(key in target and not _is_note(key) for key in own):
@@ -125,7 +126,7 @@ def _merged(beside: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
 
 
 def _says_nothing(keyword: str, value: Any) -> bool:
-    """Return whether a keyword says only that the arguments are an object."""
+    """Return whether a keyword only states that the arguments are an object."""
     return (keyword == "type" and value == "object") or (keyword == "properties" and not value)
 
 
@@ -134,13 +135,13 @@ def _is_note(keyword: str) -> bool:
 
 
 class _ObjectShape(NamedTuple):
-    """What is known of the objects that fit a schema.
+    """The known facts about the objects that fit a schema.
 
     Attributes:
-        properties: name to a schema that the value under it fits.
-        possible: the same for names about which some alternatives say nothing.
-        required: names that each has.
-        allowed: the only names that one may have; None for any.
+        properties: name to the schema of its value.
+        possible: the same for names that some alternatives don't restrict.
+        required: names that each object has.
+        allowed: the only names that an object may have; None for any.
     """
 
     properties: dict[str, Any]
@@ -157,7 +158,7 @@ class _ObjectShape(NamedTuple):
         return self.allowed is None or name in self.allowed
 
     def both(self, other: _ObjectShape) -> _ObjectShape:
-        """Return the shape of what has both."""
+        """Return the shape of the objects that fit both shapes."""
         properties = {**self.properties, **other.properties}
         for name in self.properties.keys() & other.properties.keys():
             properties[name] = _narrower(self.properties[name], other.properties[name])
@@ -179,10 +180,10 @@ _ANY: Final = _ObjectShape({}, {}, (), None)
 
 
 class _Shapes:
-    """Finds the shapes of schemas in a document; of very large ones, less is known.
+    """Finds the shapes of schemas in a document; very large schemas get less exact shapes.
 
     Args:
-        document: where references lead.
+        document: the document that references lead into.
     """
 
     __slots__ = ("_document", "_known", "_left", "_level")
@@ -234,7 +235,7 @@ class _Shapes:
             return _ANY
         pointer, target = found
         if pointer not in self._known:
-            self._known[pointer] = _ANY  # for what is inside itself
+            self._known[pointer] = _ANY  # for a schema that contains itself
             self._known[pointer] = self.of(target)
         return self._known[pointer]
 
@@ -257,7 +258,7 @@ def _own_shape(schema: Mapping[str, Any]) -> _ObjectShape:
 
 
 def _either(shapes: Sequence[_ObjectShape | None]) -> _ObjectShape | None:
-    """Return the shape of what has one of several."""
+    """Return the shape of the objects that fit one of several shapes."""
     known = list({id(shape): shape for shape in shapes if shape is not None}.values())
     if not known:
         return None
@@ -279,7 +280,7 @@ def _either(shapes: Sequence[_ObjectShape | None]) -> _ObjectShape | None:
 
 
 def _any_of(schemas: Sequence[Any]) -> Any:
-    """Return a schema that takes what one of several takes."""
+    """Return a schema that takes the values of all the given schemas."""
     different = {id(one): one for one in schemas}.values()
     once = list({to_json_text(one): one for one in different}.values())
     if len(once) == 1:
@@ -297,7 +298,7 @@ _CHOICE = _CHOSEN | {"type"}
 
 
 def _narrower(one: Any, other: Any) -> Any:
-    """Return the schema that says more of two that both hold, with the notes of both."""
+    """Return the more restrictive one of two schemas that both apply, with the description of either."""
     if not is_object(one) or not is_object(other):
         return other if is_object(other) else one
     chosen, rest = (other, one) if _weight(other) > _weight(one) else (one, other)
@@ -311,7 +312,7 @@ def _weight(schema: Mapping[str, Any]) -> int:
 
 
 def _words(left_out: Mapping[str, Any], shapes: _Shapes) -> str:
-    """Return what the description says in place of some keywords."""
+    """Return the words that replace some keywords in the description."""
     forms = {keyword: _forms(shapes, left_out[keyword]) for keyword in _EITHER if keyword in left_out}
     said = [
         f"use {_HOW[keyword]} these sets of arguments: {forms[keyword]}"
@@ -328,7 +329,7 @@ _HOW = {"anyOf": "at least one of", "oneOf": "exactly one of"}
 
 
 def _forms(shapes: _Shapes, members: Any) -> str:
-    """Describe alternatives by the names of their properties; empty if that distinguishes none."""
+    """Describe alternatives by the names of their properties; empty if the names don't distinguish them."""
     if not is_array(members) or len(members) > _MOST_FORMS:
         return ""
     found = [_form(shape) for shape in map(shapes.of, members) if shape is not None]

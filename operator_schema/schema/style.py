@@ -1,4 +1,4 @@
-"""How a schema is written for a host that doesn't take all of JSON Schema: the options, and their check."""
+"""Options for schemas of hosts that don't take all of JSON Schema, their check, and the rewriting."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class StyleOptions(TypedDict, total=False):
-    """The options of `json_schema` and of the methods of that name."""
+    """The options of the function `json_schema` and of the methods of that name."""
 
     inline: bool
     boolean_schemas: bool
@@ -38,13 +38,13 @@ class StyleOptions(TypedDict, total=False):
 
 
 class SchemaStyle(Value):
-    """What a schema may hold.
+    """The forms that a schema may use.
 
     Attributes:
         inline: whether only recursive types are under `$defs`.
-        boolean_schemas: whether `true` and `false` may stand for a schema. They always may after
+        boolean_schemas: whether `true` and `false` may be schemas. They always may after
             `additionalProperties`, `unevaluatedProperties` and `unevaluatedItems`.
-        empty_schemas: whether a schema may leave open what type a value has.
+        empty_schemas: whether a schema may leave out the type of a value.
     """
 
     inline: bool = False
@@ -52,7 +52,7 @@ class SchemaStyle(Value):
     empty_schemas: bool = True
 
     def as_options(self) -> StyleOptions:
-        """Return the options that ask for it."""
+        """Return the options for this style."""
         return {
             "inline": self.inline,
             "boolean_schemas": self.boolean_schemas,
@@ -61,7 +61,7 @@ class SchemaStyle(Value):
 
 
 def style_of(options: Mapping[str, Any]) -> SchemaStyle | None:
-    """Return the style that options ask for; None means full JSON Schema.
+    """Return the style that the options choose; None means full JSON Schema.
 
     Raises:
         TypeError: an option doesn't exist, or is neither True nor False.
@@ -89,17 +89,17 @@ class Dialect(Value):
     """The part of JSON Schema that a provider, or its strict mode, takes.
 
     Each dialect takes `type`, `properties`, `required`, `items`, `enum`, and `anyOf` below the root. A
-    keyword that it doesn't take moves to the description. What a few words can't express is refused, or
-    weakened if the dialect is lenient.
+    keyword that it doesn't take moves to the description. A part that a few words can't express is refused,
+    or weakened if the dialect is lenient.
 
     Attributes:
         keywords: further keywords that it takes.
-        formats: of strings, that it takes.
-        lenient: whether a schema may say less than the type if it can't express all of it. The provider
+        formats: the formats of strings that it takes.
+        lenient: whether a schema may restrict less than the type if it can't express all of it. The provider
             enforces nothing anyway, so an incomplete schema is better than none.
-        required: which properties have to be required: `all`, at least `one` of each object, or `any` that
-            are. One that may be left out, and has to be required, takes null.
-        closed: whether `additionalProperties: false` stands at every object, at `none`, or where the type is
+        required: which properties must be required: `all`, at least `one` of each object, or `any` (as in the
+            type). An optional property that must be required takes null.
+        closed: which objects get `additionalProperties: false`: every object, `none`, or those whose type is
             closed (`as_is`).
         openapi: whether it is OpenAPI's form: types in capitals, `nullable`, `propertyOrdering`.
         takes_type_lists: whether `type` may be a list; otherwise there is `anyOf`.
@@ -108,27 +108,27 @@ class Dialect(Value):
         takes_maps: whether an object may have free keys with a schema for their values.
         takes_tuples: whether it takes `prefixItems`.
         takes_anything: whether a schema may be empty.
-        takes_open_arrays: whether an array may leave open what its items are. Then a value of any type is a
-            list of all types, if a schema may not be empty.
-        takes_lookaround: whether a pattern may look around, as in `(?=…)`.
-        plain_patterns: whether a pattern has to be in the form of `plain_pattern`, which describes a whole
-            text; one that can't be written so moves to the description.
-        plain_definitions: whether the names of definitions have only letters, digits and hyphens, and begin
-            with `def-`, so that they are no names of other rules in a grammar.
-        text_choices: whether enums have only strings.
+        takes_open_arrays: whether an array may leave out its items. If so, and a schema may not be empty, a
+            value of any type is written as a list of all types.
+        takes_lookaround: whether a pattern may use lookaround, as in `(?=…)`.
+        plain_patterns: whether a pattern must have the form of `plain_pattern`, which describes a whole text;
+            a pattern without such a form moves to the description.
+        plain_definitions: whether the names of definitions may have only letters, digits and hyphens, and
+            must begin with `def-`, so that they don't clash with other rules of a grammar.
+        text_choices: whether enums may have only strings.
         whole_request: whether strict mode applies to a whole request, not to each tool in it.
-        most: keyword to the greatest number that it takes, positive or negative.
+        most: keyword to the greatest absolute value that it takes.
         most_tools: strict tools in a request; None for no limit. The following limits also apply to a whole
             request.
         most_properties: properties of all objects.
-        most_levels: levels of objects and arrays inside each other.
+        most_levels: nested levels of objects and arrays.
         most_choices: values of all enums.
         most_optional: properties that may be left out.
-        most_unions: places that take several types, null being one.
+        most_unions: places that take several types, null included.
         most_optional_of_one: properties of one tool that may be left out.
         most_unions_of_one: places of one tool that take several types.
-        most_characters: of all names of properties and definitions, and values of enums.
-        most_choice_characters: of the values of an enum that has more than 250 values.
+        most_characters: characters of all names of properties and definitions, and of values of enums.
+        most_choice_characters: characters of the values of an enum that has more than 250 values.
     """
 
     keywords: frozenset[str]
@@ -168,13 +168,13 @@ def render_in_style(
     """Render a graph as `render` does, in a style.
 
     Args:
-        graph: of a registered type.
+        graph: the graph of a registered type.
         encode_value: as `render` takes it.
-        style: what the schema may hold.
-        name: of the type, for the error.
+        style: the forms that the schema may use.
+        name: name of the type, for the error.
 
     Raises:
-        SchemaError: without `$defs` it would hold more than `MAX_WITHOUT_REFERENCES` schemas or
+        SchemaError: without `$defs`, the document would hold more than `MAX_WITHOUT_REFERENCES` schemas or
             `MAX_VALUES` values.
     """
     make = partial(_StyledRenderer, style)
@@ -199,11 +199,11 @@ def render_in_style(
 
 
 class _StyledRenderer(Renderer):
-    """Renders in a style: what is written as `true`, `false` or `{}` elsewhere has a method here.
+    """Renders nodes in a style, without the schemas `true`, `false` and `{}` that the base class writes.
 
     Args:
-        style: what the schema may hold.
-        content: what `Renderer` takes.
+        style: the forms that the schema may use.
+        content: the arguments of `Renderer`.
     """
 
     __slots__ = ("_style",)
@@ -222,19 +222,19 @@ class _StyledRenderer(Renderer):
         return document if self._style.boolean_schemas else without_boolean_items(document)
 
     def key_schema(self, node: Node) -> dict[str, Any]:
-        """Render what keys are, other than strings."""
+        """Render the restrictions on keys."""
         document = super().key_schema(node)
         return _with_type(document) if document and not self._style.empty_schemas else document
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
-        """Render a leaf, whose schema anybody may have written."""
+        """Render a leaf and restyle its schema, which a user may have written."""
         if not node.leaf.json_schema.keys() <= _PLAIN:
             return super().leaf(node)
         document = copy_json(node.leaf.json_schema)
         return document if self._style.empty_schemas else _with_type(document)
 
     def hoist(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of a leaf without its definitions, all in the style."""
+        """Move the definitions of a leaf's schema to the root, and return the rest, all in the style."""
         if self._style.inline:
             self.left += 1  # it counts the root as `schema` has done
             document = with_references_inlined(document, self._may_write)
@@ -258,10 +258,10 @@ _PLAIN: Final = frozenset(
         if row.holds == "value" and row.says != "beside" and name[0] != "$"
     ]
 )
-"""Keywords that hold no schema and lead to none: whatever the style, their values stay."""
+"""Keywords that neither contain nor refer to schemas: their values stay the same in every style."""
 
 _OPEN: Final = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
-"""Schemas for hosts that take no booleans as schemas."""
+"""Replacements of `true` and `false`, for hosts that take no boolean schemas."""
 
 _ABOUT_NO_VALUE: Final = frozenset([name for name, row in KEYWORDS.items() if row.says in {"note", "name"}])
 
@@ -283,12 +283,12 @@ def restyled(schema: Any, style: SchemaStyle) -> Any:
 
 
 def _with_type(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema that says what type a value has, if only by listing all."""
+    """Return a schema with a `type`, which lists all types if there was none."""
     return {**every_type(), **document} if document.keys() <= _ABOUT_NO_VALUE else document
 
 
 def without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
-    """Say how many items there may be instead of `"items": false`."""
+    """Replace `"items": false` by the greatest number of items."""
     kept = {keyword: value for keyword, value in document.items() if keyword != "items"}
     allowed = len(document.get("prefixItems", ()))
     kept["maxItems"] = min(allowed, kept.get("maxItems", allowed))
@@ -296,10 +296,10 @@ def without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def every_type() -> dict[str, Any]:
-    """Return the schema of a value of any type, as a list of all types."""
+    """Return the schema of any value, as a list of all types."""
     # Not a list of types: fewer hosts take that.
     return {"anyOf": [{"type": name} for name in _EVERY_TYPE]}
 
 
 _EVERY_TYPE: Final = ("string", "number", "boolean", "null", "array", "object")
-"""Each integer is a number."""
+"""All types except `integer`, because each integer is a number."""

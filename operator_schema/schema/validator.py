@@ -1,8 +1,8 @@
-"""Check values against a whole document: what a graph can't hold, such as `not`, `if` and `uniqueItems`.
+"""Checks values against a whole document, with the keywords that a graph can't hold, such as `not` and `if`.
 
 Neither documents nor values are trusted, so all work is counted in steps: one for each keyword, and for each
-item, each key and some characters that it looks at. Where a document says something that isn't understood,
-the answer is neither yes nor no; `Judge.left` has these places.
+item, key or group of characters that it reads. If a document has a keyword that isn't understood, the answer
+may be neither yes nor no; `Judge.left` lists these keywords.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _read_divisor(argument: Any, _schema: object, _patterns: object) -> Any:
 
 
 def _as_written(number: float) -> Fraction:
-    """Return a number as it is written: the float 0.3 isn't three times the float 0.1."""
+    """Return a number exactly as its digits are written: then 0.3 is three times 0.1, unlike the floats."""
     from fractions import Fraction
 
     # Python writes no integer of thousands of digits.
@@ -295,7 +295,7 @@ def _check_others(run: ValueCheck, argument: Any, value: Any, path: Path, seen: 
 def _check_rest(
     run: ValueCheck, schema: Any, keys: list[str], value: Any, path: Path, seen: Seen | None
 ) -> Verdict:
-    """Check the keys that have no schema of their own."""
+    """Check the values of keys that have no schema of their own."""
     if seen is not None:
         seen.keys.update(keys)
     if schema is not False:
@@ -378,7 +378,7 @@ def _check_any(run: ValueCheck, schemas: Any, value: Any, path: Path, seen: Seen
 
 
 def _refuse_all(run: ValueCheck, schemas: Any, value: Any, path: Path) -> bool:
-    """Say why a value fits none of some schemas: of the one that was meant, if that is known."""
+    """Note why a value fits none of some schemas; if one was clearly meant, note only its problems."""
     if run.is_quiet:
         return False
     meant = meant_of(run, schemas, value)
@@ -469,7 +469,7 @@ _CHECKS: dict[str, tuple[Any, Any]] = {
     "unevaluatedItems": (_read_schema, _check_other_items),
     "unevaluatedProperties": (_read_schema, _check_others),
 }
-"""By keyword: how it is read, and how it is checked."""
+"""By keyword: the functions that read it and check it."""
 
 _LAST = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _REASONS = {
@@ -481,7 +481,7 @@ _REASONS = {
 
 
 def _reason(keyword: str, argument: object) -> str:
-    """Return why a keyword isn't checked."""
+    """Return the reason why a keyword isn't checked."""
     if keyword == "pattern":
         return why_unread([argument])
     if keyword == "patternProperties" and is_object(argument):
@@ -526,7 +526,7 @@ class Judge:
         self.left = tuple(self._notes.values())
 
     def problems(self, value: object) -> list[Finding]:
-        """Return the problems of a value; none where that isn't known."""
+        """Return the problems of a value; none if it can't be decided."""
         run = ValueCheck(self._rules, is_tracking=self._is_tracking)
         try:
             run.check(self._document, value, None, None)
@@ -537,7 +537,7 @@ class Judge:
         return run.found
 
     def fits(self, schema: Any, value: object) -> Verdict:
-        """Return whether a value fits a schema of the document; None if that isn't known."""
+        """Return whether a value fits a schema of the document; None if it can't be decided."""
         run = ValueCheck(self._rules, is_tracking=self._is_tracking)
         try:
             return run.fits(schema, value)
@@ -547,7 +547,7 @@ class Judge:
     # --- reading ---------------------------------------------------------------------------------
 
     def _read_all(self) -> None:
-        """Read every schema that the root leads to."""
+        """Read every schema that can be reached from the root."""
         pending: list[tuple[str, Any]] = [("", self._document)]
         while pending:
             where, schema = pending.pop()

@@ -1,4 +1,4 @@
-"""The check of one value against the schemas of a document, in a limited number of steps."""
+"""Checks one value against the schemas of a document, in a limited number of steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .linear_regex import LinearPattern
 
     Verdict = bool | None
-    """Whether a value fits; None if that isn't known."""
+    """Whether a value fits; None if it can't be decided."""
     Check = Callable[["ValueCheck", Any, Any, Path, "Seen | None"], Verdict]
     from collections.abc import Iterator, Sequence
 
@@ -38,10 +38,10 @@ __all__ = [
 
 
 MAX_STEPS: Final = 300_000
-"""Steps that the check of one value may take."""
+"""How many steps the check of one value may take."""
 
 MAX_PROBLEMS: Final = 20
-"""Problems that are noted of one value."""
+"""How many problems of one value are noted."""
 
 _MAX_DEPTH = 250
 _MAX_REASONS = 3
@@ -61,14 +61,14 @@ def unchecked(where: str, keyword: str, reason: str) -> Finding:
 
 
 class KeywordRule(NamedTuple):
-    """A keyword of one schema.
+    """The rule for one keyword of a schema.
 
     Attributes:
         keyword: its name.
         types: the JSON types that it is about; None for all.
-        check: decides.
-        argument: what it says, as `check` takes it.
-        is_last: whether it looks at what the others left over.
+        check: the function that decides.
+        argument: the value of the keyword, in the form that `check` takes.
+        is_last: whether it is about parts of the value that no other keyword looked at.
     """
 
     keyword: str
@@ -82,7 +82,7 @@ class SchemaRules(NamedTuple):
     """The content of one schema.
 
     Attributes:
-        rules: its keywords, those that look at the others last.
+        rules: the rules for its keywords, those with `is_last` at the end.
         is_whole: whether all of it is understood.
     """
 
@@ -95,10 +95,10 @@ TOO_DEEP = Finding((), "too_deep", "nested deeper than can be checked", None, No
 
 
 class TooMuch(Exception):  # noqa: N818  # ends a check; never leaves `Judge.problems`
-    """Says that a check takes too long or nests too deep.
+    """The check takes too long or nests too deeply.
 
     Attributes:
-        problem: the reported problem.
+        problem: the problem to report.
     """
 
     def __init__(self, problem: Finding) -> None:
@@ -107,12 +107,12 @@ class TooMuch(Exception):  # noqa: N818  # ends a check; never leaves `Judge.pro
 
 
 class Seen:
-    """The parts of one value that its schemas have looked at, for `unevaluatedItems` and its like.
+    """The parts of one value that its schemas have evaluated, for `unevaluatedItems` and similar keywords.
 
     Attributes:
-        keys: of an object.
-        size: the first so many items of an array.
-        indexes: further items.
+        keys: keys of an object.
+        size: how many items at the beginning of an array.
+        indexes: indexes of further items.
     """
 
     __slots__ = ("indexes", "keys", "size")
@@ -123,7 +123,7 @@ class Seen:
         self.size = 0
 
     def add(self, other: Seen) -> None:
-        """Take over what another one has seen."""
+        """Add the parts that another one has seen."""
         self.keys |= other.keys
         self.indexes |= other.indexes
         self.size = max(self.size, other.size)
@@ -166,7 +166,7 @@ class ValueCheck:
         self.is_quiet = False
 
     def count(self, steps: int) -> None:
-        """Count work before it is done."""
+        """Count steps before they are done; raise `TooMuch` when none are left."""
         self._left -= steps
         if self._left < 0:
             raise TooMuch(_TOO_LARGE)
@@ -216,17 +216,17 @@ class ValueCheck:
         return verdict
 
     def fits(self, schema: Any, value: Any, seen: Seen | None = None) -> Verdict:
-        """Return whether a value fits a schema, without noting why not."""
+        """Return whether a value fits a schema, without noting problems."""
         was_quiet, self.is_quiet = self.is_quiet, True
         verdict = self.check(schema, value, None, seen)
         self.is_quiet = was_quiet
         return verdict
 
     def refer(self, schema: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
-        """Check against what a reference leads to; what was found out before isn't found out again."""
-        # The value is held by the one that is checked, so its identity stays its own.
+        """Check a value against the target of a reference; reuse the verdict if it is known already."""
+        # The checked value holds this part, so no other object can get its identity.
         key = (id(schema), id(value))
-        if key in self._above:  # it leads back to itself
+        if key in self._above:  # the reference leads back to itself
             return None
         if key in self._known and not self._is_tracking:
             verdict = self._known[key]
@@ -241,7 +241,7 @@ class ValueCheck:
         return verdict
 
     def reasons(self, schemas: Iterable[Any], value: Any) -> str:
-        """Return why a value fits none of some schemas, in few words; inside of other reasons nothing."""
+        """Return in few words why a value fits none of some schemas; empty inside of other reasons."""
         if self._is_brief:
             return ""
         before, self.found, self._is_brief = self.found, [], True
@@ -253,7 +253,7 @@ class ValueCheck:
         return f": {'; '.join(dict.fromkeys(messages))}" if messages else ""
 
     def rules_of(self, schema: Any) -> tuple[KeywordRule, ...]:
-        """Return the keywords of a schema; none of one that isn't understood, or says yes or no."""
+        """Return the rules of a schema; none for a boolean, or for a schema that isn't understood."""
         rules = self._rules.get(id(schema))
         return () if rules is None else rules.rules
 
@@ -263,7 +263,7 @@ class ValueCheck:
         return pattern.search(text, self.count)
 
     def text(self, value: Any) -> str:
-        """Return a text that two values share exactly when they are the same JSON value."""
+        """Return a text that is equal for two values exactly when they are the same JSON value."""
         if not isinstance(value, (dict, list)):
             return same_text(value, self.count)
         if self._text[0] is not value:
@@ -272,16 +272,16 @@ class ValueCheck:
 
 
 _FOLLOWED: Final = 10
-"""References and schemas in `allOf` that lead to each other."""
+"""How many references and schemas in `allOf` are followed in a row."""
 
 
 def meant_of(run: ValueCheck, schemas: Sequence[Any], value: Any) -> Any:
-    """Return the schema that a value means, None where it may be several or none.
+    """Return the one schema that a value was meant for; None if it may be several or none.
 
     Args:
         run: the check of the value.
-        schemas: alternatives, none of which it fits.
-        value: of JSON.
+        schemas: alternatives that the value doesn't fit.
+        value: a JSON value.
     """
     left = [schema for schema in schemas if schema is not False and _is_of_type(run, schema, value)]
     if len(left) > 1 and is_object(value):
@@ -295,7 +295,7 @@ def _is_of_type(run: ValueCheck, schema: Any, value: Any) -> bool:
 
 
 def _with_its_tags(run: ValueCheck, schemas: list[Any], value: dict[str, Any]) -> list[Any]:
-    """Return the schemas whose constants a value has, in the keys for which all of them have constants."""
+    """Return the schemas whose constants a value has, at the keys where all schemas have constants."""
     tags = [_tags_of(run, schema) for schema in schemas]
     shared = [key for key in tags[0] if key in value and all(key in each for each in tags)]
     if not shared:
@@ -309,7 +309,7 @@ def _with_its_tags(run: ValueCheck, schemas: list[Any], value: dict[str, Any]) -
 
 
 def _tags_of(run: ValueCheck, schema: Any) -> dict[str, frozenset[str]]:
-    """Return for each key of an object that may only have certain values their texts."""
+    """Return the keys with a fixed set of values, each with the texts of these values."""
     found: dict[str, frozenset[str]] = {}
     for rule in _rules_of(run, schema):
         if rule.keyword == "properties":
@@ -324,7 +324,7 @@ def _tags_of(run: ValueCheck, schema: Any) -> dict[str, frozenset[str]]:
 
 
 def _rules_of(run: ValueCheck, schema: Any, level: int = 0) -> Iterator[KeywordRule]:
-    """Iterate over what holds for all values of a schema, in this place or another."""
+    """Iterate over the rules that all values of a schema must follow, including those behind references."""
     run.count(1)
     for rule in run.rules_of(schema):
         if rule.keyword not in {"$ref", "allOf"}:

@@ -1,4 +1,4 @@
-"""A JSON Schema that somebody wrote: whether it can be used, and what it says that values are checked for."""
+"""A handwritten JSON Schema: whether it can be used, and its check of values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 MAX_DOCUMENT = 1_000_000
-"""Characters and values of a document, a value counting for ten."""
+"""The size limit of a document: characters, plus ten for each value."""
 
 _MAX_DEPTH = 200
 _TEXT = frozenset({str})
@@ -81,22 +81,22 @@ _LIMITING: Final = frozenset([name for name, row in KEYWORDS.items() if row.says
 
 
 def says_more(keywords: Iterable[str]) -> bool:
-    """Return whether keywords limit values by more than their JSON type."""
+    """Return whether keywords restrict values by more than their JSON type."""
     return not _LIMITING.isdisjoint(keywords)
 
 
 class WrittenSchema(dict[str, Any]):
-    """The schema of a leaf that says more than a JSON type, together with its check.
+    """A leaf's schema that restricts more than the JSON type, together with its check.
 
-    It is a dict, as every schema is, and `copy_json` makes a plain one of it.
+    It is a dict, like every schema, and `copy_json` copies it to a plain dict.
 
     Args:
-        schema: JSON values without a `schema_fault`, which nobody changes.
+        schema: JSON values without a `schema_fault`; don't change them.
 
     Attributes:
-        judge: checks values against all of it.
+        judge: checks values against the whole schema.
         patterns: its regular expressions.
-        reading: what the codec has read of it; None before the first value comes.
+        reading: its meaning as a graph; None until the codec reads the first value.
     """
 
     __slots__ = ("judge", "patterns", "reading")
@@ -112,7 +112,7 @@ class WrittenSchema(dict[str, Any]):
 
 
 def describe_unfit_parts(schema: dict[str, Any]) -> tuple[str, str] | None:
-    """Return what can't be checked in the schema of a leaf, or what doesn't fit in it, and how to fix it."""
+    """Return message and remedy for a part of a leaf's schema that can't be used, or None."""
     written = schema if isinstance(schema, WrittenSchema) else WrittenSchema(schema)
     for left in written.judge.left:
         place = str(left).removeprefix("# ")
@@ -127,12 +127,13 @@ def describe_unfit_parts(schema: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def malformed_parts(schema: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the keywords of a document that mean nothing as they are written.
+    """List the problems of a document's keywords whose values have no meaning.
 
-    Others may not be checked either, such as a reference to another document: they mean something elsewhere.
+    Some other keywords aren't checked either, such as a reference to another document, but they have a
+    meaning.
 
     Args:
-        schema: without a `schema_fault`.
+        schema: a schema without a `schema_fault`.
     """
     found: list[str] = []
     for left in WrittenSchema(schema).judge.left:
@@ -151,7 +152,7 @@ def malformed_parts(schema: dict[str, Any]) -> list[str]:
 
 
 def _lists_for_schemas(schema: dict[str, Any]) -> Iterator[str]:
-    """Yield the JSON pointers to lists in place of one schema, inside of which nobody looks for any."""
+    """Yield the JSON pointers to lists that stand in place of a schema, so that their items aren't read."""
     for pointer, inner in _schemas_in(schema):
         for keyword, value in inner.items():
             holds = KEYWORDS[keyword].holds if keyword in KEYWORDS else "value"
@@ -163,7 +164,7 @@ def _lists_for_schemas(schema: dict[str, Any]) -> Iterator[str]:
 
 _NOT_READ: Final = "it can't be read"
 _NO_SCHEMA: Final = "it isn't a schema"
-"""Why a keyword or a part isn't checked that no reader of JSON Schema could check."""
+"""The reason for a keyword or part that no reader of JSON Schema could check."""
 
 
 def _schemas_in(schema: dict[str, Any], pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -175,7 +176,7 @@ def _schemas_in(schema: dict[str, Any], pointer: str = "") -> Iterator[tuple[str
 
 
 def _describe_misspelt_keyword(schema: dict[str, Any]) -> tuple[str, str] | None:
-    """Return what is wrong with a keyword that was probably misspelt, and how to fix it."""
+    """Return message and remedy for a keyword that was probably misspelt, or None."""
     for pointer, inner in _schemas_in(schema):
         for keyword in inner:
             meant = _meant_keyword(keyword)
@@ -187,9 +188,9 @@ def _describe_misspelt_keyword(schema: dict[str, Any]) -> tuple[str, str] | None
 
 
 def _meant_keyword(name: str) -> str | None:
-    """Return the keyword that was misspelt; None for a keyword, and for a name that isn't like any.
+    """Return the keyword that a name misspells; None for a keyword, and for a name that isn't similar to any.
 
-    The first letter has to be right: names that end in a keyword, such as `enumDescriptions`, are allowed.
+    The first letter must be right. Names that contain a keyword, such as `enumDescriptions`, are allowed.
     """
     if name in KEYWORDS:
         return None
@@ -198,13 +199,13 @@ def _meant_keyword(name: str) -> str | None:
 
 
 _SHORTEST: Final = frozenset({"if", "not"})
-"""Keywords that are like too many words, such as `note`."""
+"""Keywords that are never suggested, because too many words are similar to them, such as `note`."""
 
 _LIKENESS = 0.75
 
 
 def _shown_values(schema: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
-    """Yield each default and example in a schema, with its keyword and the schema that it is of."""
+    """Yield each default and example in a schema, with its keyword and the schema that it stands in."""
     for _, inner in _schemas_in(schema):
         if "default" in inner:
             yield "default", inner["default"], inner

@@ -1,4 +1,4 @@
-"""Helps to test your tools and loops: generated values, doubles, cassettes and scripted models.
+"""Tools for tests of your tools and loops: generated values, doubles, cassettes and scripted models.
 
 `arguments`, `instances`, `near_misses` and `results` need the extra `testing`, which brings Hypothesis, and
 so do the generated results of a `ToolDouble`; the rest needs nothing.

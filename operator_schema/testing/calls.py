@@ -1,4 +1,4 @@
-"""Doubles, which replace tools in a test, and how calls differ from the expected ones."""
+"""Doubles, which replace tools in a test, and comparison of calls with expected ones."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ __all__ = ["DoubledCall", "ExpectedCall", "ToolDouble", "assert_calls", "differe
 
 _GENERATED: Final = object()
 _NUMBERS: Final = count()
-"""Numbers the calls of all doubles: it says in which order they came."""
+"""The counter that numbers the calls of all doubles in their order."""
 
 _MOST_GENERATED: Final = 25
-"""Results that are generated for a double; then they begin again."""
+"""How many results are generated for a double before they repeat."""
 
 
 class DoubledCall(Value):
     """One call of a double.
 
     Attributes:
-        name: of the tool.
-        arguments: as JSON values, with the defaults; None if the input can't be written.
-        input: as the function would have got it.
-        number: says which call of several doubles came first.
+        name: name of the tool.
+        arguments: the arguments as JSON values, with the defaults; None if the input can't be written.
+        input: the input that the function would have got.
+        number: the position of the call among the calls of all doubles.
     """
 
     name: str
@@ -58,24 +58,25 @@ class ToolDouble(Tool[..., Any]):
     """A tool that replaces another one in a test: same name, schema and errors, but its function never runs.
 
     Use it wherever you use the tool: in toolsets, executors, servers and the adapters of frameworks.
-    Arguments that the tool would refuse are refused with the same errors. What your program injects isn't
-    needed. A tool without a function gets one: its double answers.
+    Arguments that the tool would refuse are refused with the same errors. Injected values aren't needed. For
+    a tool without a function, the double answers the calls.
 
     Args:
         tool: the tool that it replaces.
-        answer: what each call returns: a value as the function would return it, an exception to be raised, or
-            a function that gets the input, plain or async, and returns the value. Without it, and without
-            `answers`, results are generated that fit the declared type; this needs the extra `testing`.
-        answers: the same, one after the other; a call after the last one raises AssertionError,
-            also through an executor.
-        seed: of generated results: the same seed gives the same results.
+        answer: the answer to each call: a value as the function would return it, an exception to raise, or a
+            function that gets the input, plain or async, and returns the value. Without `answer` and
+            `answers`, the double generates results that fit the declared type; this needs the extra
+            `testing`.
+        answers: such answers, one for each call; a call after the last one raises AssertionError, also
+            through an executor.
+        seed: the seed of generated results: the same seed gives the same results.
 
     Attributes:
-        calls: the calls so far, in order; those that were refused aren't among them.
+        calls: the calls so far, in order, without refused ones.
 
     Raises:
-        TypeError: it isn't a tool, or `answer` is given together with `answers`.
-        ValueError: there is nothing to generate, because the tool doesn't say what it returns.
+        TypeError: `tool` isn't a tool, or `answer` is given together with `answers`.
+        ValueError: there is nothing to generate, because the tool doesn't declare the type of its result.
     """
 
     _original: Tool[..., Any]
@@ -103,21 +104,21 @@ class ToolDouble(Tool[..., Any]):
 
     @property
     def calls(self) -> list[DoubledCall]:
-        """The calls so far, also those of copies."""
+        """The calls so far, including those of copies."""
         return list(self._script.calls)
 
     @property
     def has_function(self) -> bool:
-        """True: the double answers, also for a tool without a function."""
+        """Always True: the double answers calls, even for a tool without a function."""
         return True
 
     @property
     def takes_progress(self) -> bool:
-        """False: it reports no progress."""
+        """Always False: a double reports no progress."""
         return False
 
     def check_context(self, context: Context | None = None) -> None:
-        """Check nothing: a double needs no context."""
+        """Check nothing, because a double needs no context."""
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Answer a call from Python; for a tool without a function, build the input."""
@@ -178,7 +179,7 @@ class _Script:
     """The answers of a double, shared by its copies.
 
     Attributes:
-        calls: so far.
+        calls: the calls so far.
     """
 
     def __init__(self, tool: Tool[..., Any], answer: Any, answers: Iterable[Any] | None, seed: int) -> None:
@@ -230,7 +231,7 @@ ExpectedCall: TypeAlias = "RawCall | str | tuple[Any, Any] | Mapping[Any, Any] |
 `...` for any call. In arguments, `...` stands for any value, and the entry `...: ...` for any other keys."""
 
 _MOST_PAIRS: Final = 40_000
-"""Pairs of calls that are compared to find which belong together; beyond, they are compared by position."""
+"""The most pairs of calls that are compared to find partners; for more, calls are paired by position."""
 _MOST_SHOWN: Final = 20
 _SHOWN_LENGTH: Final = 200
 
@@ -239,8 +240,8 @@ class _Call(NamedTuple):
     """A call that was made.
 
     Attributes:
-        name: of the tool.
-        arguments: JSON values; text that isn't JSON.
+        name: name of the tool.
+        arguments: JSON values, or text that isn't JSON.
         tool: the tool that decoded it, so that defaults are filled in; None if it is unknown.
     """
 
@@ -259,21 +260,22 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
 
     Args:
         source: a `ToolDouble`, or several in a list; an `Executor` that records (`record`) or whose tools are
-            doubles; a `Transcript`, a `Turn` or an `Answer`; or a list of `RawCall`. Calls of a double have
-            the defaults of what was left out, and so do the expected ones; all other calls are compared as
-            they were sent.
+            doubles; a `Transcript`, a `Turn` or an `Answer`; or a list of `RawCall`. Calls of a double
+            include the defaults of absent arguments, and so do the expected ones; all other calls are
+            compared as they were sent.
         expected: the calls: each a `RawCall`, whose id doesn't matter; `"refund"` for any call of that tool;
             `("refund", {"order_id": "A7", "amount": ...})`; `{"order_id": "A7", ...: ...}` for arguments
             alone; or `...` for any call.
         in_order: whether the order matters.
 
     Raises:
-        AssertionError: other calls were made. It says for each what differs, by the path of the argument.
-        TypeError: the source has no calls to look at, or an expected call is something else.
+        AssertionError: other calls were made. The message lists the differences of each call, by the path of
+            the argument.
+        TypeError: the source has no calls, or an expected call has the wrong type.
     """
     calls, wanted = _calls_of(source), [_expected(one) for one in _listed(expected)]
     pairs = _in_order(wanted, calls) if in_order else _in_any_order(wanted, calls)
-    found = [line for pair in pairs for line in _told(*pair, wanted, calls)]
+    found = [line for pair in pairs for line in _difference_lines(*pair, wanted, calls)]
     if not found:
         return
     if in_order and len(wanted) * len(calls) <= _MOST_PAIRS and not _in_any_order(wanted, calls):
@@ -326,10 +328,10 @@ def _parsed(call: RawCall) -> Any:
 
 
 def _calls_of(source: Any) -> list[_Call]:
-    """Return the calls of whatever has some.
+    """Return the calls of a source, as `assert_calls` takes it.
 
     Raises:
-        TypeError: it has none.
+        TypeError: the source has none.
     """
     if isinstance(source, execution.Executor) and not hasattr(source, "calls"):
         return _of_doubles([tool for tool in source.registry if isinstance(tool, ToolDouble)], source)
@@ -372,11 +374,11 @@ def _of_raw(call: RawCall) -> _Call:
 _Pair: TypeAlias = tuple[int | None, int | None]
 
 _ALONE: Final = 1.0
-"""The cost of a call that belongs to no other; two of different tools cost more than two that are alone."""
+"""The cost of a call without a partner; a pair of different tools costs more than two such calls."""
 
 
 def _in_order(wanted: Sequence[_Expected], calls: Sequence[_Call]) -> list[_Pair]:
-    """Return which expected call belongs to which real one, so that as little as possible differs."""
+    """Pair expected and real calls in order, so that they differ as little as possible."""
     rows, columns = len(wanted), len(calls)
     if rows * columns > _MOST_PAIRS:
         return _by_position(rows, columns)
@@ -418,14 +420,14 @@ def _by_position(rows: int, columns: int) -> list[_Pair]:
 
 
 def _cost(expected: _Expected, call: _Call) -> float:
-    """Return how much two calls differ: 0 if they fit, and more than two calls alone for different tools."""
+    """Return the cost of pairing two calls: 0 if they fit, highest for calls of different tools."""
     if expected.name not in {..., call.name}:
         return 3 * _ALONE
     return min(0.9, len(_wrong(expected, call)) / 5)
 
 
 def _in_any_order(wanted: Sequence[_Expected], calls: Sequence[_Call]) -> list[_Pair]:
-    """Return which expected call belongs to which real one, whatever their order.
+    """Pair expected and real calls in any order.
 
     Source: the largest matching by augmenting paths, https://doi.org/10.1002/nav.3800020109
     """
@@ -453,7 +455,7 @@ def _in_any_order(wanted: Sequence[_Expected], calls: Sequence[_Call]) -> list[_
 
 
 def _nearest_rest(costs: Sequence[Sequence[float]], rows: set[int], columns: set[int]) -> list[_Pair]:
-    """Pair what fits nothing with what it differs from the least; different tools stay alone."""
+    """Pair the remaining calls with the most similar ones; calls of different tools stay alone."""
     pairs: list[_Pair] = []
     for cost, row, column in sorted((costs[row][column], row, column) for row in rows for column in columns):
         if cost < _ALONE and row in rows and column in columns:
@@ -465,10 +467,10 @@ def _nearest_rest(costs: Sequence[Sequence[float]], rows: set[int], columns: set
 # --- what differs --------------------------------------------------------------------------------
 
 
-def _told(
+def _difference_lines(
     row: int | None, column: int | None, wanted: Sequence[_Expected], calls: Sequence[_Call]
 ) -> list[str]:
-    """Return the text about two calls that belong together, or one that is alone; empty if they fit."""
+    """Describe the differences of a pair of calls, or a call without a partner; empty if they fit."""
     if column is None:
         return [f"expected, but not made: {_shown(*wanted[row or 0])}"]
     call = calls[column]
@@ -490,7 +492,7 @@ def _text(value: Any) -> str:
 
 
 def _written(value: Any) -> str:
-    """Write a JSON value in which `...` may be."""
+    """Write a JSON value that may contain `...`."""
     if value is ...:
         return "..."
     if is_object(value) and value:
@@ -508,7 +510,7 @@ def _wrong(expected: _Expected, call: _Call) -> list[str]:
 
 
 def _with_defaults(expected: Any, call: _Call) -> Any:
-    """Return expected arguments as the tool of a call has them: with the defaults, in its own spelling."""
+    """Return expected arguments in the form of the tool: with the defaults, in its own spelling."""
     if call.tool is None or not is_object(expected) or ... in expected:
         return expected
     normal = _normal(call.tool, _filled(expected, call.arguments))
@@ -528,7 +530,7 @@ def _normal(tool: Tool[..., Any], arguments: Any) -> dict[str, Any] | None:
 
 
 def _merged(expected: Any, normal: Any) -> Any:
-    """Return decoded arguments in which `...` is where it is expected."""
+    """Return decoded arguments with `...` in the places where the expected ones have it."""
     if expected is ...:
         return ...
     if is_object(expected) and is_object(normal):
@@ -540,7 +542,7 @@ def _merged(expected: Any, normal: Any) -> Any:
 
 
 def _filled(expected: Any, found: Any) -> Any:
-    """Return expected arguments in which `...` is what the call has there."""
+    """Return expected arguments in which the call's own values replace each `...`."""
     if expected is ...:
         return found
     if is_object(expected) and is_object(found):
@@ -554,8 +556,9 @@ def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> 
     """Return the differences between two JSON values, a line for each path.
 
     Args:
-        expected: in which `...` stands for any value, and the entry `...: ...` for any other keys.
-        found: the value that is there.
+        expected: the expected value; in it, `...` stands for any value, and the entry `...: ...` for any
+            other keys.
+        found: the actual value.
         path: path to them.
     """
     if expected is ...:
@@ -582,7 +585,7 @@ def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> 
 
 
 def _hint(expected: Any) -> str:
-    """Return what to write in the place of a value that no JSON has, such as a date."""
+    """Return a hint of what to write instead of a value that JSON doesn't have, such as a date."""
     if type_of(expected) is not None:
         return ""
     with suppress(SchemaError, EncodeError):

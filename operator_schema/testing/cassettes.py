@@ -1,4 +1,4 @@
-"""Cassettes: the calls of an executor and their results in a file, recorded once and played back in tests."""
+"""Cassettes: files with the calls of an executor and their results, to record once and play back in tests."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _BEFORE: Final = frozenset({"pending", "issue"})
 
 _MOST_CALLS: Final = 100_000
 _MOST_BYTES: Final = 200_000_000
-"""Of one cassette."""
+"""The most bytes of one cassette."""
 
 
 class PlaybackError(AssertionError):
     """A call isn't in the cassette, or was played back already as often as it was recorded.
 
     Attributes:
-        call: as the model sent it; without the values of the keys that the cassette was recorded without.
+        call: the call as the model sent it, without the values that the cassette leaves out as secrets.
     """
 
     def __init__(self, call: RawCall, message: str) -> None:
@@ -66,26 +66,26 @@ class PlaybackError(AssertionError):
 
 
 def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redact | None = None) -> Executor:
-    """Return the same executor, which also writes each call and its result to a cassette.
+    """Return a copy of an executor that also writes each call and its result to a cassette.
 
     The cassette is a file of JSON lines, to which calls are added: `operator-schema replay` reads it, and
-    `playback` returns the results. Several threads and processes may write to one. Of results, the text is
-    kept; images and files are described, without their data.
+    `playback` returns the results. Several threads and processes may write to one file. It stores the texts
+    of results, and only descriptions of images and files, without their data.
 
     Args:
-        executor: its calls are recorded. It keeps its own limits, and the copy has limits of its own.
-        path: of the file, which is made if it isn't there.
-        redact: what keeps secrets out: names of keys, whose values are replaced at any depth, in arguments
-            and results, also under other spellings and in texts; so is the whole text of an error of such a
-            call, and of what can't be read and names such a key. Or a function that gets each line as a dict
-            and returns what is written instead, None for nothing. If it fails, the failure is logged and
-            nothing is written. A name that is nearly a key of the tools is logged as a warning.
+        executor: the executor. It keeps its own limits, and the copy has limits of its own.
+        path: path of the file, which is made if necessary.
+        redact: either names of keys with secrets. Their values are replaced at any depth, in arguments and
+            results, also under other spellings and in texts; so are whole texts of errors of such a call, and
+            whole unreadable texts that name such a key. A name that is nearly a key of the tools is logged as
+            a warning. Or a function that gets each line as a dict and returns the line to write instead, or
+            None to write nothing. If it fails, the failure is logged and nothing is written.
 
     Returns:
         A copy of the executor; its `calls` has the calls so far, with the arguments that ran.
 
     Raises:
-        TypeError: it isn't an executor, `redact` is something else, or the path isn't one.
+        TypeError: `executor` isn't an executor, `redact` has the wrong type, or the path isn't one.
         OSError: the file can't be written.
     """
     keys = None if redact is None or callable(redact) else _keys_of(redact, executor)
@@ -98,14 +98,14 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
 def playback(
     tools: Executor | Member, path: str | os.PathLike[str], /, *, ignore: Collection[str] = ()
 ) -> PlaybackExecutor:
-    """Return an executor that gives the results of a cassette, and runs nothing.
+    """Return an executor that returns the results of a cassette, and runs nothing.
 
     A call gets the result of the recorded call of the same tool with the same decoded arguments; equal calls
     get their results in the order in which they were recorded. Hooks and people are only asked in rounds.
 
     Args:
         tools: the executor that was recorded, or its tools: they decode the arguments.
-        path: of the file that `record` wrote.
+        path: path of the file that `record` wrote.
         ignore: names of arguments that aren't compared, such as a time.
 
     Returns:
@@ -114,7 +114,7 @@ def playback(
     Raises:
         OSError: the file can't be read.
         TypeError: the path isn't one.
-        ValueError: it isn't a cassette, or is too large.
+        ValueError: the file isn't a cassette, or is too large.
     """
     executor = tools if isinstance(tools, Executor) else Executor(tools)
     lines = _lines_of(Path(checked_path("the path of a cassette", path)))
@@ -125,7 +125,7 @@ def playback(
 
 
 def _as_kind(kind: type[Executor], executor: Any, caller: str, **attributes: Any) -> Any:
-    """Return a copy of an executor that is of another kind, too."""
+    """Return a copy of an executor whose class also derives from another kind."""
     if not isinstance(executor, Executor):
         shown = received(executor)
         way = f": write Executor({executor.name})" if isinstance(executor, Tool) else ""
@@ -158,7 +158,7 @@ class RecordingExecutor(Executor):
         return list(self.cassette.calls)
 
     def _write(self, call: RawCall, result: ToolResult) -> None:
-        """Record a call; the call has its result, whatever goes wrong here."""
+        """Record a call; failures here don't change its result."""
         try:
             self.cassette.add(call, result)
         except Exception as error:  # noqa: BLE001  # the file, or the function that keeps secrets out
@@ -178,7 +178,7 @@ class RecordingExecutor(Executor):
         return recorded
 
     async def run(self, work: Any, history: History | None = None, /, **options: Any) -> Any:
-        """Do what `Executor.run` does, and record the calls of a round that its functions didn't run, too."""
+        """Run as `Executor.run` does, and also record the calls of a round whose functions weren't run."""
         run: Any = super().run  # its overloads know the kind of work
         is_round = hasattr(cast("Any", type(work)), "execute_with")
         if is_round:
@@ -219,7 +219,7 @@ class _Cassette:
             pass
 
     def note(self, tools: Any, *names: str) -> None:
-        """Note the tools of calls, if their keys say what is kept: they may be replaced while a call runs."""
+        """Note the tools of calls, if redaction needs their keys; tools may be replaced meanwhile."""
         keys = self._keys
         if keys is not None:
             for name in names:
@@ -262,7 +262,7 @@ def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
 
 
 def _writable(arguments: Any) -> Any:
-    """Return a copy of arguments, as text if they have a number that isn't finite: JSON has none."""
+    """Return a copy of arguments; as text if they have a number that isn't finite, which JSON can't hold."""
     copied = copy_json(arguments)
     try:
         to_json_text(copied)
@@ -272,7 +272,7 @@ def _writable(arguments: Any) -> Any:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Add a line to a file that others write too: all of it or nothing, and never inside of another line."""
+    """Append a line to a shared file, completely or not at all, and never inside another line."""
     with path.open("ab", buffering=0) as file, _locked(file.fileno()):
         end = file.seek(0, os.SEEK_END)
         if end and not _ends_line(path, end):
@@ -291,7 +291,7 @@ def _ends_line(path: Path, end: int) -> bool:
 
 @contextmanager
 def _locked(number: int) -> Generator[None]:
-    """Hold the lock of a file that other processes ask for; without locks, a write is one call."""
+    """Hold the lock on a file while writing; on systems without locks, rely on a single write call."""
     try:
         from fcntl import LOCK_EX, LOCK_UN, flock
     except ModuleNotFoundError:  # Windows
@@ -310,10 +310,10 @@ def _locked(number: int) -> Generator[None]:
 
 
 def _keys_of(redact: Any, executor: Any) -> KeysOfTools:
-    """Return which keys have secrets; log names that may be misspelt.
+    """Return the keys with secrets, and log names that may be misspelt.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: `redact` has the wrong type.
     """
     keys = KeysOfTools(hidden_keys(redact, "a function or a list of names of arguments"))
     if isinstance(executor, Executor):
@@ -322,7 +322,7 @@ def _keys_of(redact: Any, executor: Any) -> KeysOfTools:
 
 
 def _keeping(redact: Any, keys: KeysOfTools | None) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
-    """Return a function that makes a line without secrets."""
+    """Return a function that removes the secrets from a line."""
     if keys is None:
         return (lambda line: line) if redact is None else lambda line: _checked_line(redact(line))
     names = sorted(keys.hidden.names)
@@ -330,7 +330,7 @@ def _keeping(redact: Any, keys: KeysOfTools | None) -> Callable[[dict[str, Any]]
 
 
 _NAMES: Final = "redact"
-"""The key of a line with the names of the keys whose values were replaced."""
+"""The key in a line for the names of the keys whose values were replaced."""
 
 
 def _checked_line(kept: Any) -> dict[str, Any] | None:
@@ -357,7 +357,7 @@ class PlaybackExecutor(Executor):
 
     @property
     def left(self) -> int:
-        """Number of recorded calls that weren't asked for yet."""
+        """Number of recorded calls that haven't been played back."""
         return self.tape.left
 
     def _start_of(self, call: RawCall, run: Start, count: Any) -> Start:  # noqa: ARG002  # nothing runs
@@ -378,7 +378,7 @@ def _lines_of(path: Path) -> list[dict[str, Any]]:
     Raises:
         OSError: the file can't be read.
         TypeError: the path isn't one.
-        ValueError: it isn't a cassette, or is too large.
+        ValueError: the file isn't a cassette, or is too large.
     """
     if not path.exists():
         message = "there is no cassette here; record(executor, path) writes one"
@@ -415,12 +415,12 @@ def _is_line(line: Any) -> bool:
 
 
 class _Tape:
-    """The recorded calls, in their order, and which were played back.
+    """The recorded calls in their order; it knows which were played back.
 
     Args:
         executor: its tools decode the arguments.
-        path: of the cassette, for messages.
-        lines: of the cassette.
+        path: path of the cassette, for messages.
+        lines: lines of the cassette.
         ignore: names of arguments that don't matter.
     """
 
@@ -493,7 +493,7 @@ class _Tape:
         return None
 
     def _normal(self, call: RawCall) -> Any:
-        """Return the decoded arguments of a call as JSON; as they are if they don't fit."""
+        """Return the decoded arguments of a call as JSON; unchanged if they don't fit."""
         arguments = arguments_to_decode(call)
         if nests_deeper(arguments, MAX_TEXT_DEPTH):
             return "nested too deep"
@@ -509,7 +509,7 @@ class _Tape:
         return normal
 
     def _without_secrets(self, name: str, arguments: Any) -> Any:
-        """Return arguments of a call as `record` would keep them here."""
+        """Return arguments of a call without the secrets that `record` would have replaced."""
         hidden = Hidden(frozenset(self._hidden))
         if name in self._tools:
             hidden = hidden.for_tool(self._tools[name])
@@ -539,7 +539,7 @@ class _Tape:
 
 
 def _hidden_in(line: dict[str, Any]) -> set[str]:
-    """Return the keys whose values were replaced in a line, whoever did that."""
+    """Return the keys whose values were replaced in a line, by names or by a function."""
     names = line.get(_NAMES, [])
     found = {name for name in names if isinstance(name, str)} if is_array(names) else set[str]()
     pending: list[Any] = [line["arguments"], line.get("sent"), line["result"].get("json")]
@@ -554,7 +554,7 @@ def _hidden_in(line: dict[str, Any]) -> set[str]:
 
 
 def _changed_in(line: dict[str, Any]) -> ChangedArguments | None:
-    """Return what was changed in the arguments of a recorded call; None if that can't be read."""
+    """Return the record of changes to the arguments of a recorded call; None if it can't be read."""
     if "changes" not in line:
         return None
     sent = line.get("sent")
@@ -575,7 +575,7 @@ def _key(arguments: Any) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a value in which numbers that are one JSON value are equal."""
+    """Return a value in which numbers are equal if they are the same JSON value."""
     if is_object(value):
         return {key: _as_json(inner) for key, inner in value.items()}
     if is_array(value):
@@ -584,7 +584,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _any_secret(value: Any) -> Any:
-    """Return recorded arguments in which `...` stands for each text that held a secret."""
+    """Return recorded arguments with `...` in place of each text that held a secret."""
     if isinstance(value, str) and REDACTED in value:
         return ...
     if is_object(value):

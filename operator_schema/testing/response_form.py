@@ -1,4 +1,4 @@
-"""The common parts of all providers' answers to a script, and how they write arguments."""
+"""The common parts of scripted responses in all providers' forms, such as writing arguments."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ Stop: TypeAlias = Literal["end", "calls", "length", "refused"]
 Json: TypeAlias = dict[str, Any]
 
 _PIECE: Final = 8
-"""Characters of a text, or of the JSON of arguments, that one event of a stream has."""
+"""How many characters of a text, or of JSON arguments, one event of a stream has."""
 
 
 class Said(Value):
-    """One answer of a script, in no provider's form.
+    """One answer of a script, independent of providers.
 
     Attributes:
-        parts: texts and calls, in order; the calls have the names on the wire.
-        stop: why the model stopped.
+        parts: texts and calls, in order; the calls have the provider's names of tools.
+        stop: the reason why the model stopped.
         refusal: the text of a refusal, or None.
-        number: of the answer, from 1.
-        model: its name.
-        request: the body that asks for it, which says the form of some tools.
+        number: number of the answer, from 1.
+        model: name of the model.
+        request: the body of the request, which determines the form of some tools.
     """
 
     parts: tuple[str | RawCall, ...]
@@ -77,14 +77,15 @@ class Said(Value):
 
 
 class ResponseForm:
-    """How a family of providers writes a response and its stream.
+    """The form in which a family of providers writes a response and its stream.
 
     Attributes:
         default: a provider of this form, for a script that names none.
-        paths: what the path of a request ends with; the group `stream` is there if it asks for a stream.
-        content_type: of a stream.
-        key: what each answer has at its top, and no error has.
-        streams: whether a request that says nothing of it asks for a stream.
+        paths: matches the end of a request's path; its group `stream` matches if the request asks for a
+            stream.
+        content_type: content type of a stream.
+        key: a key at the top of each answer, and of no error.
+        streams: whether a request asks for a stream by default.
     """
 
     default: Provider
@@ -94,22 +95,22 @@ class ResponseForm:
     streams = False
 
     def for_request(self, request: Mapping[str, Any]) -> ResponseForm:  # noqa: ARG002  # most answer all alike
-        """Return the form in which a request wants its answer."""
+        """Return the form that a request wants for its answer."""
         return self
 
     def response(self, said: Said) -> Json:
-        """Return the response; arguments may still be text where the provider has an object."""
+        """Return the response; arguments may still be text although the provider has an object there."""
         raise NotImplementedError
 
     def whole(self, response: Json) -> Json:
-        """Return a response as it comes without a stream."""
+        """Return the final form of a response without a stream."""
         return response
 
     def events(self, response: Mapping[str, Any]) -> Iterator[Json]:
-        """Yield the events that a response comes in.
+        """Yield the events of a streamed response.
 
         Raises:
-            KeyError, TypeError, AttributeError: it has another form.
+            KeyError, TypeError, AttributeError: the response has another form.
         """
         raise NotImplementedError
 
@@ -118,7 +119,7 @@ class ResponseForm:
         raise NotImplementedError
 
     def is_answer(self, response: Mapping[str, Any]) -> bool:
-        """Return whether a response is an answer, and no error."""
+        """Return whether a response is an answer, rather than an error."""
         return is_object(response.get(self.key)) or is_array(response.get(self.key))
 
     def written(self, event: Json) -> bytes:
@@ -135,7 +136,7 @@ class ResponseForm:
 
 
 def tools_in(request: Any, kind: str) -> dict[str, Json]:
-    """Return name to each tool of a kind that a request lists, loads, or has in its history."""
+    """Return the tools of a kind, by name, that a request lists, loads, or has in its history."""
     found: dict[str, Json] = {}
     left: list[Any] = [request]
     while left:
@@ -153,7 +154,7 @@ def tools_in(request: Any, kind: str) -> dict[str, Json]:
 
 
 def searched(said: Said) -> list[RawCall]:
-    """List the calls that are searches which the request leaves to the program: no tool has their name."""
+    """List the calls that are tool searches, which the program has to answer; no tool has their name."""
     search = tools_in(said.request, "tool_search").get("None", {})
     parameters = search.get("parameters")
     if search.get("execution") != "client" or not is_object(parameters):
@@ -171,7 +172,7 @@ BROKEN: Final = object()
 
 
 def as_text(arguments: Any) -> str:
-    """Return arguments as JSON text; text stays as it is."""
+    """Return arguments as JSON text; text stays unchanged."""
     return arguments if isinstance(arguments, str) else to_json_text(arguments)
 
 
@@ -190,36 +191,36 @@ def caller_of(call: RawCall) -> Json:
 
 
 def text_of_call(call: RawCall) -> str:
-    """Return the text of a call of a custom tool: that of its one argument, or all that the script says."""
+    """Return the text of a call of a custom tool: its only argument, or the whole arguments of the script."""
     value = as_value(call.arguments)
     texts = list(value.values()) if is_object(value) else []
     return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else as_text(call.arguments)
 
 
 def value_or_text(arguments: Any) -> Any:
-    """Return arguments as a JSON value, or as they are if they are text that isn't JSON."""
+    """Return arguments as a JSON value, or unchanged if they are text that isn't JSON."""
     value = as_value(arguments)
     return arguments if value is BROKEN else value
 
 
 def members(text: str) -> Json:
-    """Return the members of a JSON object that are complete in a text that breaks off."""
+    """Return the complete members of a JSON object in a text that was cut off."""
     parts = [loads(found) for _, found in GrowingJson().read(text)]
     return dict(zip(parts[::2], parts[1::2], strict=False))
 
 
 def with_object(call: Json, key: str) -> Json:
-    """Return a call whose arguments are an object: of broken text, what had come of it."""
+    """Return a call whose arguments are an object; broken text becomes an object of its complete members."""
     return {**call, key: members(call[key])} if isinstance(call.get(key), str) else call
 
 
 def pieces_of(text: str) -> list[str]:
-    """Return the pieces of a text that come one event after the other."""
+    """Split a text into the pieces for the events of a stream."""
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
 def deltas_of(content: Mapping[str, Any]) -> Iterator[Json]:
-    """Yield an object as parts of it: of each text a piece at a time."""
+    """Yield an object part by part, with each text one piece at a time."""
     for key, value in content.items():
         if isinstance(value, str):
             yield from ({key: piece} for piece in pieces_of(value))
@@ -233,7 +234,7 @@ def without(content: Mapping[str, Any], *keys: str) -> Json:
 
 
 def arguments_in(value: Any, path: str) -> list[Json]:
-    """Return the parts of an argument: of each text a piece at a time."""
+    """Return the parts of an argument, with each text one piece at a time."""
     if is_object(value) or is_array(value):
         inner = value.items() if is_object(value) else enumerate(value)
         steps = [(key if isinstance(key, int) else quoted_key(key), found) for key, found in inner]
@@ -248,7 +249,7 @@ def arguments_in(value: Any, path: str) -> list[Json]:
 
 
 def comes_in_parts(value: Any) -> bool:
-    """Return whether parts with places can say a value: not an empty object or list, nor a huge integer."""
+    """Return whether a value can be sent in parts; an empty object or list, or a huge integer, can't."""
     if is_object(value) or is_array(value):
         inner = list(value.values() if is_object(value) else value)
         return bool(inner) and all(comes_in_parts(found) for found in inner)
@@ -256,7 +257,7 @@ def comes_in_parts(value: Any) -> bool:
 
 
 _HUGE: Final = 2**53
-"""Integers beyond it aren't all numbers of 64 bits (IEEE 754), which parts have."""
+"""Larger integers may not be exact in 64 bits (IEEE 754), which parts use."""
 
 
 def quoted_key(key: str) -> str:

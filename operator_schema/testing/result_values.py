@@ -1,4 +1,4 @@
-"""Hypothesis strategies for what tools return."""
+"""Hypothesis strategies for the results of tools."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def results(tool: Tool[..., Any], /) -> SearchStrategy[Any]:
         tool: a tool that declares the type of its result, or has an output schema.
 
     Returns:
-        A strategy of instances of the type; of JSON values where a JSON Schema document describes the result.
+        A strategy of instances of the type; of JSON values if a JSON Schema document describes the result.
 
     Raises:
-        TypeError: it isn't a tool.
-        ValueError: it doesn't say what it returns, or nothing fits what it says.
+        TypeError: `tool` isn't a tool.
+        ValueError: the tool doesn't declare its result, or no value fits the declaration.
     """
     check_is_tool("results", tool)
     output: Any = tool.output_type
@@ -62,13 +62,13 @@ _MOST_RUNS = 20
 def drawn(strategy: SearchStrategy[Any], seed: int, number: int) -> list[Any]:
     """Draw values outside of a property test, the same for the same seed.
 
-    Hypothesis does much for each run of a test: so the simplest value is drawn in one run, all others in
-    a second one, and in further ones what an aborted run left.
+    Hypothesis needs much time for each run of a test. So the simplest value is drawn in one run, all others
+    in a second one, and further runs are only needed if that was aborted.
 
     Args:
-        strategy: what to draw from.
+        strategy: the strategy to draw from.
         seed: any integer.
-        number: how many values at most.
+        number: the most values.
     """
     from hypothesis.errors import Flaky
 

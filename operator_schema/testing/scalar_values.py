@@ -63,7 +63,8 @@ __all__ = [
 
 
 _CHARACTERS = st.characters(exclude_categories=["Cs"])
-"""Those that UTF-8 has. Hypothesis knows them by category at once, and by codec only after it tried each."""
+"""All characters of UTF-8. Hypothesis finds them at once by category, but tries each one to find them by
+codec."""
 
 
 def texts(least: int = 0, most: int | None = None) -> SearchStrategy[str]:
@@ -108,7 +109,7 @@ def _any_scalars(name: ScalarType) -> SearchStrategy[Any]:
 
 
 def _likely_scalars(name: ScalarType, constraints: Constraints) -> SearchStrategy[Any]:
-    """Generate scalars, most of which meet constraints: not every constraint says how to make a value."""
+    """Generate scalars that mostly meet constraints; some constraints can only be checked, not generated."""
     match name:
         case "string":
             return _texts(constraints)
@@ -130,7 +131,7 @@ def identity(value: Any) -> Hashable:
 
 
 def with_floats(values: Iterable[Any]) -> list[Any]:
-    """Return the values and, for each integer, the float that is the same JSON value."""
+    """Return the values, and for each integer also the float that is the same JSON value."""
     known = list(values)
     floats = [_as_float(value) for value in known if type(value) is int]
     return known + [number for number in floats if type(number) is float]
@@ -154,7 +155,7 @@ def length_limits(constraints: Constraints | None) -> tuple[int, int | None]:
 # --- strings -------------------------------------------------------------------------------------
 
 _REPEATED_CLASS = re.compile(r"(\^(?:\[(?:[^\]\\]|\\.)+\]|\\\w|\.))([+*])\$")
-"""A whole text of one kind of character, such as `^[a-z]+$`."""
+"""The pattern of an expression for a whole text of one kind of character, such as `^[a-z]+$`."""
 
 
 def _texts(constraints: Constraints) -> SearchStrategy[str]:
@@ -176,7 +177,7 @@ def _texts(constraints: Constraints) -> SearchStrategy[str]:
 
 
 def _with_text_around(tree: Expression) -> SearchStrategy[str]:
-    """Generate texts in which an expression is found: anywhere, unless it says where."""
+    """Generate texts in which an expression matches somewhere, unless it has anchors."""
     items = tree.items if isinstance(tree, Sequence) else (tree,)
     before = st.just("") if items[:1] == (START,) else _maybe(texts())
     after = st.just("") if items and isinstance(items[-1], Assertion) else _maybe(texts())
@@ -184,7 +185,7 @@ def _with_text_around(tree: Expression) -> SearchStrategy[str]:
 
 
 def _texts_of(tree: Expression) -> SearchStrategy[str]:
-    """Generate texts of an expression; where it looks at what is around a place, some of them don't fit."""
+    """Generate texts of an expression; if it has assertions about neighbouring characters, some don't fit."""
     match tree:
         case Characters(ranges):
             return _characters(ranges)
@@ -199,7 +200,7 @@ def _texts_of(tree: Expression) -> SearchStrategy[str]:
 
 
 def _characters(ranges: Ranges) -> SearchStrategy[str]:
-    """Generate characters of some ranges, often those that everybody can read."""
+    """Generate characters of some ranges, preferring readable ones."""
     ends = list(accumulate(high - low + 1 for low, high in ranges))
     if not ends:
         return st.nothing()
@@ -239,7 +240,7 @@ def _integers(constraints: Constraints) -> SearchStrategy[Any]:
 
 
 _EXACT = 2**53
-"""Every integer up to this one is a float."""
+"""Every integer up to this one has an exact float."""
 _FAR = 2**32
 """Multiples on both sides of zero if nothing else limits them; their products are floats."""
 
@@ -308,9 +309,9 @@ def scalars_just_refused(node: ScalarNode) -> SearchStrategy[Any]:
 
 
 def leaf_values(leaf: SchemaLeaf[Any]) -> SearchStrategy[Any]:
-    """Generate JSON values that a leaf decodes; for your own leaves, the encoded placeholder alone.
+    """Generate JSON values that a leaf decodes; for your own leaves, only the encoded placeholder.
 
-    A shipped leaf whose spellings the pattern in its schema doesn't say has a row in `_SPELLED`.
+    A shipped leaf has a row in `_SPELLED` if the pattern in its schema doesn't describe its spellings.
     """
     if shipped_leaf(leaf.type) is leaf:
         return _SPELLED[leaf.type] if leaf.type in _SPELLED else _of_pattern(leaf)

@@ -1,4 +1,4 @@
-"""The answers of a script in the form of each family of providers: whole, and as the events of a stream."""
+"""Writes the answers of a script in the form of each family of providers, whole and as stream events."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _TIME: Final = "1970-01-01T00:00:00Z"
 
 
 class _Chat(ResponseForm):
-    """Chat Completions; see `providers/chat.py` for the sources of this and the following forms.
+    """The form of Chat Completions; see `providers/chat.py` for the sources of this and the following forms.
 
     Args:
-        has_whole_calls: whether an event of a stream has a whole call.
+        has_whole_calls: whether each event of a stream contains a whole call.
     """
 
     default = openai_chat
@@ -191,7 +191,7 @@ _BLOCK_TEXTS: Final = {"text": "text_delta", "thinking": "thinking_delta", "sign
 
 
 def _block_events(block: Json) -> tuple[Json, list[Json]]:
-    """Return a block as it begins, and its deltas."""
+    """Return the beginning of a block, and its deltas."""
     if block["type"] == "tool_use":
         text = as_text(block["input"])
         deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in ["", *pieces_of(text)]]
@@ -283,7 +283,7 @@ _INPUTS: Final = {
     "function_call": ("arguments", ("name", "arguments")),
     "custom_tool_call": ("input", ("input",)),
 }
-"""Type of a call to the key of its text, which is also in the names of its events, and what its end says."""
+"""Type of a call to the key of its text, which is also part of its event names, and the key in its end."""
 
 
 def _response_events(response: Mapping[str, Any]) -> Iterator[Json]:
@@ -328,14 +328,14 @@ _STREAM_ARGUMENTS: Final = (
     ("functionCallingConfig", "function_calling_config"),
     ("streamFunctionCallArguments", "stream_function_call_arguments"),
 )
-"""Where a request says it, in both spellings that the API takes: Google's SDK mixes them."""
+"""The place of this setting in a request, in both spellings of the API, because Google's SDK mixes them."""
 
 
 class _GenerateContent(ResponseForm):
-    """generateContent.
+    """The form of `generateContent`.
 
     Args:
-        has_partial_calls: whether the arguments of a call come in parts, as Vertex AI streams them.
+        has_partial_calls: whether the arguments of a call arrive in parts, as Vertex AI streams them.
     """
 
     default = gemini
@@ -346,7 +346,7 @@ class _GenerateContent(ResponseForm):
         self._has_partial_calls = has_partial_calls
 
     def for_request(self, request: Mapping[str, Any]) -> ResponseForm:
-        """Return the form in which a request wants its answer.
+        """Return the form that a request wants for its answer.
 
         Source: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/function-calling
         """
@@ -394,9 +394,9 @@ class _GenerateContent(ResponseForm):
 
 
 def _gemini_parts(said: Said) -> tuple[list[Json], str, str | None]:
-    """Return the parts of a candidate, why it ended, and what Gemini says of that.
+    """Return the parts of a candidate, its finish reason, and Gemini's message about it.
 
-    A call that can't be read ends the answer: it is there only in the message.
+    A call that can't be read ends the answer, and appears only in the message.
     """
     parts: list[Json] = []
     for part in said.parts:
@@ -419,10 +419,10 @@ def _part_pieces(part: Json) -> list[Json]:
 
 
 def _call_pieces(part: Json, *, is_cut: bool) -> list[Json]:
-    """Return a part as Vertex AI streams it: a call begins, has its arguments one after the other, and ends.
+    """Return a part as Vertex AI streams it: the beginning of a call, its arguments, and its end.
 
     Args:
-        part: of a candidate.
+        part: a part of a candidate.
         is_cut: whether the answer ends before the call does.
     """
     call: Json = part.get("functionCall") or {}
@@ -640,7 +640,7 @@ def form_of(provider: Provider) -> ResponseForm:
     """Return the form that a provider reads.
 
     Raises:
-        TypeError: it reads one of its own.
+        TypeError: the provider has a form of its own.
     """
     for kind, form in FORMS.items():
         if isinstance(provider.wire, kind):

@@ -1,4 +1,4 @@
-"""A model that follows a script, so that a conversation can be tested without a provider."""
+"""A model that follows a script, for tests of conversations without a provider."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CutOff(Value):
         parts: texts and calls, in order. The arguments of the last call may be text that lacks its end.
 
     Raises:
-        TypeError: a part is something else, or there is none.
+        TypeError: a part has the wrong type, or there is none.
     """
 
     parts: tuple[str | RawCall, ...]
@@ -43,14 +43,14 @@ class CutOff(Value):
 class Refusal(Value):
     """An answer in which the model refuses, in its provider's form.
 
-    Where a provider has no form for it, the model says the text: Bedrock with the reason
-    `content_filtered`, Gemini as `finishMessage` with `SAFETY`, Ollama and Cohere as any text.
+    If a provider has no form for it, the refusal is a text: with the reason `content_filtered` for Bedrock,
+    as `finishMessage` with `SAFETY` for Gemini, as a plain text for Ollama and Cohere.
 
     Attributes:
-        text: why.
+        text: the text of the refusal.
 
     Raises:
-        TypeError: it isn't a string.
+        TypeError: the text isn't a string.
     """
 
     text: str
@@ -70,26 +70,26 @@ one of these."""
 class ScriptedModel:
     """A model that gives the answers of a script, in order; called like the `create` of the provider's SDK.
 
-    It writes what the provider would send, so the test covers everything: your tools go into a request, the
-    response is read, and the next request has the results. Nothing is sent anywhere. The script doesn't
+    It writes responses in the provider's form, so the test covers everything: your tools go into a request,
+    the response is read, and the next request has the results. Nothing is sent anywhere. The script doesn't
     depend on a provider.
 
-    A call may be wrong: its tool unknown, its arguments of other types, or text that isn't JSON. Where a
-    whole response has an object for the arguments (Anthropic, Bedrock), it has the members that were
-    complete; the stream has the text as it is. Gemini says `MALFORMED_FUNCTION_CALL` instead, and Ollama
-    gives the call as text, as the servers do.
+    A call in the script may be wrong: its tool unknown, its arguments of other types, or text that isn't
+    JSON. For such text, a whole response with an object for the arguments (Anthropic, Bedrock) contains the
+    complete members, and a stream the text unchanged. Gemini answers `MALFORMED_FUNCTION_CALL` instead, and
+    Ollama writes the call as text, as the real servers do.
 
     Args:
-        provider: reads the responses, such as `operator_schema.providers.openai_chat`. Without one, the model
-            can only `serve`: the address of a request says its form.
-        script: the answers. Calls have your own names of tools; on the wire they have the provider's.
+        provider: the provider that reads the responses, such as `operator_schema.providers.openai_chat`.
+            Without one, the model can only `serve`, where the path of a request decides its form.
+        script: the answers. Calls use your own names of tools; responses have the provider's names.
 
     Attributes:
         requests: the body of each request so far, as a copy.
 
     Raises:
-        TypeError: the provider isn't one, or its wire form isn't known; the script isn't a list, or a
-            line of it is something else.
+        TypeError: the provider isn't one, or its form isn't known; the script isn't a list, or an answer in
+            it has the wrong type.
     """
 
     @overload
@@ -114,7 +114,7 @@ class ScriptedModel:
 
     @property
     def left(self) -> int:
-        """Number of answers that weren't asked for yet."""
+        """Number of answers that haven't been used yet."""
         return len(self._lines) - len(self.requests)
 
     def __call__(self, *, stream: bool = False, **body: Any) -> Any:
@@ -122,7 +122,7 @@ class ScriptedModel:
 
         Args:
             stream: whether to give the events of a stream.
-            body: what the SDK's `create` gets.
+            body: the arguments of the SDK's `create`.
 
         Returns:
             The response as a dict, or with `stream` an iterator of events, each a dict.
@@ -130,7 +130,7 @@ class ScriptedModel:
         Raises:
             AssertionError: the script has no more answers.
             TypeError: the model has no provider, or a dict of the script can't be streamed.
-            Exception: the script says so.
+            Exception: an exception in the script.
         """
         if self._provider is None or self._form is None:
             message = "this script has no provider: write ScriptedModel(anthropic, script), or serve() it"
@@ -146,9 +146,9 @@ class ScriptedModel:
         """Serve the script on this machine, for the provider's real SDK: `with model.serve() as address`.
 
         The SDK gets the address as its `base_url`; for OpenAI's, `/v1` may follow. The path of a request
-        says its form: `/chat/completions`, `/messages`, `/responses`, `:generateContent`, `/converse`,
-        `/api/chat` or `/v2/chat`, all plain and streamed. An exception of the script is an
-        error of status 400, which SDKs don't repeat.
+        decides its form: `/chat/completions`, `/messages`, `/responses`, `:generateContent`, `/converse`,
+        `/api/chat` or `/v2/chat`, all plain and streamed. An exception of the script is an error of status
+        400, which SDKs don't repeat.
 
         Yields:
             The address, such as `http://127.0.0.1:40001`.
@@ -166,10 +166,10 @@ class ScriptedModel:
         """Answer one request in a form, as `__call__` does.
 
         Args:
-            form: of the response.
-            provider: gives the names on the wire.
-            body: of the request.
-            is_stream: whether to give events.
+            form: form of the response.
+            provider: gives the provider's names of tools.
+            body: body of the request.
+            is_stream: whether to return events.
         """
         line, number = self._next(body)
         form = form.for_request(body)
@@ -225,7 +225,7 @@ def _streamed(form: ResponseForm, response: dict[str, Any]) -> Iterator[dict[str
 
 
 def _given(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield events; like a stream of an SDK, this has `close`."""
+    """Yield events; the generator has `close`, like a stream of an SDK."""
     yield from events
 
 
@@ -238,7 +238,7 @@ def _lines(script: Any) -> list[Any]:
     """Return the answers of a script.
 
     Raises:
-        TypeError: it is one answer, or no list.
+        TypeError: the script is a single answer, or isn't a list.
     """
     if issubclass(type(script), (str, bytes, dict)) or not issubclass(type(script), Iterable):
         message = (

@@ -1,4 +1,4 @@
-"""A server on this machine that gives the answers of a script to the SDKs of providers."""
+"""A server on this machine that sends the answers of a script to the SDKs of providers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 __all__ = ["serving"]
 
 _MOST_BYTES: Final = 64_000_000
-"""Bytes of the body of a request."""
+"""The most bytes in the body of a request."""
 _SECONDS: Final = 30
-"""How long a connection may send nothing."""
+"""How many seconds a connection may send nothing."""
 
 
 class _RequestError(Exception):
     """A request can't be answered.
 
     Attributes:
-        status: of the answer.
-        message: for the reader.
+        status: status of the answer.
+        message: text of the error.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -47,7 +47,7 @@ def serving(answer: Callable[..., Any], provider: Provider | None) -> Generator[
 
     Args:
         answer: the `answer` of the `ScriptedModel`.
-        provider: the provider whose form the requests have; None to tell it by their paths.
+        provider: the provider whose form the requests have; None to find the form by their paths.
 
     Yields:
         The address.
@@ -75,7 +75,7 @@ def serving(answer: Callable[..., Any], provider: Provider | None) -> Generator[
 
 
 class _RequestHandler(BaseHTTPRequestHandler):
-    """One request, after which the connection is closed."""
+    """Handles one request, and then closes the connection."""
 
     protocol_version = "HTTP/1.1"
     timeout = _SECONDS
@@ -109,7 +109,7 @@ class _RequestHandler(BaseHTTPRequestHandler):
             pass  # the program has read enough of a stream
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name that http.server gives it
-        """Write nothing: a test has its own output."""
+        """Write nothing, because a test has its own output."""
 
 
 def _respond(

@@ -1,4 +1,4 @@
-"""Does a store keep what stores promise?"""
+"""Checks that a store keeps the promises of stores."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CODES = ("done", "running", "changed", "taken_back")
 
 
 class MakeStore(Protocol):
-    """Opens the store that is checked; each call must give a store over the same database."""
+    """A function that opens the store to check; each call must return a store over the same database."""
 
     def __call__(self) -> Store:
         """Open the store."""
@@ -51,15 +51,15 @@ class MakeStore(Protocol):
 def check_store(make: MakeStore, *, away: Callable[[], AbstractContextManager[Any]] | None = None) -> None:
     """Check that a store gives a round to one process only, and loses and repeats nothing.
 
-    It runs rounds in this process and in others, of which it kills some with SIGKILL, and writes into the
+    It runs rounds in this process and in others, some of which it kills with SIGKILL, and writes into the
     database of the store: give one that has nothing else.
 
     Args:
         make: opens the store, over the same database each time. Other processes call it too, so it is a
             function of a module, or a `functools.partial` of one.
         away: returns a context manager in whose block the database can't be reached, such as one that stops
-            the server and starts it again; None if there is nothing like that. Only with it, it is checked
-            what the store does then.
+            the server and starts it again; None if you have nothing like that. The behaviour of the store
+            without its database is only checked with it.
 
     Raises:
         AssertionError: the store breaks a promise; the message lists all that it breaks.
@@ -95,13 +95,13 @@ def _check_is_for_all(make: object) -> None:
         raise TypeError(message) from None
 
 
-_GOES_ON = "It says so while its database is away, and goes on afterwards."
+_GOES_ON = "A store reports that its database is away, and works again afterwards."
 
 # --- the program whose rounds are stored -----------------------------------------------------------
 
 _RAN: list[str] = []
 _STOPS: dict[str, Callable[[], None]] = {}
-"""What happens at a place of the program, such as the end of its process."""
+"""By place in the program, a function to call there, such as one that ends the process."""
 
 
 def _at(place: str) -> None:
@@ -188,7 +188,7 @@ def _refuses(use: Callable[[], object], *codes: str) -> None:
 # --- other processes -------------------------------------------------------------------------------
 
 _SPAWN: Any = multiprocessing.get_context("spawn")
-"""A new interpreter each: after a fork, connections and threads of drivers are broken."""
+"""Processes start with a new interpreter, because a fork breaks the connections and threads of drivers."""
 
 
 def _other(target: Callable[..., None], *arguments: Any) -> Any:
@@ -240,7 +240,7 @@ def _die(make: MakeStore, place: str, round_id: str) -> None:
 
 
 def _one_runs(make: MakeStore) -> None:
-    """Of several processes that run the same round at once, one runs it."""
+    """If several processes run the same round at once, only one of them runs it."""
     waiting = _asked(make())
     barrier, found = _SPAWN.Barrier(_PROCESSES), _SPAWN.Queue()
     others = [_other(_click, make, waiting.id, barrier, found) for _ in range(_PROCESSES)]
@@ -254,7 +254,7 @@ def _one_runs(make: MakeStore) -> None:
 
 
 def _a_new_round_is_taken_once(make: MakeStore) -> None:
-    """A round that the store doesn't have is taken by whoever comes first."""
+    """A round that the store doesn't have yet is taken by the first process that runs it."""
     store, work = make(), _sent(("look", "A7"))
     store.claim(work)
     _refuses(lambda: make().claim(work), "running")
@@ -283,7 +283,7 @@ def _old_decisions_change_nothing(make: MakeStore) -> None:
 
 
 def _failed_hooks_leave_it(make: MakeStore) -> None:
-    """A hook that fails leaves the round as it was."""
+    """A hook that fails leaves the round unchanged."""
 
     @hook(look)
     def fails(_: Any) -> None:
@@ -300,7 +300,7 @@ def _failed_hooks_leave_it(make: MakeStore) -> None:
 
 
 def _results_are_kept(make: MakeStore) -> None:
-    """What ended before an exception or a cancellation is kept."""
+    """Calls that ended before an exception or a cancellation keep their results."""
     store = make()
     work = _approved(_executor(store).run_sync(_sent(("look", "A7"), ("refund", "stop"))))
     with suppress(InterruptedRoundError):
@@ -396,7 +396,7 @@ _ITEMS: Any = (
 
 
 def _items(make: MakeStore) -> None:
-    """A transcript gives back what it was given, in its order, under any name."""
+    """A transcript returns the items that it got, in their order, under any name."""
     for name in ("odd", "Ünï \U0001f600", "' ; -- %s ? {}", "x" * 1000):
         store = make()
         for item in _ITEMS:
@@ -432,7 +432,7 @@ def _in_order(make: MakeStore) -> None:
 
 
 def _names_itself(make: MakeStore) -> None:
-    """What isn't there is refused with its code, and a toolset that doesn't fit is named."""
+    """An absent round is refused with its own code, and a toolset that doesn't fit is named."""
     store = make()
     for use in (store.load, store.take_back):
         for name in ("round_0", "", "\ud800", "\0", "' OR 1=1 --"):

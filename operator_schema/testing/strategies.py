@@ -66,18 +66,19 @@ if TYPE_CHECKING:
 
 
 _MORE = 3
-"""Items and entries beyond the required number; one fewer behind each reference."""
+"""How many items and entries are generated beyond the required number; one fewer behind each reference."""
 
 _DEEPER = 2
-"""Levels of references beyond those that the deepest definition needs for its smallest value."""
+"""How many levels of references are generated beyond those that the smallest value of any definition
+needs."""
 
 
 class ValidValues:
     """The JSON values of each node of a graph.
 
     Args:
-        graph: of a registered type.
-        json_values: type of a leaf to the JSON values that are generated for it.
+        graph: the graph of a registered type.
+        json_values: type of a leaf to the strategy of its JSON values.
 
     Attributes:
         levels: how many nested references are followed.
@@ -106,7 +107,7 @@ class ValidValues:
     def _sizes(
         self, constraints: Constraints | None, levels: int, *parts: SearchStrategy[Any]
     ) -> tuple[int, int]:
-        """Return the least and the greatest number of items or entries made of such parts."""
+        """Return the least and the greatest number of items or entries to generate from some parts."""
         least, most = length_limits(constraints)
         if any(part.is_empty for part in parts):
             return least, 0
@@ -117,7 +118,7 @@ class ValidValues:
         return self.of(self._graph.root, self.levels)
 
     def of(self, node: Node, levels: int) -> SearchStrategy[Any]:
-        """Generate the values of a node, with so many levels of references in them."""
+        """Generate the values of a node, with up to `levels` levels of references in them."""
         key = (id(node), levels)
         known = self._made.get(key)
         if known is None:
@@ -125,7 +126,7 @@ class ValidValues:
         return known
 
     def takes(self, node: Node) -> Callable[[object], bool]:
-        """Return a function that returns whether a JSON value decodes as a node."""
+        """Return a function that tests whether a node decodes a JSON value."""
         graph = Graph(node, self._graph.definitions)
 
         def decodes(value: object) -> bool:
@@ -188,7 +189,7 @@ class ValidValues:
         return entries.filter(self.takes(node))
 
     def keys(self, node: Node) -> SearchStrategy[str]:
-        """Generate the JSON keys of a map whose keys are of a node."""
+        """Generate JSON keys of a map, given the node of its keys."""
         if isinstance(node, ScalarNode) and node.type == "integer":
             return st.integers().map(str)
         return self.of(node, 0)
@@ -233,13 +234,13 @@ def _distinct(node: Node) -> int:
 _NO_ENTRIES = st.builds(dict[str, Any])
 _SOME_ENTRIES = st.dictionaries(texts(), JSON_SCALARS, min_size=1, max_size=2)
 _OTHER_ENTRIES = st.integers(0, 3).flatmap(lambda drawn: _SOME_ENTRIES if drawn > 2 else _NO_ENTRIES)  # noqa: PLR2004  # one time in four
-"""Entries of any keys; none, three times out of four."""
+"""Entries with any keys; in three of four cases, there are none."""
 
 
 def _with_other_entries(
     node: ObjectNode,
 ) -> Callable[[tuple[dict[str, Any], dict[str, Any]]], dict[str, Any]]:
-    """Return what adds entries to an object, but for those with its own keys."""
+    """Return a function that adds entries with unknown keys to an object."""
     known = frozenset([field.key for field in node.fields])
 
     def joined(drawn: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
@@ -279,7 +280,8 @@ def arguments(
 
     Args:
         annotation: a dataclass, any other supported annotation, a tool, or a `Codec`.
-        json_values: type of your own leaf to a strategy of JSON values that it decodes; else its placeholder.
+        json_values: type of your own leaf to a strategy of JSON values that it decodes; without it, only the
+            leaf's placeholder is used.
         **codec_options: as `Codec` takes them.
 
     Returns:
@@ -328,7 +330,7 @@ def instances(
     json_values: Mapping[type, SearchStrategy[Any]] | None = None,
     **codec_options: Unpack[CodecOptions],
 ) -> SearchStrategy[Any]:
-    """Generate instances: what `arguments` of the same type decode to.
+    """Generate instances, decoded from `arguments` of the same type.
 
     Args:
         annotation: a dataclass, any other supported annotation, a tool, or a `Codec`.
@@ -357,8 +359,8 @@ def near_misses(
 ) -> SearchStrategy[Any]:
     """Generate JSON values that do not decode, most of them by one small mistake.
 
-    Such as a missing, misspelt or refused unknown key, another JSON type, a number just out of range, a
-    string or array just too short or too long, a misspelt choice, or a null that is refused.
+    The mistake may be a missing, misspelt or refused unknown key, another JSON type, a number just out of
+    range, a string or array just too short or too long, a misspelt choice, or a null that is refused.
 
     Args:
         annotation: a dataclass, any other supported annotation, a tool, or a `Codec`.
@@ -384,7 +386,7 @@ def near_misses(
 
 
 def _is_refused_by(tool: Tool[..., Any], value: object) -> bool:
-    """Return whether a tool refuses arguments; a text may be JSON that it takes."""
+    """Return whether a tool refuses arguments; a text is tried as JSON too."""
     try:
         tool.decode(value)
     except DecodeError:
@@ -418,7 +420,7 @@ def _one_of_both(
     other: SearchStrategy[Any],
     refuses: Callable[[object], bool],
 ) -> Any:
-    """Generate a near miss; another value if that turns out to be none."""
+    """Generate a near miss; if it isn't one after all, generate another value."""
     if draw(_SMALL):
         value = draw(near)
         if refuses(value):
@@ -430,8 +432,8 @@ class NearMisses:
     """The JSON values that each node of a graph nearly accepts.
 
     Args:
-        graph: of a registered type.
-        valid: the values that each of its nodes accepts.
+        graph: the graph of a registered type.
+        valid: the valid values of its nodes.
     """
 
     def __init__(self, graph: Graph, valid: ValidValues) -> None:
@@ -440,11 +442,11 @@ class NearMisses:
         self._made: dict[tuple[int, int], SearchStrategy[Any]] = {}
 
     def root(self) -> SearchStrategy[Any]:
-        """Generate values that the type itself refuses; nothing if it accepts every value."""
+        """Generate values that the type itself refuses; none if it accepts every value."""
         return self.of(self._graph.root, self._valid.levels)
 
     def of(self, node: Node, levels: int) -> SearchStrategy[Any]:
-        """Generate values that a node refuses, with so many levels of references in them."""
+        """Generate values that a node refuses, with up to `levels` levels of references in them."""
         key = (id(node), levels)
         known = self._made.get(key)
         if known is None:
@@ -463,7 +465,7 @@ class NearMisses:
         return _one_of_both(near, other, refuses)
 
     def refuses(self, node: Node) -> Callable[[object], bool]:
-        """Return a function that returns whether a JSON value does not decode as a node."""
+        """Return a function that tests whether a node refuses a JSON value."""
         takes = self._valid.takes(node)
         return lambda value: not takes(value)
 
@@ -478,7 +480,7 @@ class NearMisses:
         return st.one_of(others)
 
     def _near(self, node: Node, levels: int) -> SearchStrategy[Any]:
-        """Generate values with one small mistake, and some that turn out to have none."""
+        """Generate values with one small mistake; a few may be valid after all."""
         match node:
             case ScalarNode():
                 return scalars_just_refused(node)
@@ -622,7 +624,7 @@ _NO_TYPE: frozenset[str] = frozenset()
 def _whole_types(
     node: Node, definitions: Mapping[Target, Node], around: frozenset[Target] = frozenset()
 ) -> frozenset[str]:
-    """Return the JSON types that a node takes completely.
+    """Return the JSON types of which a node takes every value.
 
     A type that contains itself (`type JSON = … | list[JSON]`) accepts every value if it does so
     on the assumption that it does.

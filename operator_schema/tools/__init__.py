@@ -1,7 +1,7 @@
 """Functions and dataclasses that a model can call.
 
-Adapters, providers, code tools and the workbench use only the names that this room exports. Each is loaded
-when it is first used.
+Adapters, providers, code tools and the workbench use only the names that this room exports. Each name is
+loaded when it is first used.
 """
 
 from __future__ import annotations

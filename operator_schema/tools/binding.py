@@ -54,12 +54,12 @@ __all__ = [
 
 
 class CallPlan:
-    """How the function of a tool is called.
+    """The plan for calling the function of a tool.
 
     Attributes:
         callee: the function and its parameters.
-        injected: the parameters that your program injects, each with its possible types, as far as they are
-            known, and its evaluated annotation.
+        injected: the parameters that your program injects, each with its possible types (as far as known) and
+            its evaluated annotation.
         input_parameter: name of the parameter that takes the input itself; None if each field of the
             input has a parameter of its own.
     """
@@ -90,14 +90,14 @@ def call_arguments(
     """Arrange an input and the injected values for a call.
 
     Args:
-        parameters: of the function.
+        parameters: the parameters of the function.
         injected: parameter name to value.
         input_parameter: name of the parameter that takes the input itself, or None.
         given: the input.
 
     Returns:
-        The arguments by position, the arguments by name, and the extra ones by name, which may not repeat any
-        other.
+        The arguments by position, the arguments by name, and the extra ones by name, which must not repeat
+        another name.
     """
     positional: list[Any] = []
     named: dict[str, Any] = {}
@@ -127,16 +127,16 @@ _POSITIONAL = frozenset({"positional_only", "positional"})
 
 
 def bound(plan: CallPlan | None, function: Any, instance: Any, owner: Any) -> tuple[Any, CallPlan] | None:
-    """Bind a function like attribute access.
+    """Bind a function to an instance or class, as attribute access does.
 
     Args:
-        plan: how the function is called; None for a tool without a function.
-        function: of the tool.
+        plan: the plan of the call; None for a tool without a function.
+        function: the function of the tool.
         instance: the instance whose attribute it is, or None.
         owner: the class whose attribute it is, or None.
 
     Returns:
-        The bound function and how it is called; None if there is nothing to bind.
+        The bound function and its plan; None if there is nothing to bind.
     """
     if plan is None or plan.callee.binds == "nothing":
         return None
@@ -158,11 +158,11 @@ def check_first_parameter(tool: str, plan: CallPlan | None, owner: type[Any]) ->
 
     Args:
         tool: name of the tool.
-        plan: how its function is called.
+        plan: the plan of the call.
         owner: the class in which the tool is an attribute.
 
     Raises:
-        SchemaError: the first parameter takes the instance, but the model is to give it.
+        SchemaError: the first parameter takes the instance, but the model would have to give it.
     """
     callee = None if plan is None else plan.callee
     if callee is None or callee.binds == "nothing" or callee.is_bound or callee.receiver is not None:
@@ -184,10 +184,10 @@ def is_unbound(plan: CallPlan | None) -> bool:
 
 
 def unbound_message(qualname: str) -> str:
-    """Return how to use a method as a tool.
+    """Return the message of how to use a method as a tool.
 
     Args:
-        qualname: of the method.
+        qualname: qualified name of the method.
     """
     owner, _, name = qualname.rpartition(".")
     owner = owner.rpartition(".")[2]
@@ -197,15 +197,15 @@ def unbound_message(qualname: str) -> str:
 
 
 def why_not_asked(function: Any, given: str, instead: str = "return the answer") -> str | None:
-    """Return why a function of the program can't be asked with one argument; None if it can.
+    """Return why a function of the program can't be called with one argument for its answer; None if it can.
 
     Args:
         function: anything that can be called.
-        given: what the argument is.
-        instead: what to do in place of `yield`.
+        given: what the argument is, for the message.
+        instead: what to do in place of `yield`, for the message.
 
     Returns:
-        How a sentence about the function goes on.
+        The rest of a sentence that begins with the function.
     """
     if takes(function, 1):
         return f"is a generator: {instead}, rather than yield" if is_generator_function(function) else None
@@ -239,7 +239,7 @@ class Input:
 
 
 class _WrittenByDataclass:
-    """An attribute that `dataclass` writes; reading it turns the class into a dataclass first."""
+    """An attribute that `dataclass` normally sets; reading it turns the class into a dataclass first."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -283,9 +283,9 @@ def make_input_type(
     """Make the dataclass of the parameters of a function.
 
     Args:
-        name: of the class.
+        name: name of the class.
         qualname: its qualified name.
-        module: of the function.
+        module: module of the function.
         source: the class that the walk reads.
         parameters: the parameters that `source` declares, in the same order.
         reserved: names that `**kwargs` may not hold; empty if there is no such parameter.
@@ -319,7 +319,7 @@ def copy_of_default(default: Any) -> Any:
     """Copy a mutable default; return any other unchanged.
 
     Raises:
-        Exception: it can't be copied.
+        Exception: the default can't be copied.
     """
     return copy.deepcopy(default) if _may_change(default) else default
 
@@ -351,7 +351,7 @@ def _field(parameter: Parameter) -> Any:
 def install(cls: type[Input], names: dict[str, Any]) -> None:
     """Put a class into the module of its function.
 
-    If its name is taken there, it can be found as the attribute of the tool: `read.input_type`.
+    If its name is taken there, pickle can find it through the tool: `read.input_type`.
     """
     present: object = names.setdefault(cls.__name__, cls)
     if present is cls:
@@ -378,6 +378,6 @@ def class_of_inputs(codec: Codec[Any]) -> type[Any]:
 
 
 def keeps_all(graph: Graph) -> bool:
-    """Return whether the type has no `InitVar`, whose value an instance doesn't keep."""
+    """Return whether instances keep all values, which they don't for an `InitVar`."""
     nodes = visit([graph.root, *graph.definitions.values()])
     return not any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)

@@ -1,4 +1,4 @@
-"""A call of the model, its result, and a round as the executor runs it."""
+"""A model's call, its result, and the interface between a round and the executor."""
 
 from __future__ import annotations
 
@@ -58,11 +58,10 @@ ResultCode = Literal[
     "cut_off",
     "expired",
 ]
-"""Why a call has no result: the tool is unknown · the arguments do not fit · it took too long · its
-function, or your program, failed · the tool is switched off · it needs a person's answer first · it was not
-offered in this request · a hook or a person refused the call · nobody has agreed to it, and its
-tool says `confirm=True` · the model's answer ended before the call was complete · nobody agreed to it in
-time."""
+"""The reasons why a call has no result: the tool is unknown · the arguments do not fit · it took too long ·
+its function, or your program, failed · the tool is switched off · it needs a person's answer first · it was
+not offered in this request · a hook or a person refused the call · nobody has agreed to it, and its tool says
+`confirm=True` · the model's answer ended before the call was complete · nobody agreed to it in time."""
 
 
 _ID = "in RawCall(id, name, arguments), the id of a call"
@@ -76,21 +75,19 @@ class RawCall(Value):
     never equal.
 
     Attributes:
-        id: the provider's id for the call and its result; calls of one turn may share it. Any string is
-            kept as it is, even an empty one.
-        name: of the tool, as the model wrote it; that of the tool that it was read as, if it wrote another
-            one.
-        arguments: a dict of JSON values, or JSON text; it is kept as it is, not copied. None and
-            empty text are what some providers send for a call without arguments.
-        is_cut_off: whether the model's answer ended before the arguments were complete, as at a limit of
-            tokens. Such a call is never run, even if the part of its arguments that arrived fits.
-        caller: the program that made it, in a sandbox of the provider, as the provider names it: a JSON
+        id: the provider's id for the call and its result; calls of one turn may share it. Any string is kept
+            unchanged, even an empty one.
+        name: name of the tool as the model wrote it; the corrected name if it was repaired.
+        arguments: a dict of JSON values, or JSON text; it isn't copied. Some providers send None or empty
+            text for a call without arguments.
+        is_cut_off: whether the model's answer ended before the arguments were complete, for example at a
+            limit of tokens. Such a call is never run, even if the part of its arguments that arrived fits.
+        caller: the program in the provider's sandbox that made the call, as the provider names it: a JSON
             object such as `{"type": "code_execution_20260120", "tool_id": "srvtoolu_1"}`. None if the model
             made it.
-        is_from_text: whether the server left it in the text of the answer, where the provider found it.
-        sent_name: the name that the model wrote, if the call was read as one of another tool (`repair=True`);
-            otherwise None.
-        is_malformed: whether the provider says that the call isn't well-formed. Then `is_cut_off` is true.
+        is_from_text: whether the call was found in the text of the answer, where the server had left it.
+        sent_name: the name that the model wrote, if it was repaired (`repair=True`); otherwise None.
+        is_malformed: whether the provider reports that the call isn't well-formed. Then `is_cut_off` is true.
 
     Raises:
         TypeError: a name or the id isn't a string, `is_cut_off`, `is_from_text` or `is_malformed` isn't a
@@ -187,10 +184,10 @@ class RawCall(Value):
 
 
 def _check_caller(caller: Any) -> None:
-    """Check that a round can save what a provider says of a program.
+    """Check that a round can save the `caller` of a call.
 
     Raises:
-        TypeError: it isn't a dict of JSON values.
+        TypeError: the caller isn't a dict of JSON values.
     """
     what = f", not {received(caller)}"
     if is_object(caller):
@@ -212,7 +209,7 @@ def arguments_to_decode(call: RawCall) -> Any:
 
 
 _ID_BYTES = 12
-"""Random bytes in an id: two of 10**12 ids are equal with a chance of 1 in 10**5."""
+"""How many random bytes an id has: among 10**12 ids, two are equal with a chance of 1 in 10**5."""
 
 
 def new_id(kind: str) -> str:
@@ -233,19 +230,19 @@ class ToolResult(Value):
         name: the name in the call.
         content: text for the model: the result, or why the call has none.
         is_error: whether the call has no result.
-        code: why it has none; None if it has a result.
-        details: for your program, never for the model; None if there are none. `exception` is
-            what was raised; `findings` and the rest of `DecodeError.as_dict()` come with
-            `invalid_params`. With a result: `repairs` made to the arguments, keys `ignored` in them,
-            and `mismatches` of the result with the declared type.
+        code: the reason why it has none; None if it has a result.
+        details: for your program, never for the model; None if there are none. `exception` is the raised
+            exception; `findings` and the rest of `DecodeError.as_dict()` come with `invalid_params`. With a
+            result: `repairs` made to the arguments, keys `ignored` in them, and `mismatches` of the result
+            with the declared type.
         parts: the content as parts for the model. If the function returned no parts, it is one
             `Text` with the content.
-        json: the result as a JSON value, of which `content` is the text: `"5"` and `5` differ. For a
-            string it is the string. For content parts it describes them, without their data. None
-            if the function returned None, if there is no result, and for one of `native_results`. It
-            shares nothing with `value`: you may change it.
-        value: what the function returned, the object itself; None if there is no result. Pickling a
-            result leaves it out, and an exception in `details` that can't be pickled.
+        json: the result as a JSON value, which `content` shows as text: `"5"` and `5` differ here. For a
+            string it is the string. For content parts it describes them, without their data. None if the
+            function returned None, if there is no result, and for one of `native_results`. It shares nothing
+            with `value`: you may change it.
+        value: the object that the function returned; None if there is no result. Pickling a result leaves it
+            out, and an exception in `details` that can't be pickled.
         changed: the arguments of the call after hooks or people changed those of the model, and who changed
             them; the content begins with a sentence that says so. None if nobody did.
     """
@@ -340,7 +337,7 @@ class ToolResult(Value):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # The function may have returned or raised anything, even what can't be copied.
+        # The function may have returned or raised any object, even one that can't be copied.
         for kept in (self.details or {}).values():
             if issubclass(type(kept), BaseException):
                 memo[id(kept)] = kept
@@ -425,14 +422,14 @@ _RESPONSES = {
     "stopReason": "bedrock",
     "output": "openai_responses",
 }
-"""Keys of the responses of only one provider, or of their messages, and the provider that reads them."""
+"""Keys that occur only in responses or messages of one provider, each with the provider that reads them."""
 
 
 def checked_call(call: object) -> RawCall:
     """Return a call.
 
     Raises:
-        TypeError: it isn't one.
+        TypeError: the object isn't a call.
     """
     if not isinstance(call, RawCall):
         message = f"a call must be a RawCall(id, name, arguments), not {received(call)}{remedy_for(call)}"
@@ -473,7 +470,7 @@ def checked_calls(calls: Any) -> list[RawCall]:
     """Return calls as a list.
 
     Raises:
-        TypeError: they aren't calls, or only one call is given.
+        TypeError: the objects aren't calls, or only one call is given.
     """
     if isinstance(calls, RawCall):
         message = "expected a list of calls, not one RawCall alone: write [call]"
@@ -496,15 +493,15 @@ class DecodedCall(Value):
     """One call to run, with its input.
 
     Attributes:
-        call: as the model sent it.
+        call: the call as the model sent it.
         given: the input, maybe edited.
         answers: name of an injected parameter to its value; wins over the context.
         approved: whether a person has approved it, or needn't be asked.
         tool: the `Tool` that a person has approved; None for the tool of that name when the call runs.
-        details: what decoding noted about the arguments: repairs, and keys that it ignored.
+        details: the notes from decoding the arguments: repairs and ignored keys.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
-        changed: the input, if hooks or people changed that of the model, and who changed it; else None.
-        decisions: what hooks and people decided about it.
+        changed: the record of changes, if hooks or people changed the model's input; else None.
+        decisions: the decisions of hooks and people about it.
     """
 
     call: RawCall
@@ -523,7 +520,7 @@ if TYPE_CHECKING:
     Plan_co = TypeVar("Plan_co", covariant=True)
 
     class Executable(Protocol[Hooks_contra, Plan_co]):
-        """A round as `Executor.run` takes it."""
+        """The interface of a round for `Executor.run`."""
 
         async def execute_with(
             self,
@@ -536,18 +533,19 @@ if TYPE_CHECKING:
         ) -> Plan_co:
             """Run the pending calls, and return the round with their results.
 
-            An executor with a store also gives two functions: one to call with the round when its calls
-            begin, and one to call with each call that has ended.
+            An executor with a store also passes two functions: one is called with the round when its calls
+            begin, the other with each call that has ended.
 
             Args:
-                run_all: runs calls concurrently. As each result comes, even before a cancellation, it passes
-                    the result and the position of the call to an async function, which returns the result
-                    that counts, or None to run the call again. It returns the result of each call, or the
+                run_all: runs calls concurrently. As soon as a result arrives, even before a cancellation, it
+                    passes the result and the position of the call to an async function, which returns the
+                    final result, or None to run the call again. It returns the result of each call, or the
                     exception of `pass_through` that it raised, in the order of the calls.
                 hooks: decide about the calls; None for no hooks.
                 asking: asks about calls of tools with `confirm=True`; None to defer them.
-                wording: writes what the model reads if its arguments could not be decoded; None to leave it.
-                limited: cuts the results that a hook or a person gave; None to leave them.
+                wording: writes the text for the model if its arguments could not be decoded; None for the
+                    usual text.
+                limited: shortens the results that a hook or a person gave; None to leave them.
             """
             ...
 
@@ -562,7 +560,7 @@ small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000
 """
 
 _VALUE_LENGTH = 8
-"""Characters that a value other than a string counts for."""
+"""How many characters a value other than a string counts as."""
 
 _SHORT = frozenset({int, float, bool, NoneType})
 """Classes of values that contain no others."""

@@ -1,4 +1,4 @@
-"""What hooks and people changed in the arguments of a call.
+"""The record of changes that hooks and people made to the arguments of a call.
 
 Most programs never change a call, so this module is imported with the first change.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ArgumentChange", "ChangedArguments", "ChangedBy", "changed_by"]
 
 ChangedBy: TypeAlias = Literal["hook", "person", "host"]
-"""Who changed arguments: a hook; a person who was asked; your program, with `call.with_input`."""
+"""The possible authors of changes: a hook; a person who was asked; your program, with `call.with_input`."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class ArgumentChange:
     Attributes:
         by: who made it: `hook`, `person` or `host` (your program).
         hook: the name of the hook; None for others.
-        names: of the arguments that it changed, added or took away.
-        at: when; it takes no part in equality.
+        names: names of the changed, added and removed arguments.
+        at: the time; it takes no part in equality.
     """
 
     by: ChangedBy
@@ -39,11 +39,11 @@ class ArgumentChange:
 
 @dataclass(frozen=True)
 class ChangedArguments:
-    """The arguments of a call after somebody changed those of the model: if it ran, it ran with these.
+    """The arguments of a call after changes to those of the model; the call runs with these.
 
     Attributes:
         arguments: after the changes, as JSON values, with defaults.
-        before: what the model's own arguments meant, in the same form.
+        before: the model's own arguments, in the same form.
         changes: who changed them and when, in order.
     """
 
@@ -76,11 +76,11 @@ def changed_by(
     by: ChangedBy,
     hook: str | None,
 ) -> ChangedArguments | None:
-    """Return what was changed in all, after one more change; None if all is as it was at first.
+    """Add a change to the record of changes; return None if the arguments are the original ones again.
 
     Args:
-        so_far: what was changed before.
-        before: the arguments before the last change.
+        so_far: the record before the change.
+        before: the arguments before the change.
         now: the arguments after it.
         by: who made it.
         hook: the name of the hook that made it, or None.

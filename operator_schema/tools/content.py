@@ -77,7 +77,7 @@ class Text(Value):
 
 
 class _Data:
-    """Shared behaviour of images, recordings and files."""
+    """The common base of images, recordings and files."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ class _Data:
 
 
 class _Recorded(_Data):
-    """Shared constructors and descriptions of images and recordings."""
+    """The common base of images and recordings, with constructors and descriptions."""
 
     __slots__ = ()
 
@@ -110,14 +110,14 @@ class _Recorded(_Data):
         """Make a part from the bytes of its file.
 
         Args:
-            data: of a PNG, JPEG, GIF, WebP, BMP, TIFF, ICO, SVG, AVIF or HEIC file for an `Image`, of a WAV,
-                MP3, Ogg, FLAC, M4A, AAC, AIFF or WebM file for an `Audio`, or of any other kind whose type is
-                given.
+            data: the bytes of a PNG, JPEG, GIF, WebP, BMP, TIFF, ICO, SVG, AVIF or HEIC file for an `Image`,
+                of a WAV, MP3, Ogg, FLAC, M4A, AAC, AIFF or WebM file for an `Audio`, or of a file of any
+                other type that you give.
             media_type: None to find it from the first bytes.
 
         Raises:
             TypeError: the data aren't bytes.
-            ValueError: they are empty or of another type, or the type isn't known.
+            ValueError: the data are empty or of another type, or the type isn't known.
         """
         return cls(*from_bytes(cls._kind(), data, media_type))
 
@@ -126,13 +126,14 @@ class _Recorded(_Data):
         """Read a whole file now, and make a part from it.
 
         Args:
-            path: of the file.
+            path: the path of the file.
             media_type: None to find it from the name and the first bytes, which have to agree.
 
         Raises:
             OSError: the file can't be read.
             TypeError: the path isn't one.
-            ValueError: it isn't a regular file, is empty, or has another type than its name says.
+            ValueError: the path isn't that of a regular file, or the file is empty or has another type than
+                its name.
         """
         return cls(*from_path(cls._kind(), path, media_type)[:2])
 
@@ -160,8 +161,8 @@ class Image(_Recorded, Value):
 
     Raises:
         TypeError: the data aren't bytes.
-        ValueError: they are empty, or of another type than `media_type` says, or that isn't the type
-            of an image.
+        ValueError: the data are empty or have another type than `media_type`, or that isn't the type of an
+            image.
     """
 
     data: bytes
@@ -182,8 +183,8 @@ class Audio(_Recorded, Value):
 
     Raises:
         TypeError: the data aren't bytes.
-        ValueError: they are empty, or of another type than `media_type` says, or that isn't the type
-            of a recording.
+        ValueError: the data are empty or have another type than `media_type`, or that isn't the type of a
+            recording.
     """
 
     data: bytes
@@ -205,7 +206,7 @@ class File(_Data, Value):
 
     Raises:
         TypeError: the data aren't bytes, or the name isn't a string.
-        ValueError: they are empty or of another type than `media_type` says, or that isn't one.
+        ValueError: the data are empty or don't have the type `media_type`, or that isn't a media type.
     """
 
     data: bytes
@@ -223,14 +224,14 @@ class File(_Data, Value):
         """Make a file from its bytes.
 
         Args:
-            data: of any kind.
-            media_type: None to find it from the name and the first bytes, which have to agree;
-                `application/octet-stream` if they don't say.
+            data: bytes of any kind.
+            media_type: None to find it from the name and the first bytes, which must agree;
+                `application/octet-stream` if neither decides.
             name: a name that the model may see, or None.
 
         Raises:
             TypeError: the data aren't bytes, or the name isn't a string.
-            ValueError: they are empty or of another type.
+            ValueError: the data are empty or of another type.
         """
         return cls(*from_bytes("File", data, media_type, name), name)
 
@@ -241,7 +242,7 @@ class File(_Data, Value):
         """Read a whole file now.
 
         Args:
-            path: of the file.
+            path: the path of the file.
             media_type: None to find it from the name and the first bytes, which have to agree;
                 `application/octet-stream` if they don't say.
             name: a name that the model may see; None for the last part of the path.
@@ -249,7 +250,8 @@ class File(_Data, Value):
         Raises:
             OSError: the file can't be read.
             TypeError: the path isn't one.
-            ValueError: it isn't a regular file, is empty, or has another type than its name says.
+            ValueError: the path isn't that of a regular file, or the file is empty or has another type than
+                its name.
         """
         data, kind, found = from_path("File", path, media_type)
         return cls(data, kind, found if name is None else name)
@@ -344,7 +346,7 @@ class Resource(Value):
 
 
 Part: TypeAlias = Text | Image | Audio | File | Resource
-"""What a function may return for the model besides JSON values."""
+"""The types of content that a function may return for the model besides JSON values."""
 
 PARTS: frozenset[type] = frozenset({Text, Image, Audio, File, Resource})
 
@@ -386,7 +388,7 @@ def _found_type(kind: str, data: bytes, name: str | None) -> str:
     """Return the type of a file by its name and first bytes.
 
     Raises:
-        ValueError: they mean different types, or none.
+        ValueError: name and bytes indicate different types, or none.
     """
     family = _FAMILIES.get(kind, "")
     allowed = types_in(data)
@@ -429,8 +431,8 @@ def checked_type(kind: str, media_type: object) -> str:
     """Return a media type in its usual spelling.
 
     Raises:
-        TypeError: it isn't a string.
-        ValueError: it isn't a media type, or none of this kind of part.
+        TypeError: the type isn't a string.
+        ValueError: the type isn't a media type, or isn't one of this kind of part.
     """
     written = written_type(checked_text(f"the media_type of this {kind}", media_type))
     if written is None:
@@ -512,7 +514,8 @@ _BY_SUFFIX = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in
 
 
 _RATES = bytes([rates for rates in range(0xF0) if rates % 16 < 12])  # noqa: PLR2004  # bits 11xx are reserved
-"""Third byte of a frame of layer II or III (ISO/IEC 11172-3): a bit rate and a sampling rate that exist."""
+"""The pattern of the third byte in a frame of layer II or III (ISO/IEC 11172-3), with valid bit and sampling
+rates."""
 
 _SIGNATURES: dict[bytes, tuple[str, ...]] = {
     rb"\x89PNG\r\n\x1a\n": ("image/png",),
@@ -561,7 +564,7 @@ _CERTAIN = {kind for kind in _KNOWN if not kind.startswith("text/")} - {
 """Types whose data always begin with a signature."""
 
 _LOOKED_AT = 4096
-"""How many bytes of the data are searched for a signature."""
+"""The number of leading bytes that are searched for a signature."""
 
 
 def types_in(data: bytes) -> tuple[str, ...]:
@@ -620,7 +623,7 @@ def essence_of(media_type: str) -> str:
 
 
 def type_of_name(name: str) -> str | None:
-    """Return the media type that the suffix of a file name means, or None."""
+    """Return the media type for the suffix of a file name, or None."""
     _, dot, suffix = name.lower().rpartition(".")
     if not dot:
         return None

@@ -1,4 +1,4 @@
-"""Tools in words: parameters as a plain list without references, and long documentation."""
+"""Describes tools to people and models: parameters as a plain list without references, and documentation."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def parameters_of(annotation: Any, /) -> list[tuple[str, dict[str, Any]]]:
         annotation: a tool, a codec, a dataclass, or any other type with fields.
 
     Returns:
-        Name and parameter, in the order of declaration. A parameter is a fresh dict: `type`, then
-        `required`, which is stated in every case, then whichever it has of `summary`, `description`,
-        `default`, `examples`, `enum`, `items`, `properties` and the rest of its JSON Schema. Every `$ref` is
-        resolved; where a recursive type contains itself, its properties are left out. The parameters of raw
-        arguments are those of your own schema; without one, there are none.
+        Name and parameter, in the order of declaration. A parameter is a fresh dict: `type`, then `required`,
+        which is always there, then those that apply of `summary`, `description`, `default`, `examples`,
+        `enum`, `items`, `properties` and the rest of its JSON Schema. Every `$ref` is resolved; where a
+        recursive type contains itself, its properties are left out. The parameters of raw arguments are those
+        of your own schema; without one, there are none.
 
     Raises:
         SchemaError: with every complaint about the type; also if it has no list of parameters, such as a
@@ -104,7 +104,7 @@ def schema_response(tools: Iterable[Tool[..., Any]] | Mapping[str, Tool[..., Any
 
     Returns:
         `{"tools": [{"name", "summary", "description", "parameters": {name: parameter}}]}`, a fresh
-        dict; a tool that has no more than its summary has no `description`. A parameter is as in
+        dict; a tool that has only a summary has no `description`. A parameter has the form of
         `parameters_of`. A tool without such a list, such as one for a union, has its `input_schema` instead.
     """
     return {"tools": [_tool_response(tool) for tool in tools_of(tools)]}
@@ -120,10 +120,10 @@ def _tool_response(tool: Tool[..., Any]) -> dict[str, Any]:
 
 
 def schema_of_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of an object with parameters as `schema_response` writes them.
+    """Return the JSON Schema of an object whose parameters are in the form of `schema_response`.
 
     Args:
-        parameters: name to parameter; `required` is a boolean there, and a description may be in two parts.
+        parameters: name to parameter; its `required` is a boolean, and a description may be in two parts.
     """
     return _with_required_listed({"type": "object", "properties": dict(parameters)})
 
@@ -145,7 +145,7 @@ def _with_required_listed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_statements(parameter: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a property without the keys that only a parameter has."""
+    """Return a property without the keys that only parameters have."""
     kept = {key: value for key, value in parameter.items() if key not in {"summary", "description"}}
     if isinstance(kept.get("required"), bool):
         del kept["required"]
@@ -155,7 +155,7 @@ def _without_statements(parameter: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Parameters(Renderer):
-    """Renders parameters: every reference resolved, `required` stated, up to `MAX_EXPANDED` objects.
+    """Renders parameters with every reference resolved and `required` added, up to `MAX_EXPANDED` objects.
 
     Attributes:
         above: the objects and references around the current node; recursion ends at them.
@@ -221,7 +221,7 @@ class _Parameters(Renderer):
 
 
 def _with_required_stated(document: dict[str, Any]) -> dict[str, Any]:
-    """Add to each property of a leaf's schema whether it is required, as every parameter has it."""
+    """Add `required` to each property of a leaf's schema, as every parameter has it."""
     listed = document.pop("required", ())
     required = {key for key in listed if isinstance(key, str)} if is_array(listed) else set[str]()
     if "properties" in document:
@@ -251,7 +251,7 @@ _TEXT = "Get the full documentation of tools: what they do, their parameters and
 
 
 class _NotEmpty:
-    """A constraint in the annotated-types vocabulary."""
+    """A constraint, in the annotated-types vocabulary, that a list isn't empty."""
 
     min_length = 1
 
@@ -262,7 +262,7 @@ def describe_tools(
     *,
     name: str = "describe_tools",
 ) -> Tool[[list[str]], str]:
-    """Make the tool that gives the long documentation of the named tools.
+    """Make a tool that returns the long documentation of the named tools.
 
     Tell the other tools about it with `with_(described_by=…)`; a `Registry` does this itself. Their
     definitions then contain only summaries, and their errors say how to call this tool.
@@ -312,12 +312,12 @@ def _with_nearest(name: str, known: Iterable[str]) -> str:
 
 
 def documentation_of(tool: Tool[..., Any], *, with_summaries: bool = False) -> str:
-    """Write the whole documentation of a tool as Markdown.
+    """Return the whole documentation of a tool as Markdown.
 
     Args:
         tool: any tool.
-        with_summaries: whether to include what the definition has already: parameters with only a summary,
-            and the fields inside parameters.
+        with_summaries: whether to include parts that the definition has already: parameters with only a
+            summary, and the fields inside parameters.
     """
     parts = [f"## {tool.name}", tool.summary, tool.details or ""]
     if tool.examples:

@@ -29,11 +29,11 @@ _DICTS = frozenset({dict, Mapping, MutableMapping, RawArguments, Any, object, MI
 
 
 class RawDocumentCodec(DocumentCodec):
-    """Check values against a document, and return them as raw arguments."""
+    """A codec that checks values against a document, and returns them as raw arguments."""
 
     @property
     def decoded_type(self) -> Any:
-        """Raw arguments."""
+        """The class `RawArguments`."""
         return RawArguments
 
     def _made(self, value: Any) -> Any:
@@ -64,7 +64,7 @@ def complain_parameters(parameters: Parameters, owner: str) -> list[Finding]:
     """Return the reasons why a function can't take all arguments at once.
 
     Args:
-        parameters: of the function.
+        parameters: the parameters of the function.
         owner: name of the tool.
     """
     names = [quote(each.name) for each in parameters.visible]

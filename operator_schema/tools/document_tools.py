@@ -1,4 +1,4 @@
-"""Tools with a JSON Schema document for their arguments, such as those that another program runs."""
+"""Tools whose arguments are described by a JSON Schema document, such as those that another program runs."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class DocumentOutput(OutputType):
 
     @classmethod
     def of_schema(cls, schema: Any, name: str) -> Self:
-        """Return the result by a schema from outside; it counts as not described if the schema can't be used.
+        """Make the output for a foreign schema; if it can't be used, results count as not described.
 
         Args:
             schema: the schema as it arrived; anything but an object means none.
-            name: of the tool.
+            name: name of the tool.
         """
         try:
             return cls(SchemaDocument(name, schema, is_arguments=False) if is_object(schema) else None)
@@ -99,7 +99,7 @@ def document_tool(
     """Make a tool whose arguments are checked against a JSON Schema document.
 
     The model gets the document unchanged. The function gets a copy of the arguments as JSON values, repaired
-    if you asked for that, and with the keys that the document doesn't name.
+    if you asked for that, including keys that the document doesn't name.
 
     Args:
         function: its only parameter that isn't injected takes all arguments: as a dict
@@ -123,10 +123,10 @@ def document_tool(
 
 
 def _check_written(name: object, schemas: Mapping[str, object]) -> None:
-    """Check that documents say nothing that nobody can check: the model would be shown what isn't kept.
+    """Check that documents have no uncheckable keywords: the model would see a rule that isn't enforced.
 
     Raises:
-        SchemaError: they do; with each such keyword.
+        SchemaError: with each keyword that can't be checked.
     """
     complaints = [
         about_type((), "unsupported", str(name), f"{parameter} {message}", _CORRECT)
@@ -142,7 +142,7 @@ _CORRECT = "Correct it, or leave it out: the model would be shown what isn't kep
 
 
 def document_output(name: object, schema: Mapping[str, Any]) -> DocumentOutput:
-    """Return what writes the results of a tool as a document says.
+    """Return the output of a tool that checks and writes its results by a document.
 
     Raises:
         SchemaError: the document can't be used.
@@ -156,13 +156,13 @@ def tool_of_document(
     output: OutputType | None,
     **options: Unpack[DocumentToolOptions],
 ) -> Tool[..., Any]:
-    """Make a tool like `document_tool` of a document that somebody else wrote: what nobody can check is kept.
+    """Make a tool like `document_tool` from a foreign document, in which uncheckable keywords are allowed.
 
     Args:
-        function: as there.
-        schema: as there.
+        function: as for `document_tool`.
+        schema: as for `document_tool`.
         output: writes its results; None for the annotation of the function.
-        options: as there.
+        options: as for `document_tool`.
     """
     frame = sys._getframe(1)  # whose tool it is
     return make_tool(function, dict(options), frame, schema=schema, output=output)

@@ -1,4 +1,4 @@
-"""Results of calls that fail: what the model reads, what your program gets, and what is logged."""
+"""Results of failed calls: the text for the model, the details for your program, and the log."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ __all__ = [
 
 
 DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
-"""The levels of `logging`, which is loaded only when there is something to log."""
+"""The levels of `logging`, which is imported only when there is something to log."""
 
 _MOST_EXCEPTIONS = 200
 _DEEPEST_GROUP = 20
@@ -73,7 +73,7 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
     Args:
         level: as in `logging`.
         message: with a `%s` for each argument.
-        arguments: what to put into it.
+        arguments: the arguments for the message.
         error: the exception whose traceback is logged.
     """
     logger = _logger()
@@ -86,7 +86,7 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
 
 
 def is_logged(level: int) -> bool:
-    """Return whether messages of this level are logged; check this before you write a costly one."""
+    """Return whether messages of this level are logged; check this before you prepare a costly one."""
     return _logger().isEnabledFor(level)
 
 
@@ -99,7 +99,7 @@ def _logger() -> Logger:
 def has_plain_traceback(error: BaseException) -> bool:
     """Return whether `traceback` can write an exception with all its causes.
 
-    It can't if an attribute raises something or groups nest too deep, and hundreds of causes would take too
+    It can't if an attribute raises an error or groups nest too deeply, and hundreds of causes would take too
     long.
     """
     waiting: list[tuple[BaseException, int]] = [(error, 0)]
@@ -124,7 +124,7 @@ def has_plain_traceback(error: BaseException) -> bool:
 
 
 ShowErrors = Literal["type", "message", "traceback"]
-"""How much the model sees of an exception that isn't a `CallError`."""
+"""How much of an exception the model sees, unless it is a `CallError`."""
 
 _SHOWN_LEAVES = 5
 _SHOWN_PROBLEMS = 5
@@ -157,7 +157,7 @@ def error_hint(error: DecodeError | None, tool: str, describer: str | None) -> s
 
 
 def _ignored_arguments(error: DecodeError) -> list[str]:
-    """Return the arguments that name no parameter, which the decoder ignored; not those to rename."""
+    """Return the ignored arguments that name no parameter, without those that have to be renamed."""
     places = [path for path, _ in ignored_places(error.run)]
     renames = "".join([problem.message for problem in error.findings if "; rename " in problem.message])
     places = [path for path in places if f"; rename {quote(str(path[-1]))} to " not in renames]
@@ -167,11 +167,11 @@ def _ignored_arguments(error: DecodeError) -> list[str]:
 class ClassSet:
     """Classes of values that are passed on unchanged.
 
-    Subclasses count. Only the type of a value is looked at: its `__class__`, and what a metaclass says about
-    subclasses, may be any code.
+    Subclasses count. Only the type of a value is tested, because its `__class__` and the subclass test of a
+    metaclass may run any code.
 
     Args:
-        classes: in any order.
+        classes: the classes, in any order.
     """
 
     __slots__ = ("_classes",)
@@ -197,14 +197,14 @@ _ORDER: Any = vars(type)["__mro__"]
 
 
 class NoAnswerError(AssertionError):
-    """A double has no answer left: an executor raises this for the test, instead of telling the model."""
+    """A double has no answer left; an executor raises this in the test instead of telling the model."""
 
 
 class Passed:
     """An exception that the caller gets and handles.
 
     Attributes:
-        error: as it was raised.
+        error: the raised exception.
     """
 
     __slots__ = ("error",)
@@ -246,7 +246,7 @@ class Failures:
 
     Args:
         show: how much of an exception the model sees.
-        report: writes what the model reads when its arguments do not fit.
+        report: writes the text for the model when its arguments do not fit.
         pass_through: the exceptions that your program handles itself, beside `NoAnswerError`.
     """
 
@@ -293,10 +293,10 @@ class Failures:
         return _no_result(call, "cut_off", content)
 
     def needs_approval(self, call: RawCall, reason: str = "") -> ToolResult:
-        """Return the result of a call that nobody has agreed to.
+        """Return the result for a call that nobody has approved.
 
         Args:
-            call: as the model sent it.
+            call: the call as the model sent it.
             reason: the reason of a hook, for your program.
         """
         _log(INFO, call, "a person has to agree to it, and nobody has")
@@ -318,7 +318,7 @@ class Failures:
         return self.needs_approval(call).replace(details={"exception": error})
 
     def tool_changed(self, call: RawCall) -> ToolResult:
-        """Return the result for a call whose tool became another one while a person was asked."""
+        """Return the result for a call whose tool was replaced while a person was asked."""
         _log(WARNING, call, "its tool was replaced while a person was asked about it")
         content = f"{call.name} was not run: the tool changed while a person was asked. Call it again"
         return _no_result(call, "needs_approval", content)
@@ -330,7 +330,7 @@ class Failures:
         return _no_result(call, "invalid_params", self._reported(call, error), error, **error.as_dict())
 
     def wording(self) -> Callable[[RawCall, Exception], str] | None:
-        """Return the function that words decoding failures in a round; None for the usual text."""
+        """Return the function that writes the text of a decoding failure; None for the usual text."""
         return None if self._show == "type" and self._report is str else self._worded
 
     def _worded(self, call: RawCall, error: Exception) -> str:
@@ -353,13 +353,13 @@ class Failures:
             return str(error)
 
     def note(self, call: RawCall, level: int, message: str, details: Mapping[str, Sequence[object]]) -> None:
-        """Log what isn't a failure: repaired and ignored arguments, or a result of another type."""
-        with suppress(Exception):  # the texts of what is noted come from your program's own code
+        """Log notes that aren't failures: repaired and ignored arguments, or a result of another type."""
+        with suppress(Exception):  # the texts of notes come from your program's own code
             shown = [f"{kind}: {listed([str(item) for item in found])}" for kind, found in details.items()]
             _log(level, call, f"{message}; {'; '.join(shown)}")
 
     def timed_out(self, call: RawCall, seconds: float, error: TimeoutError) -> ToolResult:
-        """Return the result of a call that took too long: nobody knows what it did."""
+        """Return the result for a call that exceeded its timeout; its effects are unknown."""
         why = str(error)
         after = "it was not run" if why else "whether it did its work is not known"
         _log(WARNING, call, f"no result within {seconds:g} s{f': {why}' if why else ''}")
@@ -368,7 +368,7 @@ class Failures:
         return _no_result(call, "timeout", content, None, seconds=seconds, **details)
 
     def late(self, call: RawCall, result: ToolResult, took: float, seconds: float) -> ToolResult:
-        """Return the result of a call that took too long, because nothing could interrupt the function."""
+        """Return the result of a call that ended after its timeout, because nothing could interrupt it."""
         _log(
             WARNING, call, f"it took {took:.3g} s, and its limit is {seconds:g} s: nothing could interrupt it"
         )
@@ -378,8 +378,8 @@ class Failures:
         """Return a result unchanged, or only its beginning without data if it is too long.
 
         Args:
-            call: as the model sent it.
-            result: of the call.
+            call: the call as the model sent it.
+            result: the result of the call.
             most: the most characters that the model reads.
         """
         if len(result.content) <= most and not own_parts(result):
@@ -412,7 +412,7 @@ class Failures:
             return self.failed_badly(call, error)
 
     def passed(self, call: RawCall, error: BaseException) -> Passed | None:
-        """Return an exception that your program handles itself: the first one of a group.
+        """Return the exception that your program handles itself, the first one of a group; else None.
 
         The others in the group are logged, since nothing else would report them.
         """
@@ -436,13 +436,13 @@ class Failures:
         return _no_result(call, "execution_failed", f"{call.name} failed: {class_name_of(error)}", error)
 
     def failed_badly(self, call: RawCall, error: BaseException) -> ToolResult:
-        """Return the result for an exception that can't be read: its own code would raise another one."""
+        """Return the result for an exception that can't be shown, as its own code raises another one."""
         _log(ERROR, call, "it failed, and the exception can't be shown", error)
         return _no_result(call, "execution_failed", f"{call.name} failed", error)
 
 
 def places_in(findings: Iterable[Finding]) -> list[str]:
-    """Return the path and the code of findings, for a log: the values may hold secrets."""
+    """Return the path and the code of findings for a log, without their values, which may be secret."""
     return [f"{show_path(finding.path)} {finding.code}".lstrip() for finding in findings]
 
 
@@ -556,7 +556,7 @@ def _cut_result(result: ToolResult, length: int, most: int) -> ToolResult:
 
 
 def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...]:
-    """Return parts cut to a total number of characters, and what was done to them; no parts stay no parts."""
+    """Return parts cut to a total number of characters, followed by a note; no parts stay no parts."""
     from .content import File, Resource, Text
 
     def cut(part: Part) -> Part:
@@ -581,7 +581,7 @@ def _length(part: Part) -> int:
 
 
 def _give_result(on_result: OnResult, call: RawCall, result: ToolResult) -> None:
-    """Give a result to your program when it arrives; exceptions of its function are logged."""
+    """Pass a result to your program's function when it arrives, and log exceptions of this function."""
     try:
         returned: Any = on_result(call, result)
     except Exception as error:  # noqa: BLE001  # your program's own code
@@ -593,7 +593,7 @@ def _give_result(on_result: OnResult, call: RawCall, result: ToolResult) -> None
 
 
 def giving(on_result: OnResult, call: RawCall, start: Start) -> Start:
-    """Return an awaitable that runs a call and also gives its result to your program."""
+    """Return an awaitable that runs a call and also passes its result to your program's function."""
 
     async def given() -> Any:
         outcome = await start()
@@ -605,7 +605,7 @@ def giving(on_result: OnResult, call: RawCall, start: Start) -> Start:
 
 
 def under_name(start: Start, name: str) -> Start:
-    """Return an awaitable that runs a call, and gives its result the name that the model wrote."""
+    """Return an awaitable that runs a call whose result has the name that the model wrote."""
 
     async def renamed() -> Any:
         outcome = await start()
@@ -615,5 +615,5 @@ def under_name(start: Start, name: str) -> Start:
 
 
 async def counted(result: ToolResult) -> ToolResult:
-    """Return the result of a call outside of a round, where no hook asks for another one."""
+    """Return the result itself: outside of a round, no hook can ask for another run."""
     return result

@@ -1,4 +1,4 @@
-"""Makes a tool from a function or a dataclass, with every complaint about it."""
+"""Makes a tool from a function or a dataclass, or reports every complaint about it."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ Made = TypeVar("Made", covariant=True)  # noqa: PLC0105  # as short as `P`
 class InputTool(Tool[P, Made], type):
     """A tool without a function: calling it builds the input, and your program runs the call.
 
-    A decorator replaces a class by it, so it can be used like that class: in annotations, in patterns (`case
-    Ask():`), for `isinstance` and as a base. For that reason it is itself a type.
+    The decorator replaces a class by this tool, so the tool can be used like the class: in annotations, in
+    patterns (`case Ask():`), for `isinstance` and as a base. For that reason it is itself a type.
     """
 
     def __new__(  # pyright: ignore[reportInconsistentConstructor]  # what it makes isn't a tool
@@ -119,7 +119,7 @@ class InputTool(Tool[P, Made], type):
 
     @property
     def __schema_type__(cls) -> Any:
-        """The class that annotations mean when they use the tool's name."""
+        """The class to read in annotations that use the tool's name."""
         return cls.input_type
 
     @property
@@ -132,7 +132,7 @@ class InputTool(Tool[P, Made], type):
         return cls.input_type[arguments]
 
     __iter__: ClassVar[None] = None
-    """Not iterable: without this, Python would iterate by `__getitem__`."""
+    """Not iterable; without this, Python would try to iterate by `__getitem__`."""
 
     if not TYPE_CHECKING:  # type checkers would no longer find misspelt names
 
@@ -173,7 +173,7 @@ def at_its_place(module: str, qualname: str) -> Any:
 
 
 def pickle_through_tool(cls: type) -> None:
-    """Let instances of a class be pickled although its tool is about to take its name.
+    """Make instances of a class picklable although its tool will take its name.
 
     Classes are pickled by name. After a decorator that name means the tool, which knows the class.
     """
@@ -239,8 +239,7 @@ def tool(function: Any = None, /, **options: Any) -> Any:  # noqa: D417  # the o
         description: what it does; the docstring unless given. Its first sentence is the summary.
         summary: replaces the first sentence, which the model gets with every request.
         skip: names of the parameters that your program injects; the model does not see them.
-        enabled: whether the model may call it, or a function that says so; the registry decides
-            unless given.
+        enabled: whether the model may call it, or a function that decides; the registry decides unless given.
         timeout: seconds that a call may take; the executor decides unless given.
         max_content: characters that the text of a result may have, at least 200; `math.inf` for no limit.
             The executor decides unless given.
@@ -293,8 +292,7 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
         description: what it does; the docstring of the class unless given.
         summary: replaces the first sentence, which the model gets with every request.
         output: type of the results that your program returns.
-        enabled: whether the model may call it, or a function that says so; the registry decides
-            unless given.
+        enabled: whether the model may call it, or a function that decides; the registry decides unless given.
         timeout: seconds that a call may take; your program decides unless given.
         max_content: as for `tool`.
         examples: arguments of calls, as dicts, JSON text or inputs.
@@ -322,10 +320,10 @@ def tool_input(annotation: Any = MISSING, /, **options: Any) -> Any:  # noqa: D4
 
 
 def output_tool(codec: Codec[Any], name: str, description: str) -> Tool[..., Any]:
-    """Make a tool whose arguments are an answer of the model; nobody runs it.
+    """Make a tool whose arguments are an answer of the model; it is never run.
 
     Args:
-        codec: of the answer, which is an object.
+        codec: codec of the answer, which is an object.
         name: the name that the model calls.
         description: tells the model when to call it; the documentation of the type follows it.
     """
@@ -355,8 +353,8 @@ def make_tool(
         frame: the frame of the caller, to which the tool belongs; text in annotations may use its local
             names.
         by_position: whether the description was given without its name.
-        schema: a JSON Schema of its arguments, in place of the parameters.
-        output: writes its results, in place of its annotation.
+        schema: a JSON Schema of its arguments, to use instead of its parameters.
+        output: writes its results, instead of the annotated type.
 
     Raises:
         SchemaError: with everything that is wrong with the function and the options.
@@ -383,7 +381,7 @@ def _make_tool(
     schema: Mapping[str, Any] | None,
     output: OutputType | None,
 ) -> Tool[..., Any]:
-    """Make a tool from a function, under its name, and under that which messages have; see `make_tool`."""
+    """Make a tool from a function, given its name and its name in messages; see `make_tool`."""
     options, wrong = _valid_options("tool", owner, name, options, by_position=by_position)
     complaints = list(wrong.values())
     callee = _callee_or_raise(function, owner, complaints)
@@ -414,7 +412,7 @@ def _make_tool(
 def _valid_options(
     caller: TakesOptions, owner: str, name: Any, options: dict[str, Any], *, by_position: bool = False
 ) -> tuple[dict[str, Any], dict[str, Finding]]:
-    """Return the valid options, and by name what is wrong with the others.
+    """Return the valid options, and by name the complaints about the others.
 
     Raises:
         TypeError: an option doesn't exist.

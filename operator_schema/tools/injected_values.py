@@ -1,4 +1,4 @@
-"""Which values do injected parameters get, by name or by type, including generic types?"""
+"""Finds the values of injected parameters in a context, by name or by type, including generic types."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _EXACT, _OPEN, _DERIVED = range(3)  # how well a key fits, the best first
 
 
 class WholeContext:
-    """Annotates an injected parameter that gets the context itself."""
+    """The annotation of an injected parameter that gets the context itself."""
 
 
 class _Shape:
@@ -54,21 +54,21 @@ def injected_values(
 
     Args:
         tool: name of the tool, for messages.
-        qualname: of its function, for the message about a method without its instance.
-        plan: how the function is called.
-        injected: the parameters, as in the plan; without `Progress` where nobody gives one yet.
-        given: parameter name to value; wins.
+        qualname: qualified name of its function, for the message about a method without its instance.
+        plan: the plan of the call.
+        injected: the parameters, as in the plan; without `Progress` if none is given yet.
+        given: parameter name to value; wins over the context.
         context: type or parameter name to value.
 
     Returns:
         Parameter name to value.
 
     Raises:
-        MissingContextError: some are not given and have no default.
-        ToolError: a name isn't one of the injected parameters, two types of the context fit one parameter, a
+        MissingContextError: some parameters have neither a value nor a default.
+        ToolError: a name isn't one of the injected parameters, two types in the context fit one parameter, a
             type nearly fits a parameter with a default, or the context isn't a mapping.
     """
-    if context is not None and not isinstance(context, Mapping):  # what callers promise, some do not
+    if context is not None and not isinstance(context, Mapping):  # callers may break the annotation
         what = name_of(type(context))
         message = f"a context must map types and names to values, as in {{Db: db}}, not {what}"
         raise ToolError(tool, message)
@@ -103,7 +103,7 @@ def _missing_error(
     missing: Sequence[tuple[Parameter, Sequence[Any]]],
     context: Context | None,
 ) -> MissingContextError:
-    """Return an error that says how to give the values, or to bind a method that has no instance."""
+    """Return an error that explains how to give the values, or how to bind a method."""
     names, receiver = [parameter.name for parameter, _ in missing], plan.callee.receiver
     if receiver is not None and receiver.name in names and is_unbound(plan):
         return MissingContextError(tool, names, unbound_message(qualname))
@@ -112,15 +112,15 @@ def _missing_error(
 
 
 def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
-    """Return the annotation of an injected parameter, without its mark; `Any` where it has none.
+    """Return the annotation of an injected parameter without `skip`; `Any` if it has none.
 
     Args:
         tool: name of the tool, for messages.
         plan: how its function is called; None for a tool without a function.
-        name: of the parameter.
+        name: the name of the parameter.
 
     Raises:
-        ToolError: it isn't one of the injected parameters.
+        ToolError: the parameter isn't one of the injected ones.
     """
     injected = () if plan is None else plan.injected
     for parameter, kinds, hint in injected:
@@ -138,7 +138,7 @@ def _not_injected(name: str, names: Sequence[str], remedy: str) -> str:
 
 
 def _how_to_inject(missing: Sequence[tuple[Parameter, Sequence[Any]]]) -> str:
-    """Return how the first of the missing values is given."""
+    """Return an example of how to give the first missing value."""
     parameter, kinds = missing[0]
     by_name = f'by name ({parameter.name}=… or context={{"{parameter.name}": …}})'
     return f"{by_name} or by type (context={{{name_of(kinds[0])}: …}})" if kinds else by_name
@@ -147,7 +147,7 @@ def _how_to_inject(missing: Sequence[tuple[Parameter, Sequence[Any]]]) -> str:
 def _hint_of(
     missing: Sequence[tuple[Parameter, Sequence[Any]]], context: Context | None, known: Collection[str]
 ) -> str:
-    """Return what may be wrong: what in the context was probably meant, by its type or by its name."""
+    """Return a hint about an entry of the context that was probably meant for a missing value."""
     found = (near_miss(kinds, context or {}) for _, kinds in missing)
     by_type = next((f"; {near}" for near in found if near), "")
     return by_type or _near_name(missing, [key for key in context or () if key not in known])
@@ -163,7 +163,7 @@ def _near_name(missing: Sequence[tuple[Parameter, Sequence[Any]]], keys: Sequenc
 
 
 def _refuse_near_miss(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> None:
-    """Refuse a context that nearly has a value, where the default would silently take its place."""
+    """Refuse a context whose value nearly fits a parameter, because the default would silently replace it."""
     near = near_miss(kinds, context)
     if near:
         message = f"{quote(parameter.name)} would get its default, but {near}; give it by name or by its type"
@@ -173,7 +173,7 @@ def _refuse_near_miss(tool: str, parameter: Parameter, kinds: Sequence[Any], con
 def value_for(tool: str, parameter: Parameter, kinds: Sequence[Any], context: Context) -> Any:
     """Return the value of a context for a parameter, or `dataclasses.MISSING`.
 
-    By type, the best key counts: first the same type with the same arguments, then the same type if one of
+    Among types, the best key wins: first the same type with the same arguments, then the same type if one of
     the two has no arguments or `Any`, then a subclass. Other arguments never fit.
 
     Args:
@@ -261,7 +261,7 @@ def _is_same_type(one: Any, other: Any) -> bool:
 
 
 def _agree(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Return whether two lists of arguments can mean the same; no arguments mean anything."""
+    """Return whether two lists of type arguments are compatible; a missing list fits any other."""
     if not some or not others:
         return True
     pairs = zip(some, others, strict=False)
@@ -270,7 +270,7 @@ def _agree(some: Sequence[Any], others: Sequence[Any]) -> bool:
 
 
 def _is_open(argument: Any) -> bool:
-    """Return whether an argument may be anything: `Any`, a type parameter, or one in a generic type."""
+    """Return whether a type argument is open: `Any`, a type parameter, or a generic type with one."""
     if argument is Any or isinstance(argument, TypeVar):
         return True
     return not isinstance(argument, type) and bool(getattr(argument, "__parameters__", ()))
@@ -318,11 +318,11 @@ def _with_arguments(argument: Any, given: Mapping[Any, Any]) -> Any:
 
 
 def near_miss(kinds: Sequence[Any], context: Context) -> str | None:
-    """Return which value was probably meant for a parameter, and why it doesn't fit; None if none was.
+    """Return a message about a value that was probably meant for a parameter but doesn't fit, or None.
 
     Args:
         kinds: the types that the parameter may have.
-        context: without a value for it.
+        context: a context without a value for the parameter.
     """
     for wanted in kinds:
         shape = _shape(wanted)

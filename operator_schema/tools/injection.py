@@ -1,7 +1,7 @@
-"""What a function gets besides the arguments of the model.
+"""Values that a function gets besides the model's arguments.
 
 Your program injects parameters that are marked by `skip`, or annotated with a class of a framework. A
-function can also ask for its progress, and for the arguments one by one.
+function can also ask for a `Progress` to report to, or for `RawArguments`, to read the arguments one by one.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _registered: Final[dict[int, weakref.ref[type]]] = {}
 """Identity of a class to a reference that does not keep it alive; a metaclass may have a hash of its own."""
 
 _handed_through: Final[dict[int, weakref.ref[type]]] = {}
-"""The same for classes of results that a framework handles itself."""
+"""The same for classes of results that frameworks handle themselves."""
 
 _NEVER = frozenset({"builtins", "typing", "abc"})
 
@@ -88,9 +88,9 @@ def register_injected(cls: C, /) -> C:
         The same class.
 
     Raises:
-        TypeError: it isn't a class, or it is a built-in class or one of `typing`.
+        TypeError: `cls` isn't a class, or is a built-in class or one of `typing`.
     """
-    if not isinstance(cls, type):  # what callers promise, some do not
+    if not isinstance(cls, type):  # callers may break the annotation
         instead = "for RunContext[Db], register RunContext"
         message = f"register_injected takes a class, not {received(cls)}; {instead}"
         raise TypeError(message)
@@ -119,7 +119,7 @@ def _remember(classes: dict[int, weakref.ref[type]], cls: type) -> None:
 
 
 def has_registered() -> bool:
-    """Return whether any class is registered, so that most programs needn't check each parameter."""
+    """Return whether any class is registered; if not, as in most programs, parameters needn't be checked."""
     return bool(_registered)
 
 
@@ -149,13 +149,13 @@ def host_class_in(hint: Any) -> type | None:
 
 
 def framework_fields(graph: Graph, *, is_made: bool) -> Sequence[str]:
-    """Return the attributes of an input with an instance of a framework's class, such as its context.
+    """Return the fields of an input whose type is a framework's class, such as its context.
 
     Some of these classes have a schema, and a model would have to invent a context. An empty string means the
     input itself.
 
     Args:
-        graph: of the input.
+        graph: the graph of the input.
         is_made: whether its class was made for the parameters of a function.
     """
     root = graph.resolve_root()
@@ -181,7 +181,7 @@ def _is_framework(node: Node) -> bool:
 
 
 def framework_of(cls: type) -> str | None:
-    """Return the package of the framework that gives instances of a class, as far as it is known."""
+    """Return the package of the framework that provides instances of a class, if it is known."""
     for base in cls.__mro__:
         for package in _KNOWN.get(class_name(base), ()):
             if f"{base.__module__}.".startswith(f"{package}."):
@@ -214,13 +214,13 @@ _KNOWN: Final[Mapping[str, Sequence[str]]] = {
     "ToolContext": ("agents", "google.adk", "strands"),
     "ToolRuntime": ("langchain", "langgraph"),
 }
-"""Name of a class to the packages that have such a class; nothing is imported for this."""
+"""Name of a framework's class to the packages that have it; nothing is imported for this."""
 
 
 def holds_handed_through(hint: Any) -> bool:
     """Return whether a type holds objects that a framework handles itself, such as mcp's `CallToolResult`.
 
-    They say what to do with a result. Some of them happen to have a schema.
+    Such objects tell the framework what to do with a result. Some of their classes happen to have a schema.
     """
     waiting = [hint]  # a type may nest deeper than the stack of Python
     while waiting:
@@ -265,7 +265,8 @@ _HANDED_THROUGH: Final[Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]] = {
     "smolagents": [("smolagents.agent_types", _EVERY)],
     "strands": [("strands.types", _EVERY)],
 }
-"""By package, the modules of such classes and the beginnings of their names; nothing is imported for this."""
+"""By package, the modules and name prefixes of results that the framework handles; nothing is imported for
+this."""
 
 
 AnnotatedAlias: Final[Any] = type(Annotated[int, None])
@@ -311,7 +312,7 @@ def is_union(hint: Any) -> bool:
 
 
 def takes_none(hint: Any) -> bool:
-    """Return whether None fits an annotation; True also if that can't be known."""
+    """Return whether None fits an annotation; True also if it can't be known."""
     hint = _without_names(hint)
     if is_union(hint):
         return any(map(takes_none, hint.__args__))
@@ -343,7 +344,7 @@ class Skip:
         """Refuse to be called.
 
         Raises:
-            TypeError: with what to write.
+            TypeError: always, with the right way to write it.
         """
         message = "skip isn't called: write Annotated[Db, skip], with your own type in place of Db"
         raise TypeError(message)
@@ -371,13 +372,13 @@ class RawArguments(Value):
     them. Each argument that it reads is decoded as usual, so a tool can become typed one argument at a time.
 
     Attributes:
-        arguments: key to JSON value, a copy of what the model sent.
+        arguments: key to JSON value, a copy of the model's arguments.
         tool: name of the tool, for messages.
         hint: added to the problems in errors, such as how to get the documentation of the tool.
         repair: whether a value that doesn't fit is corrected if only one meaning is possible.
 
     Raises:
-        DecodeError: a key of the arguments isn't a string, or they nest too deep to be copied.
+        DecodeError: a key of the arguments isn't a string, or the arguments nest too deeply to be copied.
     """
 
     arguments: Mapping[str, Any]
@@ -404,7 +405,7 @@ class RawArguments(Value):
         """Return the argument with this key as an instance of a type.
 
         Args:
-            key: of the argument.
+            key: the key of the argument.
             annotation: a type, or any other supported annotation.
 
         Raises:
@@ -430,7 +431,7 @@ class RawArguments(Value):
         """Return the argument with this key as an instance of a type, the default if there is none.
 
         Args:
-            key: of the argument. Null counts as absent.
+            key: the key of the argument. Null counts as absent.
             annotation: a type, or any other supported annotation.
             default: the value of an absent argument.
 
@@ -465,8 +466,8 @@ class RawArguments(Value):
                 in `document_tool`.
 
         Raises:
-            SchemaError: it isn't such a document, has a part that can't be checked, or a default that doesn't
-                fit.
+            SchemaError: the schema isn't such a document, or has a part that can't be checked, or a default
+                that doesn't fit.
         """
         leaf = described_leaf(cls, json_schema, cls, _arguments_of, cls({}))
         if misfit(leaf.json_schema, {}) is None:
@@ -488,7 +489,7 @@ def _copied(arguments: dict[Any, Any], tool: str, hint: str | None) -> dict[str,
     """Return a copy of arguments, which may come from a program and not from JSON.
 
     Raises:
-        DecodeError: a key isn't a string, or one of the values contains itself or nests too deep.
+        DecodeError: a key isn't a string, or a value contains itself or nests too deeply.
     """
     others = [key for key in arguments if not isinstance(key, str)]
     if others:
@@ -510,7 +511,7 @@ def schema_of_raw(hint: Any, leaves: Iterable[SchemaLeaf[Any]]) -> Mapping[str, 
 
     Args:
         hint: the annotation of the only parameter.
-        leaves: of the tool.
+        leaves: the leaves of the tool.
     """
     is_raw = hint is RawArguments or getattr(hint, "__origin__", None) is RawArguments
     for leaf in (*getattr(hint, "__metadata__", ()), *leaves) if is_raw else ():

@@ -1,4 +1,4 @@
-"""What does a tool say about itself, is that valid, and what switches the tool on and off?"""
+"""Metadata of a tool: its documentation, its statements about itself, its limits and its switch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Self, TypedDict
 
     class Statements(TypedDict, total=False):
-        """The options of `tool`, `tool_input` and `with_` that `ToolAnnotations` keeps."""
+        """The options of `tool`, `tool_input` and `with_` that become `ToolAnnotations`."""
 
         title: str | None
         read_only: bool | None
@@ -82,19 +82,19 @@ MCP_HINTS: Mapping[str, str] = {
     "idempotent": "idempotentHint",
     "open_world": "openWorldHint",
 }
-"""Our names for what a tool says about itself, and those of the Model Context Protocol (2025-06-18)."""
+"""Our names of statements, and the names in the Model Context Protocol (2025-06-18)."""
 
 
 class ToolAnnotations(Value):
-    """What a tool says about itself to the program that offers it; the model does not see it.
+    """Statements of a tool about itself, for the program that offers it; the model doesn't see them.
 
     The names and meanings come from `ToolAnnotations` in MCP (schema 2025-06-18 and later), where
-    they are the values of `MCP_HINTS`. What isn't stated is None, and clients may assume what they like.
-    These are only statements of the author: nothing enforces them.
+    they are the values of `MCP_HINTS`. A missing statement is None, and clients may assume anything. These
+    are only statements of the author: nothing enforces them.
 
     Attributes:
         title: name for people.
-        read_only: whether it leaves everything as it was.
+        read_only: whether it changes nothing.
         destructive: whether it may delete or overwrite something, rather than only add.
         idempotent: whether a second call with the same arguments changes nothing more.
         open_world: whether it deals with an open set of outside things, such as the web.
@@ -126,9 +126,9 @@ class ToolAnnotations(Value):
 
     @property
     def needs_exact_calls(self) -> bool:
-        """Whether it is destructive, or a person has to agree.
+        """Whether the tool is destructive, or a person has to agree.
 
-        Then `repair=True` neither reads another name as its own, nor takes a wrapper off its arguments.
+        If so, `repair=True` neither takes a misspelt name for its name, nor unwraps its arguments.
         """
         return bool(self.destructive or self.confirm)
 
@@ -210,20 +210,19 @@ class Documentation(Value):
 
 
 class Metadata(Value):
-    """What is known about a tool besides its function and its input.
+    """The facts about a tool besides its function and its input.
 
     Attributes:
         name: the name that the model calls.
-        documentation: for the model.
-        enabled: whether the model may call it, or a function that says so; None leaves it to the
-            registry.
+        documentation: the documentation for the model.
+        enabled: whether the model may call it, or a function that decides; None leaves it to the registry.
         timeout: seconds that a call may take; None leaves it to the executor.
         tags: labels by which your program can choose tools.
         examples: arguments of calls, as JSON values.
         described_by: name of the tool that gives the long documentation, or None.
         describes_tools: whether it gives the documentation of other tools.
         threads: whether a function that isn't async runs in a thread; None leaves it to the executor.
-        annotations: what it says about itself.
+        annotations: its statements about itself.
         max_content: characters that the text of a result may have; None leaves it to the executor.
     """
 
@@ -343,7 +342,7 @@ class HasMetadata:
 
 
 AUTO_GENERATED = "Auto generated."
-"""How the description ends that nobody wrote."""
+"""The end of an automatically generated description."""
 
 
 def read_documentation(
@@ -352,9 +351,9 @@ def read_documentation(
     """Return the documentation of a tool, from its options or its docstring.
 
     Args:
-        name: of the tool.
-        description: given; wins over the docstring, empty or not.
-        summary: given; the description then has the details only.
+        name: the name of the tool.
+        description: the given description; even an empty one wins over the docstring.
+        summary: the given summary; if there is one, the description contains only the details.
         doc: the prose of the docstring.
     """
     text = doc if description is None else description
@@ -370,18 +369,18 @@ def read_documentation(
 
 
 LEAST_CONTENT = 200
-"""The lowest limit on results, in characters: the sentence about what is missing needs so many."""
+"""The lowest limit on results, in characters: the note about the missing rest needs as many."""
 
 
 def is_content_limit(value: object) -> TypeGuard[float]:
-    """Return whether it is a number of characters that a result may have, or infinity for no limit."""
+    """Return whether a value is a valid limit on the characters of a result, or infinity for no limit."""
     if value == inf:
         return True
     return isinstance(value, int) and not isinstance(value, bool) and value >= LEAST_CONTENT
 
 
 def is_duration(value: object) -> TypeGuard[float]:
-    """Return whether it is a number of seconds that clocks can count with, or infinity."""
+    """Return whether a value is a number of seconds that clocks can handle, or infinity."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not value >= 0:
         return False
     return isinstance(value, float) or value <= _MOST_SECONDS
@@ -406,7 +405,7 @@ SWITCH_REMEDY = "Give True, False, or a function (def) that takes nothing or the
 
 
 def is_switch(value: object) -> bool:
-    """Return whether it is a boolean, or a function that can be called without being awaited."""
+    """Return whether a value is a boolean, or a plain function that takes nothing or the context."""
     if isinstance(value, bool):
         return True
     if not callable(value) or _takes(value) is None:
@@ -419,7 +418,7 @@ def check_switch(enabled: Switch) -> Switch:
     """Return the switch, if it is valid.
 
     Raises:
-        TypeError: it isn't valid.
+        TypeError: the switch isn't valid.
     """
     if not is_switch(enabled):
         what = received(enabled)

@@ -1,4 +1,4 @@
-"""Which names around a function can its annotations mean, and which of them do they mention?"""
+"""Finds the local names around a function that its annotations may use, and those that they mention."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["mentioned_names", "names_around"]
 
 
 def names_around(callee: Callee, frame: FrameType | None) -> dict[str, Any]:
-    """Return the names of the functions and classes around a function, or else of the class of a method.
+    """Return the names in the functions and classes around a function, or those of a method's class.
 
     Args:
         callee: the function.
-        frame: in which it is decorated.
+        frame: the frame in which it is decorated.
     """
     source = callee.source
     return _enclosing_names(source, frame) or _names_beside(_class_names(callee.function, source), source)
@@ -38,10 +38,10 @@ def _enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
 
     Args:
         function: the function to decorate.
-        frame: in which it is decorated.
+        frame: the frame in which it is decorated.
 
     Returns:
-        Name to value; nothing for a function that was written elsewhere.
+        Name to value; empty for a function that was written elsewhere.
     """
     outside = function.__qualname__.rpartition(".")[0]
     around = [part for part in outside.split(".") if part != "<locals>"]
@@ -60,14 +60,14 @@ def _enclosing_names(function: Any, frame: FrameType | None) -> dict[str, Any]:
 
 
 def _names_beside(names: Mapping[str, Any], function: Any, *, is_class: bool = True) -> dict[str, Any]:
-    """Return the names of a class or a function that an annotation written in it can mean.
+    """Return the names in a class or function that annotations inside it can use.
 
     A toolkit often has a method `list` or `date`, and another of its methods takes `list[str]` or a `date`.
     So the names of the module and the builtins come before those of a class, and before the functions
     in a function.
 
     Args:
-        names: of the class, or the local variables.
+        names: names of the class, or the local variables.
         function: the function with the annotation.
         is_class: whether they are names of a class.
     """
@@ -84,10 +84,10 @@ def _is_called(value: Any) -> bool:
 
 
 def _class_names(function: Any, source: Any) -> Mapping[str, Any]:
-    """Return the names in the class of a bound method or an object with `__call__`, nothing for a function.
+    """Return the names in the class of a bound method or a callable object; none for a function.
 
     Args:
-        function: what is called.
+        function: the callable.
         source: the function with its annotations.
     """
     if type(function) is FunctionType:
@@ -106,7 +106,7 @@ def _class_names(function: Any, source: Any) -> Mapping[str, Any]:
 def mentioned_names(annotations: Iterable[Any], names: Mapping[str, Any]) -> dict[str, Any]:
     """Return the names that the text in annotations mentions.
 
-    Text may mean text again, as a quoted alias does; those names count too.
+    Text may evaluate to text again, as a quoted alias does; the names in it count too.
     """
     found: dict[str, Any] = {}
     pending = list(annotations)

@@ -98,15 +98,15 @@ _FLAG_REMEDY = "Give True or False"
 
 
 def check_option_names(owner: str | None, options: Mapping[str, Any], function: TakesOptions) -> None:
-    """Refuse an unknown option, as Python refuses an unknown keyword.
+    """Refuse an unknown option, as Python refuses an unknown keyword argument.
 
     Args:
         owner: name of the tool; None if it isn't known yet.
         options: by name.
-        function: what took them.
+        function: the function that took them.
 
     Raises:
-        TypeError: with what to write, the nearest option, or all of them.
+        TypeError: with a remedy: what to write instead, the nearest option, or all options.
     """
     known = _KNOWN[function]
     for option in options:
@@ -140,7 +140,7 @@ _KNOWN_ELSEWHERE = {
     "description_override": "write description=…",
     "annotations": "each has an option of its own, such as read_only=True",
 }
-"""Options of other libraries, and what they are here."""
+"""Options of other libraries, and their names here."""
 
 
 def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def codec_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def stated(given: Mapping[str, Any], before: ToolAnnotations = NOTHING_STATED) -> ToolAnnotations:
-    """Return the earlier statements with those of checked options."""
+    """Add the statements in checked options to earlier ones."""
     if STATEMENTS.isdisjoint(given):
         return before
     said = {name: given[name] for name in STATEMENTS & given.keys() if given[name] is not None}
@@ -166,8 +166,8 @@ def check_options(
 
     Args:
         given: option to value, with a name.
-        by_position: whether the description was given without its keyword, where a single word is
-            taken for a name.
+        by_position: whether the description was given without its keyword; then a single word counts as a
+            mistaken name.
         before: the statements that the tool has already.
     """
     name = given["name"]
@@ -197,12 +197,12 @@ def check_options_for_all(owner: str, options: Mapping[str, Any]) -> None:
     """Check options for many tools before any is made, so that a wrong option isn't reported for each tool.
 
     Args:
-        owner: what takes them, such as `tools_from`.
+        owner: the function that takes them, such as `tools_from`.
         options: as `tool` takes them.
 
     Raises:
-        SchemaError: the value of one is of another kind.
-        TypeError: there is no such option.
+        SchemaError: an option has a value of the wrong kind.
+        TypeError: an option doesn't exist.
     """
     check_option_names(owner, options, "tool")
     wrong = check_options({"name": "tool", **options})
@@ -290,7 +290,7 @@ _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
     "meta": (_is_meta, "a JSON object", "Give a dict with strings as keys and JSON values"),
     **dict.fromkeys(FLAGS, (_is_choice, "True or False", f"{_FLAG_REMEDY}, or leave it out")),
 }
-"""The options that aren't for the codec: the check, what is wanted, and the remedy."""
+"""The options that aren't for the codec: the check, the expected value, and the remedy."""
 
 _KNOWN: Mapping[TakesOptions, frozenset[str]] = {
     "tool": CODEC_OPTIONS | _ROWS.keys() - {"output", "described_by"},
@@ -406,7 +406,7 @@ def changed_input(
         codec: the codec before.
         options: the options before.
         given: option to value, with a name.
-        metadata: of the tool, before.
+        metadata: the metadata of the tool, before.
 
     Raises:
         SchemaError: the input doesn't take the changes, or an example doesn't fit it.
@@ -426,16 +426,16 @@ def changed_input(
 
 
 _AS_GIVEN = ("name", "enabled", "timeout", "described_by", "threads", "max_content")
-"""Options that are kept as they are."""
+"""Options that are stored unchanged."""
 
 
 def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[Any]) -> Metadata:
     """Return metadata with checked changes.
 
     Args:
-        metadata: before.
+        metadata: the metadata before.
         given: option to value.
-        codec: of the input, with its changes.
+        codec: codec of the changed input.
     """
     kept = {option: given[option] for option in _AS_GIVEN if option in given}
     description, summary = given.get("description"), given.get("summary")
@@ -450,7 +450,7 @@ def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[
 
 
 def style_in(options: Mapping[str, Any]) -> SchemaStyle | None:
-    """Return the style that the options of a definition ask for, as `style_of` does; most have none."""
+    """Return the schema style that the options of a definition choose, like `style_of`; usually None."""
     if not options:
         return None
     from ..schema.style import style_of

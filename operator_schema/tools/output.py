@@ -53,9 +53,9 @@ class WrittenOutput(Value):
     """A result in all forms.
 
     Attributes:
-        text: for the model.
+        text: the text for the model.
         json: the JSON value that the text represents.
-        notes: what doesn't fit the declared type.
+        notes: the parts that don't fit the declared type.
         parts: content parts that the function returned.
     """
 
@@ -122,7 +122,7 @@ class OutputType:
     def complaints(self, owner: str, where: str) -> list[Finding]:
         """Return the complaints about a type whose values can't be written as JSON.
 
-        A type with a name that isn't known yet may still turn out to be right; nothing else is left open.
+        A type with an unknown name gets no complaint, because the name may be defined later.
 
         Args:
             owner: name of the tool.
@@ -174,8 +174,8 @@ class OutputType:
         """Write a result.
 
         Args:
-            value: of the type.
-            name: of the tool.
+            value: a value of the type.
+            name: name of the tool.
             is_lenient: whether a value that doesn't fit the type is written as well as possible.
 
         Raises:
@@ -225,7 +225,7 @@ def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: 
 
 
 def _is_open(codec: Codec[Any]) -> bool:
-    """Return whether a type says nothing about the content of a value, or of a list of values."""
+    """Return whether a type doesn't describe the content of a value, or of a list of values."""
     root = codec.graph.root
     return isinstance(root.items if isinstance(root, ArrayNode) else root, AnyNode)
 
@@ -258,7 +258,7 @@ def _plain_text(value: object) -> str | None:
 
 
 def items_of(value: object) -> Sequence[object]:
-    """Return the items of a list or tuple; nothing for any other value, such as a named tuple."""
+    """Return the items of a list or tuple; none for any other value, such as a named tuple."""
     is_several = type(value) is list or type(value) is tuple
     return cast("Sequence[object]", value) if is_several else ()
 
@@ -286,9 +286,10 @@ _MOST_DEPTH: Final = 100
 
 
 def _is_unwritable(hint: Any, depth: int = 0) -> bool:
-    """Return whether a type without a schema has values with no JSON form of their own.
+    """Return whether a type without a schema has values without a JSON form.
 
-    Some types, such as unions of look-alikes, are impossible only for arguments: they can be written.
+    Some types, such as unions of indistinguishable members, are only impossible for arguments; they can be
+    written.
 
     Args:
         hint: the type.
@@ -337,7 +338,7 @@ _LISTS: frozenset[Any] = frozenset({list, tuple, collections.abc.Sequence})
 
 @cache
 def content_parts() -> ModuleType:
-    """Return the module of content parts, loaded when a result may be one: most are JSON values."""
+    """Import and return the module of content parts; results that are JSON values don't need it."""
     # An import takes longer than writing most results, even where the module is there already.
     from . import content
 
@@ -369,9 +370,9 @@ class PartsOutput(NamedTuple):
     """Content parts in all forms.
 
     Attributes:
-        text: for a model that gets only text.
+        text: the text for a model that gets only text.
         json: a description of the parts, without their data; a string for a text.
-        notes: what could not be written unchanged.
+        notes: the parts that could not be written unchanged.
         parts: the parts, with every text in a form that UTF-8 can encode.
     """
 
@@ -394,9 +395,9 @@ def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOu
     """Write a content part, or a list with content parts.
 
     Args:
-        value: a part; otherwise only its items count.
+        value: a content part, or a list; of a list, only the items count.
         items: items of the list: parts, strings, and other values, each of which becomes a `Text`.
-        write: makes text and JSON value from anything that isn't a part, with a note for everything that
+        write: turns a value that isn't a part into text and JSON value, with a note for everything that
             doesn't fit.
 
     Raises:
@@ -442,7 +443,7 @@ class StructuredOutput(Value):
     """The declared result of a tool as a JSON object, as the Model Context Protocol and others require it.
 
     Attributes:
-        codec: of the declared type.
+        codec: the codec of the declared type.
         is_wrapped: whether the result is wrapped under the key `result`, because it may be something other
             than an object.
     """
@@ -463,8 +464,8 @@ class StructuredOutput(Value):
             json: the JSON value of the result, as in `ToolResult.json`. It is not copied.
 
         Returns:
-            The object; None if there is none, because the function returned something other than it declares.
-            A wrapped result doesn't show that: see `ToolResult.details["mismatches"]`.
+            The object; None if there is none, because the function returned something else than it declares.
+            For a wrapped result, `ToolResult.details["mismatches"]` shows that.
         """
         if self.is_wrapped:
             return {RESULT_KEY: json}
@@ -472,10 +473,10 @@ class StructuredOutput(Value):
 
 
 def structured_output_of(codec: ResultCodec[Any] | None) -> StructuredOutput | None:
-    """Return how results of a type become objects; None for text, and for a type without information.
+    """Return the converter of results into objects; None if an object would tell no more than the text.
 
     Args:
-        codec: of the type; None if it has no schema.
+        codec: the codec of the type; None if it has no schema.
     """
     root = None if codec is None else codec.graph.resolve_root()
     if codec is None or root is None or isinstance(root, AnyNode):

@@ -55,10 +55,10 @@ class Parameters:
 
     Attributes:
         visible: the parameters that the model gives.
-        declared: the same as fields of an object.
+        declared: the same parameters as fields of an object.
         injected: the parameters that your program injects, as in a `CallPlan`.
-        input_annotation: of the one visible parameter that takes the whole input, or None.
-        complaints: what is wrong with them.
+        input_annotation: annotation of the only visible parameter, if it takes the whole input; else None.
+        complaints: the complaints about them.
     """
 
     __slots__ = ("complaints", "declared", "injected", "input_annotation", "visible")
@@ -85,7 +85,7 @@ class Signature:
         receiver: the parameter that takes the instance or class, or None.
         hints: the types of the other parameters.
         returns: the type of its result; an `Unresolved` if a name in it isn't known yet.
-        scope: the meanings of the forward references that are left.
+        scope: the meanings of the remaining forward references.
     """
 
     __slots__ = ("hints", "receiver", "returns", "scope")
@@ -100,8 +100,8 @@ class Signature:
 def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: FrameType | None) -> Signature:
     """Evaluate the annotations of a function.
 
-    Only those local variables around the function are kept that forward references still mention: a tool must
-    not keep anything else alive.
+    The result refers to local variables around the function only if forward references still mention them,
+    because a tool must not keep other objects alive.
 
     Args:
         callee: the function.
@@ -138,7 +138,7 @@ def read_parameters(
     Args:
         callee: the function.
         signature: its evaluated annotations.
-        options: of the tool: `skip`, `flatten` and `leaves`.
+        options: the options of the tool: `skip`, `flatten` and `leaves`.
         owner: name of the tool, for complaints.
     """
     skip: Collection[str] = options.get("skip", ())
@@ -214,9 +214,9 @@ def _complain_default(parameter: Parameter, hint: Any, owner: str) -> Finding:
 
 
 def _injected_types(parameter: Parameter, hint: Any, scope: Scope) -> Sequence[Any]:
-    """Return the types that are looked up in a context, as far as they are known."""
+    """Return the types to look up in a context, as far as they are known."""
     if parameter.kind in {"rest", "extra"}:
-        return ()  # `*args` and `**kwargs` take several of what their annotation says
+        return ()  # `*args` and `**kwargs` take several values of their annotated type
     if isinstance(hint, AnnotatedAlias):
         hint = hint.__origin__
     if isinstance(hint, type):

@@ -50,9 +50,9 @@ class Parameter(Value):
     """One parameter of a callable.
 
     Attributes:
-        name: as written.
+        name: the name as written.
         kind: how it is given.
-        annotation: as written, or `dataclasses.MISSING`.
+        annotation: the annotation as written, or `dataclasses.MISSING`.
         default: the default, or `dataclasses.MISSING`.
     """
 
@@ -132,7 +132,7 @@ def read_callee(function: Any) -> Callee:
             as the one that it wraps.
 
     Raises:
-        UnfitError: it can't be read.
+        UnfitError: the callable can't be read.
     """
     kind: Any = function.__class__
     if kind in _BINDS:
@@ -271,7 +271,7 @@ def caller_module(frame: FrameType) -> str:
 
 
 def name_of_callee(function: Any) -> str | None:
-    """Return the name under which a callable was written; None if it has none."""
+    """Return the name of a callable in its source; None if it has none."""
     while isinstance(function, functools.partial):
         function = function.func
     name: object = getattr(function, "__name__", None)
@@ -291,7 +291,7 @@ def flags_of(function: Any) -> int:
 
 
 def _inside(function: Any) -> Any:
-    """Return the function that a callable calls, as far as can be seen."""
+    """Return the function inside a callable, if it can be found."""
     if isinstance(function, functools.partial):
         return function.func
     for attribute in ("__func__", "__wrapped__"):
@@ -301,7 +301,7 @@ def _inside(function: Any) -> Any:
 
 
 def required_parameters(function: Any) -> tuple[int, int]:
-    """Return how many arguments a callable needs, as far as can be seen: by position, and only by name."""
+    """Return how many arguments a callable needs, as far as it can be seen: by position, and only by name."""
     bound, named = 0, frozenset[str]()
     for _ in range(_WRAPPED_AT_MOST):
         if isinstance(function, functools.partial):
@@ -351,7 +351,7 @@ def is_generator_function(function: Any) -> bool:
 
 
 def gives_context_manager(callee: Callee) -> bool:
-    """Return whether it is a generator decorated with `contextlib.contextmanager` or the like."""
+    """Return whether a callable is a generator decorated with `contextlib.contextmanager` or similar."""
     function: Any = callee.function
     for _ in range(_WRAPPED_AT_MOST):
         if function is callee.source:
@@ -394,12 +394,12 @@ def takes(function: Any, count: int) -> bool:
 
 
 async def outcome_of(function: Callable[..., Any], /, *given: Any) -> Any:
-    """Call a function of the program, and await what it returns, if that is awaitable.
+    """Call a function of the program, and await its result if it is awaitable.
 
     Raises:
-        RuntimeError: something that it awaited was cancelled, but not the task in which it is called. That
-            must not end the task, in which other calls may have run.
-        BaseException: whatever else it raises.
+        RuntimeError: something that the function awaited was cancelled, but not the current task. Such a
+            cancellation must not end the task, in which other calls may have run.
+        BaseException: any other exception of the function.
     """
     try:
         outcome = function(*given)
@@ -412,7 +412,7 @@ async def outcome_of(function: Callable[..., Any], /, *given: Any) -> Any:
 
 
 def _is_cancelled_alone(error: BaseException) -> bool:
-    """Return whether an exception is a cancellation of `asyncio`, though nobody cancels the current task."""
+    """Return whether an exception is an asyncio cancellation while nobody cancels the current task."""
     asyncio: Any = sys.modules.get("asyncio")
     if not issubclass(type(error), getattr(asyncio, "CancelledError", ())):
         return False
@@ -433,7 +433,7 @@ def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any
     """Return the attributes that make a tool look like its function, as `functools.wraps` does.
 
     Args:
-        function: of the tool, or its input type.
+        function: the function of the tool, or its input type.
         home: name of the module that makes the tool, for a function without a module.
         description: description of the tool, for a function without a docstring.
     """
@@ -461,7 +461,7 @@ def _not_a_function(what: str) -> str:
     """Return the message for a framework that was given a tool instead of a function.
 
     Args:
-        what: what it tried.
+        what: what the framework tried.
     """
     return (
         f"a Tool isn't a function, and {what}; give the framework the function, tool.__wrapped__, or give it "
@@ -470,13 +470,13 @@ def _not_a_function(what: str) -> str:
 
 
 def _coroutine_mark(module: str, *names: str) -> Any:
-    """Return the object by which a module recognises functions that are marked as coroutine functions.
+    """Return the object with which a module marks functions as coroutine functions.
 
     Args:
         module: its name.
         names: names of the object, which differ between releases of Python.
     """
-    asked = sys.modules.get(module)  # it is loaded, if that is what asks
+    asked = sys.modules.get(module)  # if it is the caller, it is loaded
     return next((getattr(asked, name) for name in names if hasattr(asked, name)), None)
 
 

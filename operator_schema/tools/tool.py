@@ -47,12 +47,12 @@ __all__ = ["Tool", "ToolDefinition"]
 
 _PACKAGE = f"{__name__.rpartition('.tools.')[0]}."
 _MOST_FORMS = 16
-"""How many forms a tool keeps; a program needs one or two."""
+"""The most forms that a tool stores; a program needs one or two."""
 
 _TAKEN = "class of its inputs"
 _WRITING = "how its inputs are written"
 _EXACT = "the tool without repair"
-"""The key under which a form is kept."""
+"""The key of the stored form without `repair`."""
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -64,7 +64,7 @@ C = TypeVar("C", bound="type[Any]")
 
 
 class ToolDefinition(TypedDict):
-    """The definition of a tool, from which providers make their own forms."""
+    """The definition of a tool; providers convert it into their own forms."""
 
     name: str
     description: str
@@ -212,13 +212,13 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Return the annotation of a parameter that your program injects, without `skip`.
 
         Args:
-            name: of the parameter.
+            name: the name of the parameter.
 
         Returns:
             For example `bool | None`; `Any` if there is no annotation, or a name in it isn't known.
 
         Raises:
-            ToolError: it isn't one of the injected parameters.
+            ToolError: the parameter isn't one of the injected ones.
         """
         return _context().injected_type(self.name, self._plan, name)
 
@@ -248,7 +248,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._output.codec()
 
     def structured_output(self) -> StructuredOutput | None:
-        """Return how its result becomes a JSON object, for protocols that accept only objects.
+        """Return the converter of its results into JSON objects, for protocols that accept only objects.
 
         Returns:
             None if no type is declared, it has no schema, or it is `str` or `Any`: then the text contains the
@@ -258,7 +258,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return structured_output_of(self._output.codec())
 
     def definition(self, **options: Unpack[StyleOptions]) -> ToolDefinition:
-        """Return name, description and input schema, from which providers make their own forms.
+        """Return name, description and input schema; providers convert them into their own forms.
 
         Args:
             inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
@@ -345,11 +345,11 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return report
 
     def check_as_sent(self, findings: Iterable[Finding], arguments: object) -> None:
-        """Refuse arguments that came inside a wrapper, where a call has to be as the model sent it.
+        """Refuse arguments that came inside a wrapper, if the tool needs exact calls.
 
         Args:
-            findings: what decoding the arguments noted.
-            arguments: the same that it got.
+            findings: the notes from decoding the arguments.
+            arguments: the arguments as sent.
 
         Raises:
             DecodeError: with the arguments to send.
@@ -361,7 +361,8 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Turn arguments into an input, as `decode_report` does, for a call that runs at once.
 
         Raises:
-            DecodeError: they don't fit, or came in a wrapper, and the tool is destructive or asks a person.
+            DecodeError: the arguments don't fit, or came in a wrapper and the tool is destructive or asks a
+                person.
         """
         report = self.decode_report(arguments)
         if report.findings:
@@ -369,7 +370,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return report
 
     def check_to_run(self, report: DecodeReport[Any], arguments: object) -> None:
-        """Check the report about arguments, as `decode_to_run` does.
+        """Refuse arguments that `decode_to_run` would refuse, judging by their report.
 
         Raises:
             DecodeError: as for `decode_to_run`.
@@ -378,13 +379,13 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             self.check_as_sent(report.findings, arguments)
 
     def encode_input(self, given: Any, /) -> dict[str, Any]:
-        """Turn an input back into arguments: for hooks, approvals and logs.
+        """Turn an input back into arguments, for hooks, approvals and logs.
 
         The result differs from the model's text: repairs are made, defaults are filled in, and ignored
         keys are left out. So are fields that are None because the model left them out.
 
         Args:
-            given: of `input_type`, such as what `decode` returned.
+            given: an instance of `input_type`, such as a result of `decode`.
 
         Returns:
             A fresh dict of JSON values, which `decode` turns back into an equal input.
@@ -392,7 +393,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         Raises:
             EncodeError: with every value that doesn't fit its field. A dataclass with an `InitVar` without a
                 default always fails, because the instance doesn't keep its value.
-            ToolError: it isn't an input of this tool, or it depends on an `InitVar` that is left out.
+            ToolError: the input isn't one of this tool, or it depends on an `InitVar` that is left out.
         """
         how = self._forms.get(_WRITING)
         if how is None:
@@ -481,7 +482,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Call the function with an input.
 
         Args:
-            given: of `input_type`.
+            given: an instance of `input_type`.
             context: type, or name of a parameter, to value, for the injected parameters.
             injected: parameter name to value; wins over the context.
 
@@ -518,7 +519,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         A function that isn't async runs in this thread.
 
         Args:
-            given: of `input_type`.
+            given: an instance of `input_type`.
             context: type, or name of a parameter, to value, for the injected parameters.
             injected: parameter name to value; wins over the context.
 
@@ -541,7 +542,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             injected: parameter name to value; wins over the context.
 
         Returns:
-            The result: a string as it is, anything else as compact JSON.
+            The result: a string unchanged, anything else as compact JSON.
 
         Raises:
             DecodeError: the arguments don't fit.
@@ -568,13 +569,13 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Write a result as text for the model.
 
         Args:
-            result: of `output_type`, where one is declared.
+            result: a value of `output_type`, where one is declared.
 
         Returns:
-            A string as it is, anything else as compact JSON.
+            A string unchanged, anything else as compact JSON.
 
         Raises:
-            EncodeError: it doesn't fit the declared type, or has no JSON form.
+            EncodeError: the result doesn't fit the declared type, or has no JSON form.
         """
         return self._output.write(result, self.name, is_lenient=False).text
 
@@ -582,7 +583,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         """Write a result in all forms: text for the model, JSON value and parts.
 
         Args:
-            result: of `output_type`, where one is declared.
+            result: a value of `output_type`, where one is declared.
             is_lenient: whether to write a result that doesn't fit its type as well as possible.
 
         Raises:
@@ -591,7 +592,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._output.write(result, self.name, is_lenient=is_lenient)
 
     def with_(self, **changes: Unpack[ToolChanges]) -> Tool[P, R]:
-        """Return a copy with other options; options that are missing or None stay as they are.
+        """Return a copy with other options; options that are missing or None stay unchanged.
 
         `param_descriptions` are added to the existing ones.
 
@@ -669,7 +670,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return self._codec is other._codec or self._reads_as(cast("Tool[..., Any]", other))
 
     def _reads_as(self, other: Tool[..., Any]) -> bool:
-        """Return whether another copy of the same tool reads its input in the same way."""
+        """Return whether another version of the same tool reads its input in the same way."""
         return (
             self._codec.type is other._codec.type
             and self._options == other._options
@@ -688,7 +689,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
 
 def _how_written(graph: Graph) -> tuple[bool, bool]:
-    """Return whether the inputs are of a union, and whether instances keep all that they are made from."""
+    """Return whether the inputs are members of a union, and whether instances keep all their arguments."""
     return isinstance(graph.resolve_root(), UnionNode), keeps_all(graph)
 
 

@@ -1,4 +1,4 @@
-"""Where tools come from: lists, modules, objects, and the entry points of installed distributions."""
+"""Finds tools in lists, modules, objects, and the entry points of installed distributions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tools_in(module: ModuleType | str) -> list[Tool[..., Any]]:
     """List the tools of a module, in the order in which it defines them.
 
     Args:
-        module: a module, or its name, by which it is imported.
+        module: a module, or its name to import it.
 
     Returns:
         The tools in `__all__`; without `__all__`, those under a name without a leading underscore that aren't
@@ -72,7 +72,8 @@ def own_tools_of(module: ModuleType) -> list[Tool[..., Any]]:
     """List the tools of a module like `tools_in`, for a registry that would be empty without them.
 
     Raises:
-        ValueError: it is a package without tools and without `__all__`, but its submodules may have some.
+        ValueError: the module is a package without tools and without `__all__`, but its submodules may have
+            some.
     """
     tools = tools_in(module)
     if not tools and hasattr(module, "__path__") and not hasattr(module, "__all__"):
@@ -84,7 +85,7 @@ def some_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
     """List the tools of a module like `own_tools_of`; it must have at least one, or an empty `__all__`.
 
     Raises:
-        ValueError: it has none.
+        ValueError: the module has none.
     """
     if isinstance(module, str):
         module = import_module(module)
@@ -96,7 +97,7 @@ def some_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
 
 
 def _what_is_in(module: ModuleType) -> str:
-    """Return what a module has instead of its own tools, and what to do."""
+    """Return a message about a module without own tools: what it has instead, and what to do."""
     public = {name: value for name, value in vars(module).items() if not name.startswith("_")}
     homes = {name: value.home for name, value in public.items() if isinstance(value, Tool)}
     if homes:
@@ -149,11 +150,11 @@ def _is_imported(found: Tool[..., Any], module: ModuleType) -> bool:
 def methods_of(instance: object) -> list[Tool[..., Any]]:
     """List the tools among the methods of an object, bound to it; methods of the bases come first.
 
-    Only classes are looked at, so that no code of the object runs. An attribute of the instance hides a
+    Only the classes are searched, so that no code of the object runs. An attribute of the instance hides a
     method of the same name.
 
     Raises:
-        TypeError: it is a class or a module.
+        TypeError: the object is a class or a module.
     """
     _refuse_place(instance)
     owner = type(instance)
@@ -199,14 +200,14 @@ def _refuse_place(instance: Any) -> None:
 
 
 def offered_by_distributions(group: str) -> Iterator[tuple[str, Any]]:
-    """Load what installed distributions offer, by distribution and name.
+    """Load the entry points of installed distributions, sorted by distribution and name.
 
     Args:
-        group: of entry points.
+        group: the group of entry points.
 
     Yields:
         The place of the entry, such as `web of acme-tools`, and its object: a tool, a module, a registry, or
-        any other iterable of tools. An exception of loading has a note with the place.
+        any other iterable of tools. If loading raises an exception, it has a note with the place.
     """
     from importlib.metadata import entry_points
 
@@ -271,15 +272,15 @@ def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
 
 
 def check_is_tool(what: str, given: object, *, for_several: str = "") -> None:
-    """Check that a single tool was given, for what takes neither functions nor collections of tools.
+    """Check that a single tool was given, not a function or a collection of tools.
 
     Args:
-        what: the name of what takes it, such as `to_tool`.
-        given: what a caller has given.
-        for_several: what takes several tools, such as `to_tools`.
+        what: the name of the function that takes it, such as `to_tool`.
+        given: the given object.
+        for_several: the function that takes several tools, such as `to_tools`.
 
     Raises:
-        TypeError: it isn't a tool.
+        TypeError: the object isn't a tool.
     """
     if isinstance(given, Tool):
         return
@@ -308,7 +309,7 @@ def _what_came(given: object) -> str:
 
 
 def _not_a_tool(item: object) -> str:
-    """Return why something isn't a tool, and how to fix it."""
+    """Return a message that an object isn't a tool, with a remedy."""
     if isinstance(item, type):
         name = one_line(item.__name__, 100)
         return f"the class {name} isn't a Tool; decorate its methods with @tool, or it with @tool_input"
@@ -348,7 +349,7 @@ _SCHEMAS = ("input_schema", "inputSchema", "parameters", "schema", "json_schema"
 
 
 def places_of(first: Tool[..., Any], second: Tool[..., Any]) -> tuple[str, str]:
-    """Return where two tools were made: module and name, and the lines if these are the same."""
+    """Return where two tools were made: module and name, and also the lines if these are the same."""
     one, other = [f"{tool.home}.{getattr(tool, '__qualname__', tool.name)}" for tool in (first, second)]
     if one != other or first == second:
         return one, other
@@ -373,18 +374,18 @@ def place_of_tool(tool: Tool[..., Any]) -> str | None:
 
 
 def is_undescribed(tool: Tool[..., Any]) -> bool:
-    """Return whether nobody described a tool, so that a model is told no more than its name."""
+    """Return whether a tool has no description, so that the model only gets its name."""
     return tool.summary.endswith(AUTO_GENERATED)
 
 
 _OWN_MODULES = f"{__name__.rpartition('.tools.')[0]}."
 
 _told: set[str] = set()
-"""The places of the tools that nobody described, of which the log was told."""
+"""The places of tools without a description that were already logged."""
 
 
 def tell_if_undescribed(tool: Tool[..., Any]) -> None:
-    """Log that nobody described a tool, once for each function; those of servers have none of yours."""
+    """Log that a tool has no description, once for each function; tools of servers aren't logged."""
     if not is_undescribed(tool) or tool.home.startswith(_OWN_MODULES):
         return
     place = place_of_tool(tool) or f"{tool.home}.{tool.name}"

@@ -1,4 +1,4 @@
-"""Which parameter did somebody forget to mark as injected, and which one complaint says so?"""
+"""Replaces complaints about a parameter that lacks its `skip` mark by one that says so."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 def with_unmarked(
     complaints: Sequence[Finding], parameters: Parameters, owner: str, accepted: Collection[str] = ()
 ) -> list[Finding]:
-    """Return the complaints about a function's input; those about an unmarked parameter become one.
+    """Return the complaints about a function's input, with only one about an unmarked parameter.
 
     A class of a framework has many fields that aren't JSON, but the complaints about them don't show the
     mistake. A class of your own keeps its complaints; the first of them also says how to mark it.
 
     Args:
-        complaints: of the walk.
-        parameters: of the function.
+        complaints: the complaints of the walk.
+        parameters: the parameters of the function.
         owner: name of the tool.
         accepted: fields whose class has a schema, but belongs to a framework; empty for the input itself.
     """

@@ -34,8 +34,8 @@ def visible_signature(plan: CallPlan | None, input_type: Any, output: OutputType
     """Return the signature of a tool.
 
     Args:
-        plan: how its function is called; None for a tool without a function.
-        input_type: of the tool.
+        plan: the plan of the call; None for a tool without a function.
+        input_type: the input type of the tool.
         output: the declared type of its results.
     """
     parameters = _of_type(input_type) if plan is None else _of_function(plan, input_type)

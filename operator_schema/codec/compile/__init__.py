@@ -1,1 +1,1 @@
-"""The compiled tier: straight-line Python for one type."""
+"""The compiled tier: Python code generated for one type each, which doesn't walk the graph."""

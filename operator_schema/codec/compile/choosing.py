@@ -1,4 +1,4 @@
-"""Which decoder does compiled code call for an object whose keys alone say what it is?"""
+"""Which decoder does compiled code call for an object that is recognized by its keys alone?"""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def chooser_of(objects: Objects, *rows: tuple[Node, Decode]) -> Callable[[dict[A
     """Return a function that finds the decoder for an object that has no discriminator.
 
     Of the members that fit, the interpreter takes the one that leaves the fewest keys unused. A member
-    doesn't fit if a required key is missing; if the nearest of the others decodes, it is the nearest of those
-    that fit. What a leaf requires isn't known: it may have several names for a key. Several that are as near
-    are tried in turn if no value fits two of them; otherwise the interpreter finds out whether one does.
+    doesn't fit if a required key is missing. If the nearest of the others decodes, it is the right one. The
+    required keys of a leaf aren't known, because it may have several names for a key. Several members that
+    are equally near are tried in turn if no value fits two of them; otherwise the interpreter decides.
 
     Args:
         objects: the nodes of the rows, compared.
@@ -74,7 +74,7 @@ def chooser_of(objects: Objects, *rows: tuple[Node, Decode]) -> Callable[[dict[A
 
 
 _MOST_TRIED = 8
-"""Members that are tried for one value; the number of pairs to compare grows with its square."""
+"""How many members are tried for one value; the number of pairs to compare grows with its square."""
 
 
 def _first_of(functions: list[Decode]) -> Decode:

@@ -1,9 +1,9 @@
 """Compile a graph to one straight-line Python function that decodes valid values.
 
-The function leaves everything else to the interpreter, which looks at the same value again: to
-return or to report. So there are no paths, no messages and no options in generated code, and
-nothing that a user could see happening twice: no `__post_init__`, no factory of a user's. Only the
-functions of a leaf may run again, as they do where a union tries its members.
+For every other value the function calls the interpreter, which decodes the same value from the beginning, or
+reports its problems. So generated code has no paths, messages or options, and never runs user code that would
+then run twice: no `__post_init__`, no default factory. Only the functions of a leaf may run again, as they do
+when a union tries its members.
 """
 
 from __future__ import annotations
@@ -64,24 +64,24 @@ def factory_of(node: ObjectNode, field: Field) -> Any:
 
 
 def write_empty(source: GeneratedSource, factory: Any) -> str:
-    """Return the expression of what a harmless default factory makes."""
+    """Return the expression for the result of a harmless default factory."""
     return _DISPLAYS.get(factory) or f"{source.class_name(factory)}()"
 
 
 def write_instance(
     source: GeneratedSource, at: Function, node: ObjectNode, way: Way, names: Mapping[str, str]
 ) -> str:
-    """Write what makes an instance.
+    """Write the code that makes an instance.
 
     Args:
-        source: the code is added to it.
-        at: the function in which it is written.
-        node: of the class.
-        way: how it is made; as a dict, fields that are `MISSING` are left out.
-        names: of the variables that hold the fields, by name of the field.
+        source: the source that the code is added to.
+        at: the function that the code is written in.
+        node: the node of the class.
+        way: the way of making it; for a dict, fields that are `MISSING` are left out.
+        names: variables that hold the fields, by name of the field.
 
     Returns:
-        The name of the variable that holds it.
+        The name of the variable that holds the instance.
     """
     made = source.name(node.name)
     if way == "dict":
@@ -137,13 +137,13 @@ _INTEGER_KEY = re.compile(INTEGER_KEY)
 
 
 def building(cls: Any, gather: Method, fallback: Method, refusal: Refusal) -> Method:
-    """Return a decoder that makes an instance by a call, which may run the user's code: it comes last.
+    """Return a decoder whose last step is to call a class, because that may run the user's code.
 
     Args:
-        cls: the class that is called.
+        cls: the class to call.
         gather: returns its arguments, or `GiveUp`.
-        fallback: decodes the value where `gather` gives up.
-        refusal: returns the error for what the class raised.
+        fallback: decodes the value if `gather` gives up.
+        refusal: turns an exception of the class into the error to raise.
     """
 
     def decode(codec: Any, value: Any) -> Any:
@@ -160,7 +160,7 @@ def building(cls: Any, gather: Method, fallback: Method, refusal: Refusal) -> Me
 
 
 def integer_of_key(key: str) -> int | None:
-    """Return the integer that a key is the text of, None if it is another text."""
+    """Return the integer that a key spells; None for any other text."""
     is_bad = len(key) > MAX_KEY_DIGITS or not _INTEGER_KEY.fullmatch(key) or key.endswith("\n")
     return None if is_bad else int(key)
 
@@ -183,15 +183,14 @@ def compile_decoder(
     """Compile the decoder of a graph.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
-        fallback: decodes what the compiled function gives up on.
-        refusal: returns the error where the class of the root refuses its fields.
-        exact: whether to also give up where an object has a key that is not used.
+        fallback: decodes the values that the compiled function gives up on.
+        refusal: returns the error to raise if the class of the root refuses its fields.
+        exact: whether to also give up if an object has an unused key.
 
     Returns:
-        A method that takes a JSON value and returns the instance. None where the graph stays
-        interpreted.
+        A method that takes a JSON value and returns the instance; None if the graph stays interpreted.
     """
     if why_interpreted(graph) is not None:
         return None
@@ -202,7 +201,7 @@ def compile_decoder(
 
 
 def decoder_source(graph: Graph, max_depth: int, fallback: Method, *, exact: bool = False) -> str:
-    """Return the source that `compile_decoder` compiles, or a comment that says why there is none."""
+    """Return the source that `compile_decoder` compiles, or a comment with the reason why there is none."""
     why = why_interpreted(graph)
     if why is not None:
         return f"# The decoder stays interpreted: {why}.\n"
@@ -211,10 +210,10 @@ def decoder_source(graph: Graph, max_depth: int, fallback: Method, *, exact: boo
 
 
 def why_interpreted(graph: Graph) -> str | None:
-    """Return why a graph is not compiled; None if it is.
+    """Return the reason why a graph is not compiled; None if it is.
 
-    Where making an instance runs the user's code, that must run once and only on a value that is right
-    as a whole. Only the root is made after everything else was checked.
+    If making an instance runs the user's code, this code must run only once, and only when the whole value is
+    valid. Only the root is made after everything else was checked.
     """
     nodes, repeated, places = nodes_of(graph)
     if places > MAX_PLACES:
@@ -231,8 +230,8 @@ class Decoder(Writer):
     """Writes the decoder of one graph.
 
     Attributes:
-        user_root: the class of the root, if making it runs code of the user's: the main function
-            then returns the arguments for it.
+        user_root: the class of the root, if making it runs the user's code; the main function then returns
+            its arguments.
     """
 
     verb = "decode"
@@ -247,7 +246,7 @@ class Decoder(Writer):
         self._root = graph.resolve_root()
 
     def interpreter_of(self, node: Node) -> Callable[[Any, int], Any]:
-        """Return what decodes a value of a node, given its depth, or returns `GiveUp`."""
+        """Return a function that decodes a value of a node at a depth, or returns `GiveUp`."""
         graph, max_depth, exact = Graph(node, self.definitions), self.max_depth, self._exact
 
         def decode(part: Any, depth: int) -> Any:
@@ -291,12 +290,12 @@ class Decoder(Writer):
             self.leave()
 
     def _give_up_if_wrapped(self, node: ObjectNode, value: str) -> None:
-        """Leave it to the interpreter whether the one key holds the arguments."""
+        """Give up on an object with one key, which may wrap the arguments; the interpreter decides."""
         keys = self.source.bind(frozenset([field.key for field in node.fields]), "keys")
         self.give_up_if(f"len({value}) == 1 and {keys}.isdisjoint({value})")
 
     def _count(self, node: ObjectNode, value: str) -> str:
-        """Begin to count the keys that are used, where one that is not matters."""
+        """Begin to count the used keys if an unused key matters."""
         if not (node.closed or self._exact):
             return ""
         required = sum([field.required for field in node.fields])
@@ -341,7 +340,7 @@ class Decoder(Writer):
             self.at.line("pass")
 
     def _absent(self, node: ObjectNode, field: Field) -> str | None:
-        """Return the expression of what a field has without its key; None where user code says so."""
+        """Return the expression for a field's value without its key; None if user code makes the value."""
         if node is self.user_root and field.absent_is_none and field.default is MISSING:
             return "None"
         if node.form == "typed_dict" or node is self.user_root:
@@ -460,7 +459,7 @@ class Decoder(Writer):
             self.give_up_if(f"{value}.__class__ is float and {unfit}")
         self.keeps_schema(node, value)
         made = self.source.name(class_name(node.leaf.type))
-        # The caller's own array or object is not for others to keep or change.
+        # The result must not share the caller's own array or object.
         given = f"{self.source.bind(copy_json, 'copy')}({value})" if {"array", "object"} & {*types} else value
         with self.at.block("try:"):
             self.at.line(f"{made} = {self.source.bind(node.leaf.decode, 'decode')}({given})")
@@ -562,5 +561,5 @@ class Decoder(Writer):
 
 
 def _is_handed_through(node: Node) -> bool:
-    """Return whether a value that is right is what it decodes to."""
+    """Return whether valid values of a node decode to themselves."""
     return isinstance(node, AnyNode) or (isinstance(node, ScalarNode) and node.type != "number")

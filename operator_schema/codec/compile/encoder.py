@@ -1,7 +1,7 @@
 """Compile a graph to one straight-line Python function that encodes valid values.
 
-The inverse of `decoder`: it leaves everything else to the interpreter, which encodes the same
-instance again, to return or to report.
+The inverse of `decoder`: for every other value it calls the interpreter, which encodes the same instance from
+the beginning, or reports its problems.
 """
 
 from __future__ import annotations
@@ -50,15 +50,14 @@ def compile_encoder(
     """Compile the encoder of a graph.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
-        fallback: encodes what the compiled function gives up on.
+        fallback: encodes the values that the compiled function gives up on.
         graph_of: returns the graph of a class found where the annotation is `Any`, or None.
         is_decoded: as `encode_node` takes it.
 
     Returns:
-        A method that takes an instance and returns its JSON value. None where the graph stays
-        interpreted.
+        A method that takes an instance and returns its JSON value; None if the graph stays interpreted.
     """
     if _is_too_large(graph):
         return None
@@ -69,7 +68,7 @@ def compile_encoder(
 def encoder_source(
     graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf, *, is_decoded: bool
 ) -> str:
-    """Return the source that `compile_encoder` compiles, or a comment that says why there is none."""
+    """Return the source that `compile_encoder` compiles, or a comment with the reason why there is none."""
     if _is_too_large(graph):
         return f"# The encoder stays interpreted: the type has more than {MAX_PLACES} parts.\n"
     writer = _Encoder(graph, max_depth, fallback, graph_of, is_decoded=is_decoded)
@@ -163,7 +162,7 @@ class _Encoder(Writer):
                 self.at.line(f"{name} = {made}")
 
     def _skipped(self, field: Field, *, is_dict: bool) -> str | None:
-        """Return what a field holds whose key is left out, if that may be."""
+        """Return the value for which a field's key is left out, if there is one."""
         if field.absent_is_none:
             return "None"
         return self.source.bind(MISSING, "MISSING") if is_dict and not field.required else None
@@ -237,7 +236,7 @@ class _Encoder(Writer):
                 self.at.line(f"{text} = str({name}) if {name}.__class__ is int else {name}")
                 name = text
             self.at.line(f"{made}[{name}] = {self.value(node.values, item, depth + 1)}")
-        if isinstance(self.resolved(node.keys), LeafNode):  # two may be written alike
+        if isinstance(self.resolved(node.keys), LeafNode):  # two keys may have the same text
             self.give_up_if(f"len({made}) != len({value})")
         return made
 
@@ -260,7 +259,7 @@ class _Encoder(Writer):
         return made
 
     def _compare(self, made: str, node: EnumNode, value: str) -> None:
-        """Write that a value is held against each member, which is faster than a table of a few."""
+        """Write code that compares a value with each member, which is faster than a small table."""
         head = "if"
         for member, encoded in zip(node.table.values(), node.values, strict=True):
             with self.at.block(f"{head} {value} is {self.source.bind(member, 'member')}:"):
@@ -273,7 +272,7 @@ class _Encoder(Writer):
         leaf = node.leaf
         cls = self.source.class_name(leaf.type)
         if known != cls:
-            # Most are of the class itself, which takes no call to find out.
+            # Most values have exactly this class; that test needs no call.
             self.give_up_if(f"{value}.__class__ is not {cls} and not isinstance({value}, {cls})")
         made = self.source.name("written")
         with self.at.block("try:"):
@@ -321,7 +320,7 @@ class _Encoder(Writer):
         return made
 
     def _keys_of_others(self, members: list[Node], member: Node) -> list[frozenset[str]]:
-        """Return the keys of each other member of a union that may take what a member is encoded to."""
+        """Return the keys of each other member of a union that could also read this member's JSON."""
         if not self._is_decoded or shape_of(member) is None or tag_of(members) is not None:
             return []
         objects, own = Objects(members, self.definitions), members.index(member)
@@ -354,7 +353,7 @@ def _by_identity(node: EnumNode) -> dict[int, Any]:
 
 
 def _literal_finder(node: LiteralNode) -> Encode:
-    """Return what finds the JSON value of a member as `encode` does."""
+    """Return a function that finds the JSON value of a literal, as `encode` does."""
     pairs = list(zip(node.members, node.values, strict=True))
 
     def find(value: Any) -> Any:
@@ -368,7 +367,7 @@ def _literal_finder(node: LiteralNode) -> Encode:
 
 @cache
 def _finisher(types: tuple[str, ...]) -> Encode:
-    """Return what checks and copies that which a leaf wrote."""
+    """Return a function that checks and copies the JSON value of a leaf."""
 
     def finish(encoded: Any) -> Any:
         is_odd = isinstance(encoded, float) and not isfinite(encoded)
@@ -407,7 +406,7 @@ def _takes(node: Node, cls: type) -> bool:
 def the_one(members: list[Node], cls: type) -> Node | None:
     """Return the member of a union that `encode` takes for values of exactly this class.
 
-    None where the class alone does not say it.
+    None if the class alone doesn't decide.
     """
     members = [member for member in members if _takes(member, cls)]
     if len(members) == 1:

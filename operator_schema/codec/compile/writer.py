@@ -1,9 +1,9 @@
-"""Write what decoders and encoders share: functions, depth, limits, and the kinds of node.
+"""The common parts of compiled decoders and encoders: functions, depth, limits, and the kinds of node.
 
-Generated code handles only values that are exactly right and gives up on all others, so each check
-here covers everything that the interpreter would complain about. `GiveUp` is the one signal for
-that: the main function raises it, so that a loop inside a loop can end, and calls its fallback; the
-other functions return it, as returning is faster than raising.
+Generated code handles only valid values and gives up on all others, so its checks cover everything that the
+interpreter would complain about. `GiveUp` is the signal for that: the main function raises it, so that nested
+loops end, and then calls its fallback; the other functions return it, because returning is faster than
+raising.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     from ...schema.keywords import Limit
 
     Method = Callable[[Any, Any], Any]
-    """Takes the codec that it is a method of, and a value."""
+    """A method of a codec: takes the codec and a value."""
     Refusal = Callable[[Any, Exception, Any], Exception]
-    """Takes the codec, what making the instance raised, and the value; returns the exception to raise."""
+    """Takes the codec, the exception that making the instance raised, and the value; returns the exception to
+    raise."""
 
 __all__ = ["MAX_PLACES", "Function", "GeneratedSource", "Writer", "nodes_of"]
 
@@ -56,7 +57,7 @@ _LARGEST_LITERAL = 10**18
 _BUILT_IN: dict[int, str] = {
     id(cls): cls.__name__ for cls in (str, int, float, bool, list, tuple, set, frozenset, dict)
 }
-"""By identity, as a metaclass may say that its classes equal these."""
+"""The names of built-in classes, by identity, because a metaclass may claim that its classes equal these."""
 _numbers = count(1)
 
 
@@ -64,7 +65,7 @@ class Function:
     """One function of the generated source, written line by line.
 
     Attributes:
-        name: the name under which the others call it.
+        name: the name by which other functions call it.
         depth: number of blocks around the next line.
     """
 
@@ -81,11 +82,11 @@ class Function:
         self.lines.append(_INDENT * self.depth + text)
 
     def insert(self, index: int, text: str) -> None:
-        """Write one line in front of the one of that index."""
+        """Insert a line at an index."""
         self.lines.insert(index, _INDENT * self.depth + text)
 
     def block(self, head: str) -> Self:
-        """Write the head of a block; what is written inside `with` is its body."""
+        """Write the head of a block; lines written inside the `with` statement are its body."""
         self.line(head)
         return self
 
@@ -104,7 +105,7 @@ class GeneratedSource:
     """One piece of generated source: its functions, and the objects that they use.
 
     Args:
-        purpose: what tracebacks call it.
+        purpose: its name in tracebacks.
     """
 
     def __init__(self, purpose: str) -> None:
@@ -121,7 +122,7 @@ class GeneratedSource:
         return f"{_plain(hint)}_{self._last}"
 
     def bind(self, value: Any, hint: str) -> str:
-        """Return the name by which the functions know an object."""
+        """Return the name of an object in the generated code."""
         known = self._names.get(id(value))
         if known is None:
             known = self._names[id(value)] = self.name(hint)
@@ -129,20 +130,20 @@ class GeneratedSource:
         return known
 
     def class_name(self, cls: type) -> str:
-        """Return the name by which the functions know a class: its own for the usual built-in ones."""
+        """Return the name of a class in the generated code: its own name for common built-in classes."""
         return _BUILT_IN.get(id(cls)) or self.bind(cls, class_name(cls))
 
     def quoted(self, text: str) -> str:
-        """Return the expression of a text, such as a key.
+        """Return the expression for a text, such as a key.
 
         Raises:
-            TypeError: it is a subclass of `str`, which the graph should not have.
+            TypeError: the text is of a subclass of `str`, which the graph should not have.
         """
         _require_exact(text)
         return repr(text)
 
     def literal(self, value: Any, hint: str = "value") -> str:
-        """Return an expression for a constant: written out where that is exact, else its name."""
+        """Return an expression for a constant: written out if that is exact, else its name."""
         kind = _class_of(value)
         if value is None or kind is bool or kind is str:
             return repr(value)
@@ -153,10 +154,10 @@ class GeneratedSource:
         return self.bind(value, hint)
 
     def attribute(self, name: str) -> str | None:
-        """Return an attribute's name as it is written after a dot; None if it can't be written so.
+        """Return an attribute's name as written after a dot; None if the name can't be written there.
 
         Raises:
-            TypeError: it is a subclass of `str`, which the graph should not have.
+            TypeError: the name is of a subclass of `str`, which the graph should not have.
         """
         _require_exact(name)
         return name if _PLAIN_NAME.fullmatch(name) and not keyword.iskeyword(name) else None
@@ -168,11 +169,11 @@ class GeneratedSource:
         return made
 
     def close_with(self, line: str) -> None:
-        """Write a line below all functions, for a table of them."""
+        """Add a line below all functions, such as a table of them."""
         self._closing.append(line)
 
     def text(self, main: str) -> str:
-        """Return the whole source, which makes and returns the function of that name."""
+        """Return the whole source, which defines and returns the main function."""
         lines = [f"def make({', '.join(self._bound)}):"]
         for function in self._functions:
             lines += ["", *[_INDENT + line for line in function.text()]]
@@ -182,7 +183,7 @@ class GeneratedSource:
     def link(self, main: str) -> Callable[..., Any]:
         """Compile the source and return the function of that name.
 
-        Its lines can be seen in tracebacks and debuggers for as long as it exists.
+        Tracebacks and debuggers can show its lines as long as the function exists.
         """
         text = self.text(main)
         file = f"<operator_schema {self._purpose} {next(_numbers)}>"
@@ -209,29 +210,29 @@ def _plain(hint: str) -> str:
 
 
 MAX_PLACES = 1000
-"""Nodes, each counted once a place, of a graph that is compiled; a larger one stays interpreted."""
+"""The most places of nodes in a graph that is compiled; a larger graph stays interpreted."""
 
 _DEEPEST_BLOCK = 12
-"""Blocks within blocks of one function: Python itself allows 20 loops and 100 levels."""
+"""How deep blocks of one function nest: Python itself allows 20 loops and 100 levels."""
 
 _MOST = 10**MAX_INTEGER_DIGITS
 _LEAST = -_MOST
 _QUICK_BOUND = 2**30 - 1
-"""Up to this, CPython compares integers by their one digit."""
+"""Up to this number, integers have a single digit inside CPython, which compares it directly."""
 _EXACT_BOUND = 2**53
-"""Up to this, every integer is a float."""
+"""Up to this number, every integer has an exact float."""
 
 _PARTED = (ObjectNode, ArrayNode, TupleNode, MapNode, UnionNode)
-"""Kinds of node whose values have parts."""
+"""The kinds of nodes whose values have parts."""
 
 
 class GraphNodes(NamedTuple):
     """The nodes of a graph.
 
     Attributes:
-        nodes: each once.
-        repeated: identities of those that are in more than one place.
-        places: number of nodes, each counted once for each place that it is in.
+        nodes: the nodes, each once.
+        repeated: identities of nodes that are in more than one place.
+        places: number of places of all nodes.
     """
 
     nodes: list[Node]
@@ -256,20 +257,20 @@ def nodes_of(graph: Graph) -> GraphNodes:
 class Writer(ABC):
     """Writes the functions of one graph.
 
-    Each method for a kind of node writes what checks the value in a variable, and returns the
-    expression of what became of it. The value's own depth is `depth` levels below the function's.
+    Each method for a kind of node writes code that converts the value in a variable, and returns the
+    expression for the result. The value is `depth` levels below the value of the function.
 
     Args:
-        graph: of the type.
+        graph: the graph of the type.
         max_depth: levels of arrays and objects that are followed.
-        fallback: the method that the main function calls with its own arguments where it gives up; None
-            makes it return `GiveUp`, as the other functions do.
+        fallback: the method that the main function calls with its own arguments when it gives up; None makes
+            it return `GiveUp`, as the other functions do.
 
     Attributes:
         verb: name of the main function, which is a method.
         subject: name of its parameter.
-        arms: by kind of node, the method that writes what becomes of a value. Values of any other kind
-            are handed to the interpreter.
+        arms: by kind of node, the method that writes its code. The interpreter handles values of any other
+            kind.
     """
 
     verb: ClassVar[str]
@@ -293,7 +294,7 @@ class Writer(ABC):
 
     @property
     def give_up(self) -> str:
-        """The name of `GiveUp`."""
+        """The name of `GiveUp` in the generated code."""
         return self.source.bind(GiveUp, "GiveUp")
 
     def needs_depth(self, node: Node) -> bool:
@@ -320,23 +321,23 @@ class Writer(ABC):
         return main.name
 
     def write_pending(self) -> None:
-        """Write the functions that were called so far, and those that they call."""
+        """Write the functions called so far, and those that they call in turn."""
         while self._pending:
             node, self.at, value = self._pending.pop()
             self.at.line(f"return {self.inline(node, value, 0)}")
 
     def root(self, root: Node) -> str:
-        """Write what the main function does with its value."""
+        """Write the body of the main function."""
         return self.value(root, self.subject, 0)
 
     def value(self, node: Node, value: str, depth: int, known: str = "") -> str:
-        """Write what becomes of a value.
+        """Write the code that converts a value.
 
         Args:
-            node: what it is to be.
+            node: the node to convert it by.
             value: the variable that holds it.
             depth: levels between the value of the function and this one.
-            known: the built-in class that it is known to be of.
+            known: the built-in class that it is known to have.
         """
         node = self.resolved(node)
         if isinstance(node, _PARTED) and (id(node) in self._repeated or self.at.depth > _DEEPEST_BLOCK):
@@ -347,16 +348,16 @@ class Writer(ABC):
         return self.inline(node, value, depth, known)
 
     def resolved(self, node: Node) -> Node:
-        """Return a node itself, where a reference to it is given."""
+        """Follow a reference to its node; return any other node unchanged."""
         return resolve(node, self.definitions)
 
     def inline(self, node: Node, value: str, depth: int, known: str = "") -> str:
-        """Write what becomes of a value right here."""
+        """Write the code for a value in place, without a function of its own."""
         arm = self.arms.get(node.__class__)
         return self.interpreted(node, value, depth) if arm is None else arm(self, node, value, depth, known)
 
     def interpreted(self, node: Node, value: str, depth: int) -> str:
-        """Write that the interpreter handles one part."""
+        """Write code that passes one part to the interpreter."""
         made = self.source.name("part")
         interpret = self.source.bind(self.interpreter_of(node), "interpret")
         self.at.line(f"{made} = {interpret}({', '.join([value, *self.depth(depth)])})")
@@ -365,20 +366,20 @@ class Writer(ABC):
 
     @abstractmethod
     def interpreter_of(self, node: Node) -> Callable[[Any, int], Any]:
-        """Return what interprets a value of a node, given its depth, or returns `GiveUp`."""
+        """Return a function that interprets a value of a node at a depth, or returns `GiveUp`."""
 
     def call(self, node: Node, value: str, depth: int) -> str:
-        """Return the call of the function of a node."""
+        """Return a call of the function for a node."""
         return f"{self.function(node)}({', '.join([value, *self.depth(depth)])})"
 
     def depth(self, depth: int) -> list[str]:
-        """Return the argument for the depth of a value, where functions take it."""
+        """Return the argument for the depth of a value, if functions take one."""
         if not self._counts_depth:
             return []
         return [str(1 + depth) if self._in_main else f"depth + {depth}" if depth else "depth"]
 
     def function(self, node: Node) -> str:
-        """Return the name of the function of a node, which is written later."""
+        """Return the name of the function for a node, which is written later."""
         known = self._functions.get(id(node))
         if known is not None:
             return known
@@ -392,24 +393,24 @@ class Writer(ABC):
     # --- lines -----------------------------------------------------------------------------------
 
     def leave(self) -> None:
-        """Write that the function gives up."""
+        """Write code that gives up."""
         gives_up = "raise" if self._in_main and self._fallback else "return"
         self.at.line(f"{gives_up} {self.give_up}")
 
     def give_up_if(self, condition: str) -> None:
-        """Write that the function gives up where a condition holds."""
+        """Write code that gives up if a condition holds."""
         with self.at.block(f"if {condition}:"):
             self.leave()
 
     def give_up_unless_class(self, value: str, *classes: str, known: str = "") -> None:
-        """Write that the function gives up on a value of any other class than one of these."""
+        """Write code that gives up unless a value has one of these classes."""
         if known not in classes:
             self.give_up_if(" and ".join([f"{value}.__class__ is not {name}" for name in classes]))
 
     def look_up(self, made: str, table: str, key: str) -> None:
-        """Write that a variable gets the entry of a table, or the function gives up.
+        """Write code that assigns the entry of a table to a variable, or gives up.
 
-        Its key is of a built-in class, whose hash runs no code of the user's.
+        The key has a built-in class, so its hash runs no user code.
         """
         with self.at.block("try:"):
             self.at.line(f"{made} = {table}[{key}]")
@@ -419,8 +420,8 @@ class Writer(ABC):
     def enter(self, depth: int) -> None:
         """Write the check of the depth of an array or object.
 
-        What the main function handles nests no deeper than the type itself, whose depth was checked
-        at registration.
+        The main function needs no check, because it nests no deeper than the type itself, which registration
+        checked.
         """
         if self._checks_depth and not self._in_main:
             self.give_up_if(f"depth > {self.max_depth - depth}")
@@ -430,13 +431,13 @@ class Writer(ABC):
         self._limits(LENGTHS, constraints, f"len({value})")
 
     def keeps_schema(self, node: LeafNode, value: str) -> None:
-        """Write the check of a value against the schema of a leaf that says more than a JSON type."""
+        """Write the check of a value against the schema of a leaf that restricts more than the JSON type."""
         if node.leaf.json_schema.__class__ is not dict:
             keeps = self.source.bind(_schema_test(node.leaf, self.max_depth), "keeps_schema")
             self.give_up_if(f"not {keeps}({value})")
 
     def tuple_items(self, node: TupleNode, value: str, depth: int) -> list[str]:
-        """Write what becomes of each item of a tuple, and the check of their number."""
+        """Write the code for each item of a tuple, and the check of their number."""
         self.enter(depth)
         self.give_up_if(f"len({value}) != {len(node.items)}")
         items = [self.source.name("item") for _ in node.items]
@@ -463,7 +464,7 @@ class Writer(ABC):
         return value
 
     def text(self, value: str, known: str) -> None:
-        """Write the check of a string that may be empty or long."""
+        """Write the check that a value is a string without lone surrogates."""
         has = self.source.bind(has_surrogate, "has_surrogate")
         foreign = f"not {value}.isascii() and {has}({value})"
         self.give_up_if(foreign if known == "str" else f"{value}.__class__ is not str or {foreign}")
@@ -481,7 +482,7 @@ class Writer(ABC):
             return value
         if known != "int":
             with self.at.block(f"if {value}.__class__ is float:"):
-                # Infinity less itself is NaN, and so is what is made of NaN; both are true.
+                # Infinity minus itself is NaN, and so is NaN minus NaN; NaN counts as true.
                 self.give_up_if(f"{value} - {value}")
                 self._constraints(node.constraints, value)
             head = f"elif {value}.__class__ is int and -{_EXACT_BOUND} < {value} < {_EXACT_BOUND}:"
@@ -500,7 +501,7 @@ class Writer(ABC):
         self._limits(TEXTS, constraints, value)
 
     def _limits(self, rows: Iterable[Limit], constraints: Constraints | None, measured: str) -> None:
-        """Write the checks of what is measured, in the shortest way that each row of the table has."""
+        """Write the checks of limits on a measured value, in the fastest form of each limit."""
         for row in rows if constraints is not None else ():
             limit = getattr(constraints, row.slot)
             if limit is None:
