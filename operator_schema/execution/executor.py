@@ -416,9 +416,9 @@ class Executor:
             RoundError: the round was committed or discarded, one of its calls was run before, or it belongs
                 to another conversation.
             StoreError: the round can't be taken from the executor's store.
-            TypeError: `work` has the wrong type, a history is given without a round, the context isn't a mapping,
-                `on_progress` or `on_result` isn't a plain function, or a function doesn't take the arguments
-                that it gets; then nothing is run.
+            TypeError: `work` has the wrong type, a history is given without a round, the context isn't a
+                mapping, `on_progress` or `on_result` isn't a plain function, or a function doesn't take the
+                arguments that it gets; then nothing is run.
             ValueError: `confirm` has the wrong type.
             BaseException: one of `pass_through`, from the first call that raised one, after all calls have
                 ended.
