@@ -50,10 +50,11 @@ from .messages import ClientLog, ElicitedConfirmation, PatientSession, with_mess
 from .resources_and_prompts import OWN_RESULTS, Documents, page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeAlias
 
     from mcp.server.models import InitializationOptions
+    from starlette.applications import Starlette
 
     from ...errors import ToolError
     from ...execution import Confirm, OnProgress
@@ -68,6 +69,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Handlers", "ToolServer", "answer_of", "call", "handlers", "server", "server_of"]
 
+
+_promised: ContextVar[Tool[..., Any] | None] = ContextVar("operator_schema_mcp_silent", default=None)
+"""The tool whose call in this task is answered in a form that has no place for messages before the result."""
 
 _UNANSWERED = "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do"
 
@@ -184,6 +188,11 @@ class Handlers:
         if tool is None:
             sent_name, params = _named(runner.executor, params, context)
             tool = _enabled(runner.executor.registry, params.name, context)
+        promised = _promised.get()
+        if promised is not None:
+            _promised.set(None)  # it is about no call that the tool itself makes, in this process
+            if promised is not tool:
+                raise MCPError(types.INTERNAL_ERROR, "the tools have just changed: send the call again")
         refused = None if tool is None else _refused_text(tool, params)
         if refused is not None:
             return answer_of(refused, None, ctx.protocol_version)
@@ -201,6 +210,24 @@ class Handlers:
             declares_data = self._output_of(tool) is not None
             return cut_answer(tool.name, made, inf if most is None else most, declares_data=declares_data)
         return made or answer_of(result, self._output_of(tool), ctx.protocol_version)
+
+    def silent_tool(self, params: Mapping[Any, Any]) -> Tool[..., Any] | None:
+        """Return the tool of a call that can't send the client anything before its result; None otherwise.
+
+        Args:
+            params: of the request, as the client sent them.
+        """
+        runner = self._runner
+        executor, name, meta = runner.executor, params.get("name"), params.get("_meta")
+        # Code of yours that can reach the session of the client may send whatever it likes.
+        if self.log or callable(runner.context) or executor.has_hooks or type(executor) is not Executor:
+            return None
+        if not isinstance(name, str) or name not in executor.registry:
+            return None
+        tool = executor.registry[name]
+        is_quiet = not tool.takes_progress or not is_object(meta) or "progressToken" not in meta
+        others = len(tool.injected) - tool.takes_progress
+        return tool if is_quiet and not others and not runner.may_wait(tool) else None
 
     async def run_document(
         self, function: Tool[..., Any], params: types.CallToolRequestParams, ctx: Ctx
@@ -549,16 +576,49 @@ Before 2.3 it lists all tools for that.
 """
 
 
+_FIXED_FORM = ("json_response", "stateless_http", "event_store")
+"""Options of the SDK that decide by themselves how calls are answered."""
+
+
 class ToolServer(Server[Any]):
     """A server that tells clients before 2026-07-28 whether its tools may change.
 
     Attributes:
         handlers: answer the requests; `app.handlers.resource_updated(uri)` announces a change.
         announced: the changes that these clients hear of.
+        own_middleware: what the SDK and this module have installed.
     """
 
     handlers: Handlers
     announced: NotificationOptions = NotificationOptions()
+    own_middleware: Sequence[Any] = ()
+
+    def streamable_http_app(self, **options: Any) -> Starlette:
+        """Return an ASGI application that serves over HTTP.
+
+        A client before 2026-07-28 gets the result of a call as JSON if the call can't send anything before
+        it, as with `json_response=True`; otherwise, or if it takes long, as a stream of events.
+
+        Args:
+            options: those of `mcp.server.lowlevel.Server`.
+        """
+        if any(options.get(name) for name in _FIXED_FORM):
+            return super().streamable_http_app(**options)
+        from .json_answers import JsonAnswers, PerRequest
+
+        form: Any = PerRequest()
+        app = super().streamable_http_app(**{**options, "json_response": form})
+        app.add_middleware(JsonAnswers, form=form, is_silent=self._promises_silence)
+        return app
+
+    def _promises_silence(self, params: Mapping[Any, Any]) -> bool:
+        """Return whether a call sends nothing before its result; then the handler runs only this tool."""
+        entry = self.get_request_handler("tools/call")
+        is_own = entry is not None and entry.handler == self.handlers.call_tool
+        is_alone = is_own and self.middleware == self.own_middleware
+        tool = self.handlers.silent_tool(params) if is_alone else None
+        _promised.set(tool)
+        return tool is not None
 
     def create_initialization_options(
         self,
@@ -653,6 +713,7 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
     made = ToolServer(name, **options)
     made.handlers = own
     made.middleware.append(_let_text_through)
+    made.own_middleware = [*made.middleware]
     made.announced = NotificationOptions(
         tools_changed=may_change, prompts_changed=may_differ, resources_changed=may_differ
     )
