@@ -108,13 +108,11 @@ async def with_messages(
     Args:
         run: starts it; takes the `on_progress` of an executor.
         report: sends an update of its progress; None if it has none.
-        listen: gets the messages before the call starts, to add others; None if there are none.
+        listen: gets the messages before the call starts, to add others; None if there are no others.
 
     Raises:
         Exception: what it raises, not in a group.
     """
-    if report is None and listen is None:
-        return await run(None)
     messages = Messages()
     on_progress = None if report is None else _progress_sender(messages, report)
     if listen is not None:

@@ -181,8 +181,7 @@ class Handlers:
         Raises:
             MCPError: as the tool raised it, or the context of the call can't be made.
         """
-        runner, host = self._runner, _patient(ctx)
-        context, params = self._context_of(ctx), _with_sent_text(params)
+        runner, context, params = self._runner, self._context_of(ctx), _with_sent_text(params)
         sent_name = None
         tool = _enabled(runner.executor.registry, params.name, context)
         if tool is None:
@@ -196,7 +195,7 @@ class Handlers:
         refused = None if tool is None else _refused_text(tool, params)
         if refused is not None:
             return answer_of(refused, None, ctx.protocol_version)
-        result = await self._called(runner, tool, params, ctx, host, context, sent_name)
+        result = await self._called(runner, tool, params, ctx, context, sent_name)
         if isinstance(result, types.InputRequiredResult):
             return result
         if tool is None:
@@ -237,10 +236,10 @@ class Handlers:
         Raises:
             MCPError: as the function raised it, or the context can't be made.
         """
-        own, host = self._runner, _patient(ctx)
+        own = self._runner
         executor = own.executor.for_function(function, native_results=OWN_RESULTS)
         runner = Runner(executor, own.context, own.confirm, own.own)
-        return await self._called(runner, function, params, ctx, host, runner.context_of(host))
+        return await self._called(runner, function, params, ctx, runner.context_of(ctx))
 
     async def _called(
         self,
@@ -248,7 +247,6 @@ class Handlers:
         tool: Tool[..., Any] | None,
         params: types.CallToolRequestParams,
         ctx: Ctx,
-        host: Ctx,
         context: Mapping[Any, Any],
         sent_name: str | None = None,
     ) -> ToolResult | types.InputRequiredResult:
@@ -258,7 +256,7 @@ class Handlers:
             runner,
             tool,
             params,
-            host,
+            ctx,
             request=ctx,
             confirmation=self._confirmation,
             report=ctx.session.report_progress,
@@ -295,9 +293,11 @@ class Handlers:
 
     def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
         """Return the context of a call."""
-        is_search = isinstance(self.executor.registry, ToolSearch)
-        more = {FoundTools: self._found.of(ctx)} if is_search else None
-        return self._runner.context_of(_patient(ctx), more)
+        runner = self._runner
+        if isinstance(runner.executor.registry, ToolSearch):
+            return runner.context_of(ctx, {FoundTools: self._found.of(ctx)})
+        # A function of your program is called for each call, and an error of its own ends the call.
+        return runner.context_of(ctx) if callable(runner.context) else runner.context_when_needed(ctx)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
@@ -410,6 +410,7 @@ def _patient(ctx: Ctx) -> Ctx:
 
 
 def _own(ctx: Ctx) -> Mapping[Any, Any]:
+    ctx = _patient(ctx)
     own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
     state: Any = ctx.lifespan_context
     if state is not None and type(state) is not dict:
@@ -430,7 +431,7 @@ def _careful(context: Context | None) -> Context | None:
     """Return the given context; if it is a function, one that logs failures and hides them from clients."""
     if context is None or isinstance(context, Mapping):
         return cast("Context | None", context)
-    return partial(_called, context)
+    return lambda ctx: _called(context, _patient(ctx))
 
 
 def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
@@ -516,7 +517,8 @@ async def call(
         return _outcome(call_id, params.name, runner.run(params.name, params.arguments, host, **options))
 
     reports = tool is not None and tool.takes_progress
-    result = await with_messages(run, report if reports else None, listen)
+    speaks = reports or listen is not None
+    result = await (with_messages(run, report if reports else None, listen) if speaks else run(None))
     return result if asked is None or asked.question is None else asked.question
 
 
@@ -741,7 +743,7 @@ _TEXT: ContextVar[str | None] = ContextVar("_TEXT", default=None)
 async def _let_text_through(ctx: Ctx, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
     """Keep arguments that are text for the handler of `tools/call`; for `Server.middleware`."""
     params = ctx.params
-    if ctx.method != "tools/call" or not is_object(params) or not isinstance(params.get("arguments"), str):
+    if ctx.method != "tools/call" or params is None or not isinstance(params.get("arguments"), str):
         return await call_next(ctx)
     token = _TEXT.set(params["arguments"])
     try:
