@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mcp import ClientSession, MCPError
 from mcp.client import Client
 from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, methods
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import ValidationError
 
 from ..errors import CallError, SchemaError
@@ -26,7 +27,7 @@ __all__ = ["JudgedSession", "Listing", "judged", "unreadable", "what_came"]
 
 _LOG = logging.getLogger("operator_schema.mcp_client")
 _LIST = "tools/list"
-_OLDEST = "2025-11-25"
+_OLDEST = LATEST_HANDSHAKE_VERSION
 """The version whose form each input schema must have: a client of that version may want to read it."""
 
 _SHOWN = 200

@@ -12,14 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from ..mcp_judging import what_came
 from .behind_connection import Connection
-from .changes import PerClient
-from .content import is_modern
-from .forwarding import (
-    GoneError,
-    passed,
-    reason_of,
-    sendable,
-)
+from .forwarding import GoneError, passed, reason_of, sendable
+from .generations import PerClient, is_modern
 from .messages import LEVELS
 
 if TYPE_CHECKING:
@@ -431,7 +425,7 @@ class Link:
                 await self._set_level_of(connection)
 
     async def _set_level_of(self, connection: Connection) -> None:
-        wanted = [level for known in self.fronts.levels.values() for level in known]
+        wanted = self.fronts.levels.set_by_all()
         if not wanted or connection.is_modern or connection.capabilities.logging is None:
             return
         least: Any = min(wanted, key=LEVELS.index)

@@ -10,10 +10,9 @@ import mcp_types as types
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from .changes import client_of
-from .content import is_modern
 from .forwarding import MOST_QUESTIONS, Asker, ForwardedQuestion, ask_front, reason_of, refused, sendable
 from .gateway_chain import marked
+from .generations import client_of, is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable

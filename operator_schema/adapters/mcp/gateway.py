@@ -30,10 +30,9 @@ from .behind_tools import (
     servers_behind,
     tools_of,
 )
-from .changes import PerClient, client_of
-from .content import is_modern
 from .forwarding import Fronts, driven, not_listed, reason_of, sendable
 from .gateway_chain import check_depth, is_circle, path_in, with_path, without_path
+from .generations import PerClient, client_of, connected_client
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
 
@@ -498,8 +497,8 @@ class _Front:
 
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
         """Tell a client before 2026-07-28 of changes while it is connected."""
-        client = ctx.session.client_params
-        if client is None or is_modern(ctx.protocol_version) or id(client) in self._fronts.contexts:
+        client = connected_client(ctx)
+        if client is None or id(client) in self._fronts.contexts:
             return
         self._fronts.contexts[id(client)] = ctx
         try:
@@ -640,7 +639,7 @@ class _Front:
 
     async def set_level(self, ctx: Ctx, params: types.SetLevelRequestParams) -> types.EmptyResult:
         """Remember which log records a client wants, and ask the servers for them."""
-        self._fronts.levels.of(ctx)[:] = [params.level]
+        self._fronts.levels.set(ctx, params.level)
         if self._own.log is not None:
             await self._own.log.set_level(ctx, params)
         for link in self._links:

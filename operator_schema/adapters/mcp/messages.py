@@ -24,8 +24,7 @@ from ...json_values import without_surrogates
 from ...message_text import received
 from ...rounds import call_text
 from ..conversions import key_of
-from .changes import PerClient
-from .content import is_modern
+from .generations import PerClient, connected_client, is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -45,6 +44,7 @@ __all__ = [
     "ClientLog",
     "ElicitedConfirmation",
     "LEVELS",
+    "LogLevels",
     "Messages",
     "PatientSession",
     "answer_to_ask",
@@ -177,17 +177,44 @@ def _is_finite(number: float | None) -> bool:
 LEVELS: tuple[types.LoggingLevel, ...] = get_args(types.LoggingLevel)
 """From `debug` to `emergency`, the most severe last."""
 
-_UNASKED: types.LoggingLevel = "info"
-"""The level for a client of an earlier generation that doesn't set one."""
-
-_MODERN_LEVEL = types.LOG_LEVEL_META_KEY
-
 _OF_PYTHON: tuple[tuple[int, types.LoggingLevel], ...] = (
     (logging.CRITICAL, "critical"),
     (logging.ERROR, "error"),
     (logging.WARNING, "warning"),
     (logging.INFO, "info"),
 )
+
+
+class LogLevels:
+    """The lowest level of log records that each client wants."""
+
+    __slots__ = ("_set",)
+
+    def __init__(self) -> None:
+        self._set: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [])
+
+    def set(self, ctx: ServerRequestContext[Any, Any], level: types.LoggingLevel) -> None:
+        """Remember the level of a client before 2026-07-28 while it is connected."""
+        if connected_client(ctx) is not None:
+            self._set.of(ctx)[:] = [level]
+
+    def of(
+        self, ctx: ServerRequestContext[Any, Any], *, unless_set: types.LoggingLevel | None = None
+    ) -> types.LoggingLevel | None:
+        """Return the level that a client has asked for; None if it has asked for nothing.
+
+        Args:
+            ctx: of a request. From 2026-07-28 on, each request says its own level.
+            unless_set: the level for a client before 2026-07-28 that has set none.
+        """
+        if is_modern(ctx.protocol_version):
+            asked: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
+            return next((level for level in LEVELS if level == asked), None)
+        return next(iter(self._set.of(ctx)), unless_set)
+
+    def set_by_all(self) -> list[types.LoggingLevel]:
+        """Return the levels that the connected clients have set."""
+        return [level for known in self._set.values() for level in known]
 
 
 class _Listening:
@@ -267,7 +294,7 @@ class ClientLog:
             )
             raise ValueError(message)
         self._logger = logger
-        self._levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [_UNASKED])
+        self._levels = LogLevels()
         if logger not in _attached:
             handler = _attached.setdefault(logger, _ToClient(logger))
             logging.getLogger(logger).addHandler(handler)
@@ -276,13 +303,12 @@ class ClientLog:
         self, ctx: ServerRequestContext[Any, Any], params: types.SetLevelRequestParams
     ) -> types.EmptyResult:
         """Remember the level of one client, as the handler of `logging/setLevel`."""
-        if ctx.session.client_params is not None:
-            self._levels.of(ctx)[0] = params.level
+        self._levels.set(ctx, params.level)
         return types.EmptyResult()
 
     def listen(self, ctx: ServerRequestContext[Any, Any], messages: Messages) -> None:
         """Forward log records of this task and its children, if the client wants them."""
-        wanted = self._wanted(ctx)
+        wanted = self._levels.of(ctx, unless_set="info")
         if wanted is None:
             return
 
@@ -292,12 +318,6 @@ class ClientLog:
             messages.add(lambda: ctx.session.send_notification(notification, ctx.request_id))
 
         _calling.set(_Listening(self._logger, LEVELS.index(wanted), send))
-
-    def _wanted(self, ctx: ServerRequestContext[Any, Any]) -> types.LoggingLevel | None:
-        if is_modern(ctx.protocol_version):
-            asked: Any = (ctx.meta or {}).get(_MODERN_LEVEL)
-            return asked if asked in LEVELS else None
-        return self._levels.of(ctx)[0]
 
 
 def _level_of(number: int) -> types.LoggingLevel:

@@ -32,7 +32,7 @@ from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, INFO, RawCall, ToolResult, write_log
 from ..base import Adapter, Runner
 from ..conversions import change_line
-from .changes import ChangeBus, PerClient, client_of, listening
+from .changes import ChangeBus, listening
 from .content import (
     checked_structured,
     content_of,
@@ -46,6 +46,7 @@ from .content import (
     structured_content,
     without_composition,
 )
+from .generations import PerClient, client_of
 from .messages import ClientLog, ElicitedConfirmation, PatientSession, with_messages
 from .resources_and_prompts import OWN_RESULTS, Documents, page_of
 
