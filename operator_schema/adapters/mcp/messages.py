@@ -209,8 +209,9 @@ class LogLevels:
         """
         if is_modern(ctx.protocol_version):
             asked: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
-            return next((level for level in LEVELS if level == asked), None)
-        return next(iter(self._set.of(ctx)), unless_set)
+            return asked if asked in LEVELS else None
+        known = self._set.of(ctx)
+        return known[0] if known else unless_set
 
     def set_by_all(self) -> list[types.LoggingLevel]:
         """Return the levels that the connected clients have set."""

@@ -14,7 +14,7 @@ from io import BufferedReader, RawIOBase
 from select import select
 from threading import BoundedSemaphore, Condition, Thread, Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import anyio
 import mcp_types as types
@@ -197,7 +197,7 @@ _SHAPE = (
 )
 
 
-class UnreadableLine:
+class UnreadableLine(NamedTuple):
     """What is wrong with a line, and the id of the intended request.
 
     Attributes:
@@ -206,12 +206,9 @@ class UnreadableLine:
         request_id: None if there is none, or it can't be read.
     """
 
-    __slots__ = ("code", "reason", "request_id")
-
-    def __init__(self, code: int, reason: str, request_id: str | int | None = None) -> None:
-        self.code = code
-        self.reason = reason
-        self.request_id = request_id
+    code: int
+    reason: str
+    request_id: str | int | None = None
 
     def answer(self) -> str:
         """Return the line of the answer."""
