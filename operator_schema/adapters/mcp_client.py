@@ -96,7 +96,7 @@ def _answer_text(answer: types.CallToolResult) -> str:
 
 
 def _shown_part(block: Any) -> Part:
-    """Return a block of content as a part; what can't be one as a text that says so."""
+    """Return a block of content as a part, or a text that says why it can't be one."""
     try:
         return _part(block)
     except (ValueError, TypeError) as error:
@@ -147,7 +147,7 @@ class ServerCallError(CallError):
 
 
 class ServerTools(list["Tool[..., Any]"]):
-    """The tools of a server: a list, with what is to be known about their schemas.
+    """The tools of a server as a list, with the problems and the gaps of their schemas.
 
     Attributes:
         refused: name of a tool on the server to what is wrong with it, for those that aren't in the list.
@@ -251,7 +251,7 @@ class ServerTools(list["Tool[..., Any]"]):
 
     @property
     def left(self) -> dict[str, tuple[str, ...]]:
-        """Name of a tool to what its schema says that isn't checked here, one line each."""
+        """The rules of each tool's schema that only the server checks: name of the tool to lines."""
         found = {tool.name: tuple(map(str, _codec_of(tool).left)) for tool in self}
         return {name: lines for name, lines in found.items() if lines}
 
@@ -316,7 +316,7 @@ async def tools_from(
 
 
 class ToolList:
-    """Where the tools of a list come from.
+    """List and call the tools of a session.
 
     Attributes:
         may_collide: whether a tool is left out from the first time on if another one has its name.
@@ -346,7 +346,7 @@ class ToolList:
         )
 
     def whose(self) -> str:
-        """Return the server, for messages."""
+        """Return how messages name the server."""
         info = None
         with suppress(RuntimeError):  # the client isn't connected any more
             info = self.session.server_info
@@ -378,7 +378,7 @@ class ToolList:
         return await listing_of(self.session)
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
-        """Have it logged that a tool is left out because another one has its name.
+        """Log that a tool is left out because another one has its name.
 
         Args:
             name: that it would have here.
@@ -574,7 +574,7 @@ def _text(text: str) -> types.TextContent:
 
 
 def _as_content(data: Any) -> list[types.ContentBlock]:
-    """Return data of which there is no other content as a text."""
+    """Return data as a text, for an answer without other content."""
     return [] if data is None else [_text(str(data) if not _is_finite(data) else to_json_text(data))]
 
 

@@ -68,7 +68,7 @@ class _Subscriber:
 
 
 class ChangeBus:
-    """Tells clients of both generations, in any number of event loops, what has changed.
+    """Tell clients of both generations, in any number of event loops, what has changed.
 
     Clients from 2026-07-28 on ask for changes with `subscriptions/listen`: this is the `SubscriptionBus` of
     `ListenHandler`. Earlier clients get notifications on their connection.

@@ -70,7 +70,7 @@ def output_of(tool: Tool[..., Any], structured: Structured) -> StructuredOutput 
 def described(
     tool: Tool[..., Any], _: object, /, *, structured: Structured, protocol_version: str
 ) -> types.Tool:
-    """Return the definition of a tool for a client, whatever runs its calls.
+    """Return the definition of a tool for a client.
 
     Args:
         tool: as the model sees it.

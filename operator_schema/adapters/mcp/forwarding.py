@@ -16,9 +16,10 @@ from pydantic import BaseModel, ValidationError
 
 from ...execution import person_answers
 from ...message_text import clip, said_by
+from .asking import PatientSession
 from .gateway_chain import CAPABILITIES, path_in, with_path
 from .generations import connected_client, is_modern
-from .messages import LEVELS, LogLevels, PatientSession
+from .messages import LEVELS, LogLevels
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
@@ -83,7 +84,7 @@ class Fronts:
         self.levels = LogLevels()
 
     def meet(self, ctx: Ctx) -> None:
-        """Take note of the client of a request, so that it is known when its connection has ended."""
+        """Remember the client of a request, to notice when its connection ends."""
         client = connected_client(ctx)
         if client is None or id(client) in self._met:
             return
@@ -121,7 +122,7 @@ class Fronts:
         return types.PaginatedRequestParams(cursor=cursor, _meta=cast("Any", with_path(None, path)))
 
     def meta(self, ctx: Ctx | None) -> Any:
-        """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""
+        """Return the client's capabilities and log level, under `_meta` for a server from 2026-07-28 on."""
         if ctx is None:
             return None
         can = ctx.session.client_capabilities or types.ClientCapabilities()
@@ -170,7 +171,7 @@ class ForwardedQuestion:
         self._scope = anyio.CancelScope()
 
     def end_request(self, asker: Asker) -> None:
-        """Take note that a request is over."""
+        """Note that a request is over."""
         if asker in self._requests:
             self._requests.remove(asker)
             if not self._requests:
@@ -282,7 +283,7 @@ def refused(reason: str) -> types.ErrorData:
 
 
 class GoneError(MCPError):
-    """A server gave no answer, in the gateway's own words: which server, and what a caller can do."""
+    """A server gave no answer; the message says which server, and what a caller can do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(types.INTERNAL_ERROR, message)
@@ -292,7 +293,7 @@ class GoneError(MCPError):
 
 
 def sendable(answer: M, name: str) -> M:
-    """Return what a server sent, if it can be passed on.
+    """Return an answer of a server after checking that it can be passed on.
 
     Args:
         answer: of the server.

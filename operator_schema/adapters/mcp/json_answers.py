@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["JsonAnswers", "PerRequest"]
 
 SECONDS_WITHOUT_A_BYTE = 15.0
-"""After which a call becomes a stream, with a comment so often: proxies close connections that are silent."""
+"""Seconds until a call becomes a stream, and between its comments: proxies close silent connections."""
 
 _MOST_READ = 2**16
-"""The most bytes of a request that is looked at; a larger one gets a stream."""
+"""The largest request, in bytes, that may get JSON; a larger one always gets a stream."""
 
 _SESSION, _ACCEPT = b"mcp-session-id", b"accept"
 _FORMS = ("application/json", "text/event-stream")

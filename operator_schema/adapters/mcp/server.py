@@ -32,6 +32,7 @@ from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, INFO, RawCall, ToolResult, write_log
 from ..base import Adapter, Runner
 from ..conversions import change_line
+from .asking import ElicitedConfirmation, PatientSession
 from .changes import ChangeBus, listening
 from .content import (
     checked_structured,
@@ -47,7 +48,7 @@ from .content import (
     without_composition,
 )
 from .generations import PerClient, client_of
-from .messages import ClientLog, ElicitedConfirmation, PatientSession, with_messages
+from .messages import ClientLog, with_messages
 from .resources_and_prompts import OWN_RESULTS, Documents, page_of
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class Handlers:
         self.changes.tools_changed()
 
     def replace_documents(self, resources: Resources | None, prompts: Prompts | None) -> None:
-        """Have other resources and prompts from now on, and tell the clients, if `documents_change`.
+        """Offer other resources and prompts from now on, and tell the clients, if `documents_change`.
 
         Args:
             resources: as for `handlers`.
@@ -540,7 +541,7 @@ async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult
 
 
 def _sendable(error: MCPError) -> MCPError:
-    """Return an error of the protocol without what can't be written, which would end the connection."""
+    """Return an error of the protocol without data that can't be written: they would end the connection."""
     data = error.error.data
     try:
         json.dumps(data, ensure_ascii=False).encode()
@@ -584,7 +585,7 @@ _FIXED_FORM = ("json_response", "stateless_http", "event_store")
 
 
 class ToolServer(Server[Any]):
-    """A server that tells clients before 2026-07-28 whether its tools may change.
+    """A low-level server with `Handlers`, which it also has as an attribute.
 
     Attributes:
         handlers: answer the requests; `app.handlers.resource_updated(uri)` announces a change.

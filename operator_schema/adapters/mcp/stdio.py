@@ -71,7 +71,7 @@ def serve(tools: Tools, /, **options: Any) -> int:
 
 
 def opening_request(source: BufferedReader[Any]) -> tuple[types.JSONRPCRequest | None, BufferedReader[Any]]:
-    """Return the first request of a client, and a stream in which it still stands.
+    """Return the first request of a client, and a stream that still contains it.
 
     Args:
         source: messages are read from it; from now on, only from the stream that is returned.
@@ -96,7 +96,7 @@ def opening_request(source: BufferedReader[Any]) -> tuple[types.JSONRPCRequest |
 
 
 class _After(RawIOBase):
-    """What was taken from a stream, and then the rest of it.
+    """A stream of bytes that were read already, followed by the rest of the stream.
 
     Args:
         taken: bytes that were read from it.
@@ -198,7 +198,7 @@ _SHAPE = (
 
 
 class UnreadableLine(NamedTuple):
-    """What is wrong with a line, and the id of the intended request.
+    """A line that isn't a message: what is wrong with it, and the id of the intended request.
 
     Attributes:
         code: the error code of JSON-RPC.
