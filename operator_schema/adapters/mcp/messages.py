@@ -101,25 +101,12 @@ async def with_messages(
     on_progress = None if report is None else _progress_sender(messages, report)
     if listen is not None:
         listen(messages)
-    return await _sending(messages, lambda: run(on_progress))
-
-
-async def _sending(messages: Messages, run: Callable[[], Awaitable[T]]) -> T:
-    """Run a call, and send its messages meanwhile.
-
-    Args:
-        messages: of the call.
-        run: starts it.
-
-    Raises:
-        Exception: what it raises, not in a group.
-    """
     failure: Exception | None = None
     results: list[T] = []
     async with anyio.create_task_group() as group:
         group.start_soon(messages.send_all)
         try:
-            results.append(await run())
+            results.append(await run(on_progress))
         except Exception as error:  # noqa: BLE001  # the group would wrap what is raised in it
             failure = error
         messages.end()
