@@ -374,8 +374,8 @@ class Runner(Value):
         # Not a copy: a mapping may make its values when it is asked for them.
         return ChainMap(cast("dict[Any, Any]", given), cast("dict[Any, Any]", own))
 
-    def context_for_switches(self, host: Any) -> Mapping[Any, Any]:
-        """Return the mapping of `context_of`, made only if a switch uses it; no call has begun yet."""
+    def context_when_needed(self, host: Any) -> Mapping[Any, Any]:
+        """Return the mapping of `context_of`, made only if a tool or a switch looks into it."""
         return _Later(lambda: self.context_of(host))
 
     def may_wait(self, tool: Tool[..., Any]) -> bool:
@@ -402,7 +402,7 @@ class Runner(Value):
         if self.confirm is not None:
             return None
         call = RawCall(call_id, name, arguments)
-        waiting = await self.executor.waiting(call, context=self.context_for_switches(host))
+        waiting = await self.executor.waiting(call, context=self.context_when_needed(host))
         return None if waiting is None else question_about(waiting)
 
     def _asking(self, name: str, host: Any, confirm: Confirm | None) -> Confirm | None:
@@ -520,7 +520,7 @@ class LiveTools:
         registry = self.registry
         if host is None:
             return registry.offered()
-        return registry.offered(context=self._runner.context_for_switches(host))
+        return registry.offered(context=self._runner.context_when_needed(host))
 
 
 def listed(make: Callable[P, L]) -> Callable[P, list[L]]:

@@ -31,8 +31,8 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import PrivateAttr
 
 from ..lazy import answer_misnamed
+from .mcp.asking import ElicitedConfirmation
 from .mcp.content import checked_structured, described, output_of
-from .mcp.messages import ElicitedConfirmation
 from .mcp.server import answer_of, call
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from binascii import a2b_base64
 from contextlib import suppress
-from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, SupportsIndex
 
 try:
@@ -19,7 +18,7 @@ except ModuleNotFoundError as error:
 
 from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
-from ..json_values import copy_json, is_array, is_object, to_json_text, without_surrogates
+from ..json_values import copy_json, is_finite, is_object, to_json_text, without_surrogates
 from ..lazy import answer_misnamed
 from ..message_text import listed, nearest, one_line, quote, received
 from ..schema.document import DocumentCodec
@@ -90,13 +89,8 @@ def _write_answer(answer: types.CallToolResult) -> WrittenOutput:
     return WrittenOutput(text, json, (), () if is_text else tuple(parts))
 
 
-def _answer_text(answer: types.CallToolResult) -> str:
-    """Return the text of a result."""
-    return _write_answer(answer).text
-
-
 def _shown_part(block: Any) -> Part:
-    """Return a block of content as a part; what can't be one as a text that says so."""
+    """Return a block of content as a part, or a text that says why it can't be one."""
     try:
         return _part(block)
     except (ValueError, TypeError) as error:
@@ -142,12 +136,12 @@ class ServerCallError(CallError):
     """
 
     def __init__(self, answer: types.CallToolResult, name: str) -> None:
-        super().__init__(_answer_text(answer) or f"{name} failed, and the server says nothing more")
+        super().__init__(_write_answer(answer).text or f"{name} failed, and the server says nothing more")
         self.answer = answer
 
 
 class ServerTools(list["Tool[..., Any]"]):
-    """The tools of a server: a list, with what is to be known about their schemas.
+    """The tools of a server as a list, with the problems and the gaps of their schemas.
 
     Attributes:
         refused: name of a tool on the server to what is wrong with it, for those that aren't in the list.
@@ -251,7 +245,7 @@ class ServerTools(list["Tool[..., Any]"]):
 
     @property
     def left(self) -> dict[str, tuple[str, ...]]:
-        """Name of a tool to what its schema says that isn't checked here, one line each."""
+        """The rules of each tool's schema that only the server checks: name of the tool to lines."""
         found = {tool.name: tuple(map(str, _codec_of(tool).left)) for tool in self}
         return {name: lines for name, lines in found.items() if lines}
 
@@ -316,7 +310,7 @@ async def tools_from(
 
 
 class ToolList:
-    """Where the tools of a list come from.
+    """List and call the tools of a session.
 
     Attributes:
         may_collide: whether a tool is left out from the first time on if another one has its name.
@@ -346,7 +340,7 @@ class ToolList:
         )
 
     def whose(self) -> str:
-        """Return the server, for messages."""
+        """Return how messages name the server."""
         info = None
         with suppress(RuntimeError):  # the client isn't connected any more
             info = self.session.server_info
@@ -378,7 +372,7 @@ class ToolList:
         return await listing_of(self.session)
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
-        """Have it logged that a tool is left out because another one has its name.
+        """Log that a tool is left out because another one has its name.
 
         Args:
             name: that it would have here.
@@ -561,7 +555,7 @@ class _ServerOutput(DocumentOutput):
         codec, data = self.codec(), answer.structured_content
         if data is None and (codec is None or "structured_content" not in answer.model_fields_set):
             return None if codec is None else "sent no data, although the server declares some"
-        if not _is_finite(data):
+        if not is_finite(data):
             return "its data is left out, because it has a number that JSON can't hold, such as NaN"
         found = () if codec is None else codec.report(data)
         if not found:
@@ -574,19 +568,8 @@ def _text(text: str) -> types.TextContent:
 
 
 def _as_content(data: Any) -> list[types.ContentBlock]:
-    """Return data of which there is no other content as a text."""
-    return [] if data is None else [_text(str(data) if not _is_finite(data) else to_json_text(data))]
-
-
-def _is_finite(data: Any) -> bool:
-    """Return whether all numbers of a JSON value are finite."""
-    inside = [data]
-    while inside:
-        value = inside.pop()
-        if isinstance(value, float) and not isfinite(value):
-            return False
-        inside += value.values() if is_object(value) else value if is_array(value) else ()
-    return True
+    """Return data as a text, for an answer without other content."""
+    return [] if data is None else [_text(str(data) if not is_finite(data) else to_json_text(data))]
 
 
 def _caller(session: ClientSession | Client, original: str, name: str, home: object) -> Callable[..., Any]:

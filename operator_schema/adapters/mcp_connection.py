@@ -59,7 +59,7 @@ Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], 
 
 @asynccontextmanager
 async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
-    """Connect to a server, or start it; what a server that is started here logs goes to standard error.
+    """Connect to a server, or start it, with its log on standard error.
 
     Args:
         source: the URL of a server, the words of a command that starts one, its parameters, or a function
@@ -200,7 +200,7 @@ def _lenient(server: StdioServerParameters) -> StdioServerParameters:
 
 
 def _kept(server: StdioServerParameters) -> StdioServerParameters:
-    """Return a program that ends when this process does; where the system sees to that, as it is.
+    """Return a program that ends when this process does; unchanged where the system ensures that.
 
     Raises:
         FileNotFoundError: there is no such program, or its working directory isn't there.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mcp import ClientSession, MCPError
 from mcp.client import Client
 from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, methods
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import ValidationError
 
 from ..errors import CallError, SchemaError
@@ -26,7 +27,7 @@ __all__ = ["JudgedSession", "Listing", "judged", "unreadable", "what_came"]
 
 _LOG = logging.getLogger("operator_schema.mcp_client")
 _LIST = "tools/list"
-_OLDEST = "2025-11-25"
+_OLDEST = LATEST_HANDSHAKE_VERSION
 """The version whose form each input schema must have: a client of that version may want to read it."""
 
 _SHOWN = 200
@@ -136,7 +137,7 @@ class _JudgedClient(Client):
 
 
 def judged(session: Any) -> Any:
-    """Return a session, or a client, whose results are judged here; what only acts as one as it is."""
+    """Return a session, or a client, whose results are judged here; a stand-in for one as it is."""
     if isinstance(session, ClientSession):
         return JudgedSession.of(session)
     return _sharing(_JudgedClient, session) if isinstance(session, Client) else session
@@ -274,7 +275,7 @@ def _refusal(name: str, message: str) -> SchemaError:
 
 
 def what_came(error: Exception) -> str | None:
-    """Return what is the matter with an answer that came and can't be used; None if the error isn't of that.
+    """Return what is wrong with an answer that arrived but can't be used; None for any other error.
 
     Args:
         error: that a request of the SDK raised.
@@ -291,7 +292,7 @@ def what_came(error: Exception) -> str | None:
 
 
 def unreadable(error: Exception, name: str) -> CallError | None:
-    """Return what whoever called a tool reads if its answer came, but can't be used; None for another error.
+    """Return the error of a call whose answer arrived but can't be used; None for any other error.
 
     Args:
         error: that the call of the SDK raised.

@@ -79,7 +79,7 @@ class MessageStream:
 
     @property
     def last_context(self) -> Any:
-        """What the SDK knows of whoever has sent the last message."""
+        """The context in which the last message was sent, for the SDK."""
         return getattr(self._inner, "last_context", None)
 
     def __aiter__(self) -> Self:
@@ -184,13 +184,13 @@ class _AnswerStream(MessageStream):
 
 
 def _whole(said: Sequence[Any]) -> Any:
-    """Return the message, or the list of them, that errors are about, some of them about a part of it."""
+    """Return the message, or the list of messages, that the errors of a validation are about."""
     whole = [one["input"] for one in said if len(one["loc"]) == 1 or _is_answer(one["input"])]
     return whole[0] if whole else None
 
 
 def _read_with_surrogates(failure: ValidationError) -> SessionMessage | ValidationError:
-    """Return a message with U+FFFD in place of each lone surrogate; the failure if that isn't all."""
+    """Read a message with U+FFFD for each lone surrogate; return the failure if more is wrong."""
     given = failure.errors(include_url=False, include_context=False)[0]["input"]
     if not isinstance(given, str) or not _SURROGATE.search(given):
         return failure
@@ -205,7 +205,7 @@ def _read_with_surrogates(failure: ValidationError) -> SessionMessage | Validati
 
 
 def _is_answer(given: Any) -> bool:
-    """Return whether a message that can't be read, or its text, is an answer; a program may print others."""
+    """Return whether an unreadable message, or its text, is an answer, and not a line that was printed."""
     if is_object(given):
         has_no_more = not _ANSWERS.isdisjoint(given) and _OF_ANSWER.issuperset(given)
         return "method" not in given and ("jsonrpc" in given or has_no_more)

@@ -113,7 +113,7 @@ def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
 
     def is_enabled(ctx: Any, _agent: Any) -> bool:
         registry = runner.executor.registry
-        return name in registry and registry.is_offered(name, context=runner.context_for_switches(ctx))
+        return name in registry and registry.is_offered(name, context=runner.context_when_needed(ctx))
 
     async def needs_approval(ctx: Any, arguments: dict[str, Any], call_id: str) -> bool:
         question = await runner.question(name, arguments, ctx, call_id=call_id)

@@ -238,7 +238,7 @@ def test_the_context_is_made_for_a_switch_only_if_that_looks_at_it():
         return {"user": "ada"}
 
     ((_, runner),) = KEEPS_NOTHING.to_tools([wipe], context=context)
-    later = runner.context_for_switches("host")
+    later = runner.context_when_needed("host")
     assert made == []
     assert (later["user"], len(later), list(later)) == ("ada", 1, ["user"])
     assert made == ["host"]

@@ -12,14 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from ..mcp_judging import what_came
 from .behind_connection import Connection
-from .changes import PerClient
-from .content import is_modern
-from .forwarding import (
-    GoneError,
-    passed,
-    reason_of,
-    sendable,
-)
+from .forwarding import GoneError, passed, reason_of, sendable
+from .generations import PerClient, is_modern
 from .messages import LEVELS
 
 if TYPE_CHECKING:
@@ -67,7 +61,7 @@ _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
 
 class Retry:
-    """When something is asked of a server again: `at`, on the clock of the event loop."""
+    """Decide when to ask a server again: at `at`, on the clock of the event loop."""
 
     __slots__ = ("_wait", "at")
 
@@ -76,11 +70,11 @@ class Retry:
 
     @property
     def is_due(self) -> bool:
-        """Whether it may be asked now."""
+        """Whether the wait is over."""
         return anyio.current_time() >= self.at
 
     def note_failure(self) -> float:
-        """Take note that it was asked now; return the seconds until it may be asked again."""
+        """Note that it failed now; return the seconds to wait until the next try."""
         wait = self._wait
         self.at, self._wait = anyio.current_time() + wait, min(2 * wait, _LAST_RETRY)
         return wait
@@ -121,6 +115,10 @@ class Link:
         lost: is called when a connection has ended.
         seconds: that it may take to connect, and to answer; None for no limit.
         says_name: whether a person is told which server asks.
+
+    Attributes:
+        home: the gateway's own connection, which clients of its generation of the protocol share.
+        other: the connection that clients of the other generation share; None if none have come.
     """
 
     def __init__(
@@ -141,7 +139,7 @@ class Link:
         self._group, self._seconds, self._reopened = group, seconds, reopened
         self._lock = anyio.Lock()
         self.home = Connection(self, "auto")
-        self._other: Connection | None = None
+        self.other: Connection | None = None
         self._retry = Retry()  # of the other generation
         self._mode = "auto"
         self._is_used = False
@@ -174,6 +172,11 @@ class Link:
     def capabilities(self) -> types.ServerCapabilities:
         """What the server says that it can do."""
         return self.home.capabilities
+
+    @property
+    def own_connections(self) -> list[Connection]:
+        """The connections that belong to one client each; the last one was used last."""
+        return [own.connection for own in self._opened if own.connection is not None]
 
     async def connection(self, ctx: Ctx | None) -> Connection:
         """Return the connection for a request in front.
@@ -273,11 +276,11 @@ class Link:
         return any(own.was_ended and own.connection is connection for own in owns)
 
     def client_has_gone(self, ctx: Ctx) -> None:
-        """End the connection of a client before 2026-07-28 that has gone; the first one is for others now."""
+        """End the connection of a client that has gone; a shared one is free for another client."""
         own = self._own.of(ctx)
         if own in self._opened:
             self._end(own)
-        for shared in (self.home, self._other):
+        for shared in (self.home, self.other):
             if shared is not None:
                 shared.client_has_gone(ctx)
 
@@ -297,18 +300,18 @@ class Link:
             if wants_modern == self.home.is_modern:
                 self._is_used = True
                 return self.home
-            other = self._other
+            other = self.other
             if (other is None or not other.is_open) and self._retry.is_due:
                 await self._open_other(wants_modern=wants_modern)
-                other = self._other
+                other = self.other
             return other if other is not None and other.is_open else self.home
 
     async def _open_other(self, *, wants_modern: bool) -> None:
-        """Connect by the other generation; the first client decides by which one the gateway itself does.
+        """Connect in the other generation of the protocol; before any client has come, switch to it.
 
         So a server that is started here runs once, and keeps what it knows, unless clients of both come.
         """
-        mode, before = "auto" if wants_modern else "legacy", self._other
+        mode, before = "auto" if wants_modern else "legacy", self.other
         try:
             made = await self._again(mode, before)
         except MCPError:
@@ -319,7 +322,7 @@ class Link:
             made.close()
             self._speaks_one = True
         elif self._is_used:
-            self._other = made
+            self.other = made
             self._replace(before, made)
         else:
             before, self.home = self.home, made
@@ -426,12 +429,12 @@ class Link:
 
     async def set_level(self) -> None:
         """Ask a server before 2026-07-28 for the log records that any client wants."""
-        for connection in (self.home, self._other, *[own.connection for own in self._opened]):
+        for connection in (self.home, self.other, *self.own_connections):
             if connection is not None and connection.is_open:
                 await self._set_level_of(connection)
 
     async def _set_level_of(self, connection: Connection) -> None:
-        wanted = [level for known in self.fronts.levels.values() for level in known]
+        wanted = self.fronts.levels.set_by_all()
         if not wanted or connection.is_modern or connection.capabilities.logging is None:
             return
         least: Any = min(wanted, key=LEVELS.index)

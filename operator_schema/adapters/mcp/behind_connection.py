@@ -10,10 +10,9 @@ import mcp_types as types
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from .changes import client_of
-from .content import is_modern
 from .forwarding import MOST_QUESTIONS, Asker, ForwardedQuestion, ask_front, reason_of, refused, sendable
 from .gateway_chain import marked
+from .generations import client_of, is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
@@ -39,7 +38,7 @@ _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
 
 class _Server(Protocol):
-    """What a connection knows of its server: a `Link`."""
+    """The part of a `Link` that its connections use."""
 
     name: str
     source: Source
@@ -115,20 +114,20 @@ class Connection:
         self._scope.cancel()
 
     async def over(self) -> None:
-        """Wait until the connection has ended, which `close` only begins, or has had the time to."""
+        """Wait up to five seconds until the connection has ended; `close` only begins that."""
         with anyio.move_on_after(_SECONDS_TO_END):
             await self._ended.wait()
 
     # --- whose it is ---------------------------------------------------------------------------------
 
     def note_client(self, ctx: Ctx) -> None:
-        """Take note of a client: what the server asks or logs later may belong to any that came so far."""
+        """Note that a client uses the connection: later questions may be for any client that does."""
         if not self.claim(ctx):
             self._is_shared = True
             self._note(_identity(ctx))
 
     def claim(self, ctx: Ctx) -> bool:
-        """Make the connection that of a client, if it is nobody's yet; return whether it is the client's."""
+        """Give the connection to a client if nobody has it yet; return whether this client has it."""
         client = _identity(ctx)
         if self._first is None:
             self._first = client
@@ -142,17 +141,17 @@ class Connection:
             self._clients.add(client[0])
 
     def client_has_gone(self, ctx: Ctx) -> None:
-        """Take note that the connection of a client before 2026-07-28 to the gateway has ended."""
+        """Note that a client's connection to the gateway has ended."""
         self._clients.discard(_identity(ctx)[0])
 
     @property
     def is_of_one(self) -> bool:
-        """Whether it belongs to a client of a version before 2026-07-28, which keeps it while connected."""
+        """Whether it belongs to one client before 2026-07-28, as long as that is connected."""
         return self._first is not None and self._first[1] is not None
 
     @property
     def is_left(self) -> bool:
-        """Whether it was that of such a client, and all who have used it are gone."""
+        """Whether it belonged to one such client, and every client that has used it is gone."""
         return self.is_of_one and not self._clients and self.is_idle
 
     @property
@@ -163,7 +162,7 @@ class Connection:
     # --- what is sent and heard ------------------------------------------------------------------------
 
     async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
-        """Send a request; what the server asks meanwhile is asked of the client of a request in front.
+        """Send a request, and pass the server's questions meanwhile on to the client in front.
 
         Args:
             ctx: of the request in front; None if there is none.
@@ -284,6 +283,6 @@ class Connection:
 
 
 def _identity(ctx: Ctx) -> tuple[Hashable, object | None]:
-    """Return what `client_of` does; of a client that has said nothing of itself, what equals nothing else."""
+    """Return what identifies a client, as `client_of` does; a client without a handshake equals no other."""
     is_known = is_modern(ctx.protocol_version) or ctx.session.client_params is not None
     return client_of(ctx) if is_known else (object(), None)

@@ -231,7 +231,7 @@ class ResourceWatcher:
 
 
 class Watches:
-    """The resources that clients watch; by each connection, a server is asked only once for each resource.
+    """The resources that clients watch; each connection asks its server only once for each resource.
 
     Args:
         tell: tells a client that a resource may have changed.
@@ -248,7 +248,7 @@ class Watches:
         return len(self._known)
 
     def clients(self, connection: Connection, uri: str) -> set[Hashable]:
-        """Return the clients that are to hear what is said by a connection of a change of a resource."""
+        """Return the clients to tell about a change of a resource that a connection has reported."""
         known = self._known.get((connection, uri))
         return set() if known is None else {watcher.client for watcher in known.watchers}
 
@@ -352,7 +352,7 @@ class Watches:
     # --- connections that end ----------------------------------------------------------------------
 
     def move(self, before: Connection, made: Connection, group: TaskGroup) -> None:
-        """Ask by a connection that stands in for another one to report the same changes."""
+        """Watch the same resources on a connection that replaces another one."""
         for known in self._by(before):
             self._drop(known)
             watchers = dict(known.watchers)
@@ -396,7 +396,7 @@ class Watches:
                 return
 
     def lost(self, link: Link, connection: Connection, group: TaskGroup) -> None:
-        """Have a connection that has ended opened anew if clients watch by it: they may ask nothing else."""
+        """Open a connection again if clients watch resources on it: they may send nothing that would."""
         watched = self._by(connection)
         if watched and not link.was_ended(connection):
             retry = watched[0].retry_to_open

@@ -22,8 +22,8 @@ from ...tools import Progress, skip
 from ..mcp_client import ToolList, check_there, checked_answer, for_the_model, listing_of, progress_to
 from ..mcp_connection import certificates, over_http
 from ..mcp_judging import JudgedSession, unreadable
+from .asking import answered_request
 from .forwarding import GoneError, driven, sendable
-from .messages import answered_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -274,7 +274,7 @@ async def tools_of(link: Link) -> Listing:
 
 
 class BehindTools(ToolList):
-    """Where the tools of one server come from: a call takes the connection that the client in front needs.
+    """List and call the tools of one server, by the connection that the client in front needs.
 
     Args:
         link: to the server.
@@ -302,11 +302,11 @@ class BehindTools(ToolList):
         return await tools_of(self._link)
 
     def whose(self) -> str:
-        """Return the server, for messages."""
+        """Return how messages name the server."""
         return f"the server {quote(self._link.name)}"
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
-        """Have it logged that a tool is left out because another one has its name, and whose that is."""
+        """Log that a tool is left out because another one has its name, and which server has that one."""
         del error  # which names functions of Python
         owner = self._owner(name)
         _LOG.warning(
@@ -361,7 +361,7 @@ class BehindTools(ToolList):
 
 
 def _failure(error: MCPError | ValidationError, ctx: Ctx | None, name: str, state: str | None) -> Exception:
-    """Return an error of a server as whoever called a tool gets it.
+    """Return the error that the caller of a tool gets for an error of its server.
 
     Args:
         error: of the server, or that it gave no answer.

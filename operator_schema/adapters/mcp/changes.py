@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import weakref
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
@@ -19,7 +17,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from ...execution import current_backend
-from .content import is_modern
+from .generations import PerClient, client_of, connected_client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -30,10 +28,7 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["ChangeBus", "PerClient", "client_of", "listening"]
-
-
-T = TypeVar("T")
+__all__ = ["ChangeBus", "listening"]
 
 MOST_WAITING = 1000
 """The most different changes that wait for one client."""
@@ -41,62 +36,9 @@ MOST_WAITING = 1000
 MOST_SUBSCRIPTIONS = 1000
 """The most resources to which one client before 2026-07-28 may subscribe."""
 
-_MOST_CLIENTS = 10_000
-
 _ANYBODY = object()
 listening: ContextVar[Hashable] = ContextVar("operator_schema_mcp_listening", default=_ANYBODY)
 """The client that subscribes in this task, as `client_of` identifies it."""
-
-
-def client_of(ctx: Ctx) -> tuple[Hashable, object | None]:
-    """Return what identifies a client, and the object that lives as long as its connection.
-
-    From 2026-07-28 on, requests over HTTP belong to no connection: clients with the same name, address and
-    token then count as one, and the second value is None.
-    """
-    if not is_modern(ctx.protocol_version):
-        client = ctx.session.client_params  # one object for each connection, as long as it lasts
-        return id(client), client
-    request: Any = ctx.request
-    if request is None:  # standard input and output, where a server has one client
-        return None, None
-    said = (ctx.meta or {}).get(types.CLIENT_INFO_META_KEY)
-    name = json.dumps(said, sort_keys=True, default=str)
-    address = getattr(getattr(request, "client", None), "host", None)
-    return (name, address, request.headers.get("authorization")), None
-
-
-class PerClient(Generic[T]):
-    """One value for each client of a server, as long as it is connected.
-
-    Args:
-        make: makes the value for a client, from what identifies it.
-    """
-
-    __slots__ = ("__weakref__", "_make", "_values")
-
-    def __init__(self, make: Callable[[Hashable], T]) -> None:
-        self._make = make
-        self._values: dict[Hashable, tuple[weakref.ref[Any] | None, T]] = {}
-
-    def of(self, ctx: Ctx) -> T:
-        """Return the value of a client; if too many clients never say that they end, the oldest goes."""
-        key, alive = client_of(ctx)
-        reference, value = self._values.get(key, (None, None))
-        if value is not None and (None if reference is None else reference()) is alive:
-            return value
-        made = self._make(key)
-        values = self._values
-        gone = None if alive is None else weakref.ref(alive, lambda _: values.pop(key, None))
-        values[key] = gone, made
-        if len(values) > _MOST_CLIENTS:
-            oldest = next((one for one, (held, _) in values.items() if held is None), None)
-            values.pop(oldest, None)
-        return made
-
-    def values(self) -> list[T]:
-        """Return the values of all clients."""
-        return [value for _, value in [*self._values.values()]]
 
 
 class _Subscriber:
@@ -126,7 +68,7 @@ class _Subscriber:
 
 
 class ChangeBus:
-    """Tells clients of both generations, in any number of event loops, what has changed.
+    """Tell clients of both generations, in any number of event loops, what has changed.
 
     Clients from 2026-07-28 on ask for changes with `subscriptions/listen`: this is the `SubscriptionBus` of
     `ListenHandler`. Earlier clients get notifications on their connection.
@@ -177,8 +119,8 @@ class ChangeBus:
 
         It runs until the connection ends: the SDK then cancels what the connection has started.
         """
-        client = ctx.session.client_params
-        if client is None or is_modern(ctx.protocol_version) or id(client) in self._connections:
+        client = connected_client(ctx)
+        if client is None or id(client) in self._connections:
             return
         due = anyio.Event()
         waiting: dict[ServerEvent, None] = {}

@@ -18,8 +18,8 @@ from ...immutable import Value
 from ...message_text import clip, count_of, escape, no_such_prefix
 from ...rounds import HookError, Reject, StoreError, ToolSearch, call_text
 from ...tools import RawCall, WholeContext, document_tool, skip
+from .asking import answer_to_ask, ask
 from .behind_tools import current_request
-from .messages import answer_to_ask, ask
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -139,7 +139,7 @@ def _run_tool(executor: Executor, session: CodeSession) -> Tool[..., Any]:
 
 @contextmanager
 def _calls_from_within() -> Generator[None]:
-    """Show a gateway that the client doesn't call the tools, so that they don't get its answers to us."""
+    """Mark calls as made by a program, so that a gateway doesn't give them the client's answers to us."""
     ctx = current_request.get()
     token = current_request.set(None if ctx is None else replace(ctx, params=None))
     try:
@@ -245,7 +245,7 @@ class _ClientProgram:
         return _Question("\n\n".join([head, *shown, *later]), len(shown), self._state(run, len(shown)))
 
     async def _text(self, call: WaitingCall) -> str:
-        """Write a call like one that the client makes itself: decoded, and with the changes of hooks."""
+        """Describe a call as if the client had made it itself: decoded, and with the changes of hooks."""
         raw = RawCall(f"call_{call.number}", call.name, call.arguments)
         work = self._executor.registry.toolset.offer().round([raw])
         seen: list[ToolCall[Any]] = []

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import quote
 
 import mcp_types as types
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ...introspect.node_kinds import json_types_of
 from ...json_values import without_surrogates
@@ -16,6 +15,7 @@ from ...schema.current_draft import in_current_draft
 from ...schema.dialect_writing import CannotSay
 from ...schema.root_composition import uncomposed
 from ...tools import ERROR, NO_OUTPUT, Audio, File, Image, Text, items_of, write_base64, write_log
+from .generations import is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,6 @@ __all__ = [
     "described",
     "hints_of",
     "holds_native",
-    "is_modern",
     "is_of_anthropic",
     "native_answer",
     "native_classes",
@@ -60,11 +59,6 @@ def checked_structured(value: Any) -> Structured:
     return found
 
 
-def is_modern(protocol_version: str) -> bool:
-    """Return whether requests carry their own version, without a handshake: 2026-07-28 and later."""
-    return protocol_version in MODERN_PROTOCOL_VERSIONS
-
-
 def output_of(tool: Tool[..., Any], structured: Structured) -> StructuredOutput | None:
     """Return how the results of a tool become data; None if they are only text."""
     if structured == "none":
@@ -76,7 +70,7 @@ def output_of(tool: Tool[..., Any], structured: Structured) -> StructuredOutput 
 def described(
     tool: Tool[..., Any], _: object, /, *, structured: Structured, protocol_version: str
 ) -> types.Tool:
-    """Return the definition of a tool for a client, whatever runs its calls.
+    """Return the definition of a tool for a client.
 
     Args:
         tool: as the model sees it.

@@ -16,10 +16,10 @@ from pydantic import BaseModel, ValidationError
 
 from ...execution import person_answers
 from ...message_text import clip, said_by
-from .changes import PerClient
-from .content import is_modern
+from .asking import PatientSession
 from .gateway_chain import CAPABILITIES, path_in, with_path
-from .messages import LEVELS, PatientSession
+from .generations import connected_client, is_modern
+from .messages import LEVELS, LogLevels
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable, Iterable
@@ -71,7 +71,7 @@ class Fronts:
     Attributes:
         id: of the gateway, for others that it may reach, and that may reach it.
         contexts: of the clients before 2026-07-28 that may be asked at any time.
-        levels: the level of log records that such a client has asked for, as the only item, or none.
+        levels: which log records they want.
     """
 
     __slots__ = ("_gone", "_met", "contexts", "id", "levels")
@@ -81,12 +81,12 @@ class Fronts:
         self.id = os.urandom(8).hex()
         self._met: dict[int, object] = {}  # by `id`, which no other client gets as long as it is kept here
         self.contexts: dict[Hashable, Ctx] = {}
-        self.levels: PerClient[list[types.LoggingLevel]] = PerClient(lambda _: [])
+        self.levels = LogLevels()
 
     def meet(self, ctx: Ctx) -> None:
-        """Take note of the client of a request, so that it is known when its connection has ended."""
-        client = ctx.session.client_params
-        if client is None or is_modern(ctx.protocol_version) or id(client) in self._met:
+        """Remember the client of a request, to notice when its connection ends."""
+        client = connected_client(ctx)
+        if client is None or id(client) in self._met:
             return
         self._met[id(client)] = client
 
@@ -103,11 +103,10 @@ class Fronts:
 
     def wants(self, ctx: Ctx, level: types.LoggingLevel) -> bool:
         """Return whether the client of a request wants log records of a level."""
-        if is_modern(ctx.protocol_version):
-            least: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
-            return least in LEVELS and LEVELS.index(level) >= LEVELS.index(least)
-        known = self.levels.of(ctx)
-        return not known or LEVELS.index(level) >= LEVELS.index(known[0])
+        least = self.levels.of(ctx)
+        if least is None:
+            return not is_modern(ctx.protocol_version)
+        return LEVELS.index(level) >= LEVELS.index(least)
 
     def page_params(
         self, ctx: Ctx | None, params: types.PaginatedRequestParams | None
@@ -123,15 +122,13 @@ class Fronts:
         return types.PaginatedRequestParams(cursor=cursor, _meta=cast("Any", with_path(None, path)))
 
     def meta(self, ctx: Ctx | None) -> Any:
-        """Return what a server from 2026-07-28 on is to know: what the client can do, which logs it wants."""
+        """Return the client's capabilities and log level, under `_meta` for a server from 2026-07-28 on."""
         if ctx is None:
             return None
         can = ctx.session.client_capabilities or types.ClientCapabilities()
-        level: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
-        if not is_modern(ctx.protocol_version):
-            level = next(iter(self.levels.of(ctx)), "info")
+        level = self.levels.of(ctx, unless_set="info")
         said = {CAPABILITIES: can.model_dump(by_alias=True, mode="json", exclude_none=True)}
-        return {**said, types.LOG_LEVEL_META_KEY: level} if level in LEVELS else said
+        return said if level is None else {**said, types.LOG_LEVEL_META_KEY: level}
 
 
 class Asker:
@@ -146,8 +143,7 @@ class Asker:
 
     def __init__(self, ctx: Ctx) -> None:
         self.ctx = ctx
-        client = ctx.session.client_params
-        self.client = id(self if client is None or is_modern(ctx.protocol_version) else client)
+        self.client = id(connected_client(ctx) or self)
         self._context = copy_context()
 
     def stop_clock(self, until: ExitStack) -> None:
@@ -175,7 +171,7 @@ class ForwardedQuestion:
         self._scope = anyio.CancelScope()
 
     def end_request(self, asker: Asker) -> None:
-        """Take note that a request is over."""
+        """Note that a request is over."""
         if asker in self._requests:
             self._requests.remove(asker)
             if not self._requests:
@@ -287,7 +283,7 @@ def refused(reason: str) -> types.ErrorData:
 
 
 class GoneError(MCPError):
-    """A server gave no answer, in the gateway's own words: which server, and what a caller can do."""
+    """A server gave no answer; the message says which server, and what a caller can do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(types.INTERNAL_ERROR, message)
@@ -297,7 +293,7 @@ class GoneError(MCPError):
 
 
 def sendable(answer: M, name: str) -> M:
-    """Return what a server sent, if it can be passed on.
+    """Return an answer of a server after checking that it can be passed on.
 
     Args:
         answer: of the server.

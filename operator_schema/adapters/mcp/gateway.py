@@ -30,10 +30,9 @@ from .behind_tools import (
     servers_behind,
     tools_of,
 )
-from .changes import PerClient, client_of
-from .content import is_modern
 from .forwarding import Fronts, driven, not_listed, reason_of, sendable
 from .gateway_chain import check_depth, is_circle, path_in, with_path, without_path
+from .generations import PerClient, client_of, connected_client
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
 
@@ -67,7 +66,7 @@ _SECONDS_UNTOLD = 5.0
 
 
 class Gateway:
-    """Combine several servers into one, with their tools, whose arguments are checked, and all else.
+    """Combine several servers into one that offers all they have, and checks the arguments of tools.
 
     `async with Gateway(servers) as gateway:` connects to them, and `gateway.server()` makes the server.
 
@@ -84,6 +83,10 @@ class Gateway:
 
     Attributes:
         registry: the tools of all servers, which changes when theirs change.
+        links: one for each server, with its connections.
+        fronts: the clients in front.
+        owners: which server has which resource and prompt.
+        watched: the resources that clients watch.
 
     Raises:
         SchemaError: the value of an option has the wrong type.
@@ -107,17 +110,17 @@ class Gateway:
         self._servers = servers_behind(servers)
         self._is_alone = not isinstance(servers, Mapping)
         self._seconds, self._options, self._unreachable = seconds, options, unreachable
-        self._fronts = Fronts(self._client_has_gone)
+        self.fronts = Fronts(self._client_has_gone)
         self._watchers: PerClient[ResourceWatcher] = PerClient(ResourceWatcher)
         self._stack = AsyncExitStack()
         self._group: TaskGroup
-        self._links: list[Link] = []
+        self.links: list[Link] = []
         self._tools: dict[Link, list[ServerTools]] = {}
         self._paths: dict[Link, dict[str, tuple[str, ...]]] = {}  # through which gateways its tools come
         self._is_stale: dict[Link, bool] = {}  # while tools are listed: whether they changed meanwhile
         self._handlers: list[Handlers] = []
-        self._owners = Owners(self._links, self._prefix, is_alone=self._is_alone)
-        self._watched = Watches(self._tell_updated)
+        self.owners = Owners(self.links, self._prefix, is_alone=self._is_alone)
+        self.watched = Watches(self._tell_updated)
 
     async def __aenter__(self) -> Self:
         """Connect to the servers, and list their tools.
@@ -177,7 +180,7 @@ class Gateway:
                 self._leave_out(link, found)
             else:
                 self._offer(link, found)
-        if not self._links:
+        if not self.links:
             message = "none of the servers behind the gateway can be reached"
             raise ConnectionError(message)
 
@@ -227,18 +230,18 @@ class Gateway:
         return Link(
             name,
             behind.source,
-            self._fronts,
+            self.fronts,
             self._group,
             self._heard,
             self._reopened,
-            lambda link, connection: self._watched.lost(link, connection, self._group),
+            lambda link, connection: self.watched.lost(link, connection, self._group),
             self._seconds if behind.seconds is None else behind.seconds,
             says_name=len(self._servers) > 1,
         )
 
     def _offer(self, link: Link, listing: Listing) -> None:
         """Offer the tools of a server, and follow its changes."""
-        self._links.append(link)
+        self.links.append(link)
         if link.capabilities.tools is not None:
             self._tools[link] = self._tools_behind(link)
             self._take(link, listing)
@@ -268,7 +271,7 @@ class Gateway:
             for tools in found
             if name in tools.originals and (path := self._paths[link].get(tools.originals[name]))
         ]
-        return (self._fronts.id, *(there[0] if there else ()))
+        return (self.fronts.id, *(there[0] if there else ()))
 
     def _owner_of(self, name: str) -> str | None:
         """Return the name of the server that a tool belongs to; None if there is no such tool."""
@@ -310,7 +313,7 @@ class Gateway:
         Raises:
             RuntimeError: the gateway hasn't been opened, so nobody knows what the servers offer.
         """
-        if not self._links:
+        if not self.links:
             message = "the gateway isn't open yet: write async with gateway, and call gateway.server() inside"
             raise RuntimeError(message)
         self._handlers.append(own)
@@ -334,10 +337,10 @@ class Gateway:
             case types.PromptListChangedNotification():
                 self._tell(PromptsListChanged())
             case types.ResourceListChangedNotification():
-                self._owners.resources_changed(link)
+                self.owners.resources_changed(link)
                 self._tell(ResourcesListChanged())
             case types.ResourceUpdatedNotification(params=params):
-                for client in self._watched.clients(connection, str(params.uri)):
+                for client in self.watched.clients(connection, str(params.uri)):
                     self._tell_updated(str(params.uri), client)
             case _:
                 pass
@@ -346,23 +349,23 @@ class Gateway:
         """Ask on a new connection for everything that was asked for on the one before."""
         if made is link.home:
             self._refresh_soon(link)
-            self._owners.resources_changed(link)
-        self._watched.move(before, made, self._group)
+            self.owners.resources_changed(link)
+        self.watched.move(before, made, self._group)
 
     def _client_has_gone(self, ctx: Ctx) -> None:
         """Clean up after a client before 2026-07-28 whose connection has ended."""
         self.unwatch(self._watchers.of(ctx))
-        for link in self._links:
+        for link in self.links:
             link.client_has_gone(ctx)
 
     def prepare_soon(self, ctx: Ctx) -> None:
         """Open the connections that a new client needs, before its first request if there is time."""
 
         async def prepare() -> None:
-            for link in self._links:
+            for link in self.links:
                 with suppress(MCPError):  # each request says so
                     connection = await link.shared_connection(ctx)
-                    if len(self._fronts.contexts) == 1:  # so it can only be this client who is asked
+                    if len(self.fronts.contexts) == 1:  # so it can only be this client who is asked
                         await connection.tell_of_roots(ctx)
 
         self._group.start_soon(prepare)
@@ -431,16 +434,16 @@ class Gateway:
         Raises:
             MCPError: no server has it, its server announces no changes, or too many are watched.
         """
-        link = await self._owners.of_uri(ctx, uri)
+        link = await self.owners.of_uri(ctx, uri)
         connection = await link.connection(ctx)
         if not connection.is_modern:  # otherwise it only answers requests
             connection.note_client(ctx)
-        self._fronts.meet(ctx)
-        await self._watched.add(link, connection, ctx, uri, watcher, self._group)
+        self.fronts.meet(ctx)
+        await self.watched.add(link, connection, ctx, uri, watcher, self._group)
 
     def unwatch(self, watcher: ResourceWatcher, uri: str | None = None) -> None:
         """Stop watching one resource, or all of them."""
-        self._watched.remove(watcher, uri, self._group)
+        self.watched.remove(watcher, uri, self._group)
 
 
 class _Front:
@@ -453,10 +456,9 @@ class _Front:
 
     def __init__(self, gateway: Gateway, own: Handlers) -> None:
         self._gateway, self._own, self._page_size = gateway, own, own.page_size
-        self._fronts = gateway._fronts  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # its other half
-        links = gateway._links  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
-        self._links, self._said = links, [link.capabilities for link in links]
-        self._owners = gateway._owners  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
+        self.fronts = gateway.fronts
+        self.links, self._said = gateway.links, [link.capabilities for link in gateway.links]
+        self.owners = gateway.owners
 
     def handlers(self) -> dict[str, Any]:
         """Return handlers for what any server behind the gateway has, by the names of options of `Server`."""
@@ -484,7 +486,7 @@ class _Front:
             found.append(("resources/subscribe", types.SubscribeRequestParams, self.subscribe))
             found.append(("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe))
         # A server from 2026-07-28 on may log without saying so before.
-        if any(one.logging for one in self._said) or any(link.home.is_modern for link in self._links):
+        if any(one.logging for one in self._said) or any(link.home.is_modern for link in self.links):
             found.append(("logging/setLevel", types.SetLevelRequestParams, self.set_level))
         return found
 
@@ -498,15 +500,15 @@ class _Front:
 
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
         """Tell a client before 2026-07-28 of changes while it is connected."""
-        client = ctx.session.client_params
-        if client is None or is_modern(ctx.protocol_version) or id(client) in self._fronts.contexts:
+        client = connected_client(ctx)
+        if client is None or id(client) in self.fronts.contexts:
             return
-        self._fronts.contexts[id(client)] = ctx
+        self.fronts.contexts[id(client)] = ctx
         try:
             self._gateway.prepare_soon(ctx)
             await self._own.initialized(ctx, params)
         finally:
-            self._fronts.contexts.pop(id(client), None)
+            self.fronts.contexts.pop(id(client), None)
 
     async def list_tools(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
@@ -554,14 +556,14 @@ class _Front:
 
     async def _page(self, ctx: Ctx, kind: str, params: Any) -> tuple[list[Any], str | None]:
         # A request that has come through this gateway before goes in a circle.
-        is_back = is_circle(path_in(ctx.meta), [self._fronts.id])
-        found = {} if is_back else await self._owners.listed(ctx, kind)
+        is_back = is_circle(path_in(ctx.meta), [self.fronts.id])
+        found = {} if is_back else await self.owners.listed(ctx, kind)
         return page_of(found, params, self._page_size, kind.replace("_", " "))
 
     async def read_resource(self, ctx: Ctx, params: types.ReadResourceRequestParams) -> Any:
         """Read a resource of the server that has it."""
         uri = params.uri
-        link = await self._owners.of_uri(ctx, uri)
+        link = await self.owners.of_uri(ctx, uri)
 
         async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
             return await session.read_resource(uri, allow_input_required=True, **more)
@@ -570,7 +572,7 @@ class _Front:
 
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
         """Get a prompt of the server that has it."""
-        link, name = await self._owners.of_prompt(ctx, params.name)
+        link, name = await self.owners.of_prompt(ctx, params.name)
 
         async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
             return await session.get_prompt(name, params.arguments, allow_input_required=True, **more)
@@ -597,10 +599,10 @@ class _Front:
         """Complete an argument by the server that has the prompt or the template."""
         ref = params.ref
         if isinstance(ref, types.PromptReference):
-            link, name = await self._owners.of_prompt(ctx, ref.name)
+            link, name = await self.owners.of_prompt(ctx, ref.name)
             ref = ref.model_copy(update={"name": name})
         else:
-            link = await self._owners.of_uri(ctx, ref.uri)
+            link = await self.owners.of_uri(ctx, ref.uri)
         meta = link.fronts.meta(ctx)
         request = types.CompleteRequest(params=params.model_copy(update={"ref": ref, "meta": meta}))
         found = await link.request(ctx, lambda session: session.send_request(request, types.CompleteResult))
@@ -640,10 +642,10 @@ class _Front:
 
     async def set_level(self, ctx: Ctx, params: types.SetLevelRequestParams) -> types.EmptyResult:
         """Remember which log records a client wants, and ask the servers for them."""
-        self._fronts.levels.of(ctx)[:] = [params.level]
+        self.fronts.levels.set(ctx, params.level)
         if self._own.log is not None:
             await self._own.log.set_level(ctx, params)
-        for link in self._links:
+        for link in self.links:
             await link.set_level()
         return types.EmptyResult()
 

@@ -81,7 +81,7 @@ def _listed(text: str) -> list[str]:
 
 
 def note_gateways_above(opening: types.JSONRPCRequest | None) -> None:
-    """Take note of gateways that the first request to this process tells of, and its environment doesn't.
+    """Remember gateways that the first request to this process mentions and its environment doesn't.
 
     Args:
         opening: the request; None if there is none.
@@ -107,7 +107,7 @@ def check_depth() -> None:
 
 
 def started_below(source: Source, file: str = "") -> Source:
-    """Return a server such that, if it is started and is a gateway, it knows of the gateways above it.
+    """Return a server that learns of the gateways above it, if it is a command that starts a gateway.
 
     Args:
         source: as for `Gateway`; what isn't a command stays as it is.
@@ -147,12 +147,12 @@ def is_circle(through: Collection[str], path: Collection[str]) -> bool:
 
 
 def with_path(meta: Any, path: Sequence[str]) -> dict[str, Any]:
-    """Return what stands under `_meta` of a request or a tool, with ids of gateways."""
+    """Return the `_meta` of a request or a tool with ids of gateways added."""
     return {**(meta or {}), _PATH: [*path][-_MOST_IDS:]}
 
 
 def without_path(tool: types.Tool) -> types.Tool:
-    """Return a tool without what gateways say of it to each other."""
+    """Return a tool without ids of gateways under its `_meta`."""
     if _PATH not in (tool.meta or {}):
         return tool
     meta = {key: value for key, value in (tool.meta or {}).items() if key != _PATH}
@@ -163,7 +163,7 @@ def without_path(tool: types.Tool) -> types.Tool:
 
 
 def marked(source: Source, ended: Callable[[], object]) -> AbstractAsyncContextManager[Any]:
-    """Return a transport to a server, in which requests say what is in front of it.
+    """Return a transport to a server that adds to requests what is in front of the server.
 
     That is what the client can do, and to a server that is started, how many gateways there are.
 
@@ -183,7 +183,7 @@ def marked(source: Source, ended: Callable[[], object]) -> AbstractAsyncContextM
 
 
 class _ServerMessages(MessageStream):
-    """A stream of messages from a server, of whose end somebody hears.
+    """A stream of messages from a server that reports its end.
 
     Args:
         inner: the stream.
@@ -203,7 +203,7 @@ class _ServerMessages(MessageStream):
 
 
 class _Marked(MessageStream):
-    """A stream of messages to a server, in which what is in front of it gets its place.
+    """A stream of messages to a server that adds what is in front of the server.
 
     Args:
         inner: the stream.

@@ -32,7 +32,8 @@ from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, INFO, RawCall, ToolResult, write_log
 from ..base import Adapter, Runner
 from ..conversions import change_line
-from .changes import ChangeBus, PerClient, client_of, listening
+from .asking import ElicitedConfirmation, PatientSession
+from .changes import ChangeBus, listening
 from .content import (
     checked_structured,
     content_of,
@@ -46,14 +47,16 @@ from .content import (
     structured_content,
     without_composition,
 )
-from .messages import ClientLog, ElicitedConfirmation, PatientSession, with_messages
+from .generations import PerClient, client_of
+from .messages import ClientLog, with_messages
 from .resources_and_prompts import OWN_RESULTS, Documents, page_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeAlias
 
     from mcp.server.models import InitializationOptions
+    from starlette.applications import Starlette
 
     from ...errors import ToolError
     from ...execution import Confirm, OnProgress
@@ -68,6 +71,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Handlers", "ToolServer", "answer_of", "call", "handlers", "server", "server_of"]
 
+
+_promised: ContextVar[Tool[..., Any] | None] = ContextVar("operator_schema_mcp_silent", default=None)
+"""The tool whose call in this task is answered in a form that has no place for messages before the result."""
 
 _UNANSWERED = "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do"
 
@@ -130,7 +136,7 @@ class Handlers:
         self.changes.tools_changed()
 
     def replace_documents(self, resources: Resources | None, prompts: Prompts | None) -> None:
-        """Have other resources and prompts from now on, and tell the clients, if `documents_change`.
+        """Offer other resources and prompts from now on, and tell the clients, if `documents_change`.
 
         Args:
             resources: as for `handlers`.
@@ -177,17 +183,21 @@ class Handlers:
         Raises:
             MCPError: as the tool raised it, or the context of the call can't be made.
         """
-        runner, host = self._runner, _patient(ctx)
-        context, params = self._context_of(ctx), _with_sent_text(params)
+        runner, context, params = self._runner, self._context_of(ctx), _with_sent_text(params)
         sent_name = None
         tool = _enabled(runner.executor.registry, params.name, context)
         if tool is None:
             sent_name, params = _named(runner.executor, params, context)
             tool = _enabled(runner.executor.registry, params.name, context)
+        promised = _promised.get()
+        if promised is not None:
+            _promised.set(None)  # it is about no call that the tool itself makes, in this process
+            if promised is not tool:
+                raise MCPError(types.INTERNAL_ERROR, "the tools have just changed: send the call again")
         refused = None if tool is None else _refused_text(tool, params)
         if refused is not None:
             return answer_of(refused, None, ctx.protocol_version)
-        result = await self._called(runner, tool, params, ctx, host, context, sent_name)
+        result = await self._called(runner, tool, params, ctx, context, sent_name)
         if isinstance(result, types.InputRequiredResult):
             return result
         if tool is None:
@@ -202,6 +212,24 @@ class Handlers:
             return cut_answer(tool.name, made, inf if most is None else most, declares_data=declares_data)
         return made or answer_of(result, self._output_of(tool), ctx.protocol_version)
 
+    def silent_tool(self, params: Mapping[Any, Any]) -> Tool[..., Any] | None:
+        """Return the tool of a call that can't send the client anything before its result; None otherwise.
+
+        Args:
+            params: of the request, as the client sent them.
+        """
+        runner = self._runner
+        executor, name, meta = runner.executor, params.get("name"), params.get("_meta")
+        # Code of yours that can reach the session of the client may send whatever it likes.
+        if self.log or callable(runner.context) or executor.has_hooks or type(executor) is not Executor:
+            return None
+        if not isinstance(name, str) or name not in executor.registry:
+            return None
+        tool = executor.registry[name]
+        is_quiet = not tool.takes_progress or not is_object(meta) or "progressToken" not in meta
+        others = len(tool.injected) - tool.takes_progress
+        return tool if is_quiet and not others and not runner.may_wait(tool) else None
+
     async def run_document(
         self, function: Tool[..., Any], params: types.CallToolRequestParams, ctx: Ctx
     ) -> ToolResult | types.InputRequiredResult:
@@ -210,10 +238,10 @@ class Handlers:
         Raises:
             MCPError: as the function raised it, or the context can't be made.
         """
-        own, host = self._runner, _patient(ctx)
+        own = self._runner
         executor = own.executor.for_function(function, native_results=OWN_RESULTS)
         runner = Runner(executor, own.context, own.confirm, own.own)
-        return await self._called(runner, function, params, ctx, host, runner.context_of(host))
+        return await self._called(runner, function, params, ctx, runner.context_of(ctx))
 
     async def _called(
         self,
@@ -221,7 +249,6 @@ class Handlers:
         tool: Tool[..., Any] | None,
         params: types.CallToolRequestParams,
         ctx: Ctx,
-        host: Ctx,
         context: Mapping[Any, Any],
         sent_name: str | None = None,
     ) -> ToolResult | types.InputRequiredResult:
@@ -231,7 +258,7 @@ class Handlers:
             runner,
             tool,
             params,
-            host,
+            ctx,
             request=ctx,
             confirmation=self._confirmation,
             report=ctx.session.report_progress,
@@ -268,9 +295,11 @@ class Handlers:
 
     def _context_of(self, ctx: Ctx) -> Mapping[Any, Any]:
         """Return the context of a call."""
-        is_search = isinstance(self.executor.registry, ToolSearch)
-        more = {FoundTools: self._found.of(ctx)} if is_search else None
-        return self._runner.context_of(_patient(ctx), more)
+        runner = self._runner
+        if isinstance(runner.executor.registry, ToolSearch):
+            return runner.context_of(ctx, {FoundTools: self._found.of(ctx)})
+        # A function of your program is called for each call, and an error of its own ends the call.
+        return runner.context_of(ctx) if callable(runner.context) else runner.context_when_needed(ctx)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of a tool, None if there is no such tool: for `get_tool_input_schema`."""
@@ -383,6 +412,7 @@ def _patient(ctx: Ctx) -> Ctx:
 
 
 def _own(ctx: Ctx) -> Mapping[Any, Any]:
+    ctx = _patient(ctx)
     own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
     state: Any = ctx.lifespan_context
     if state is not None and type(state) is not dict:
@@ -403,7 +433,7 @@ def _careful(context: Context | None) -> Context | None:
     """Return the given context; if it is a function, one that logs failures and hides them from clients."""
     if context is None or isinstance(context, Mapping):
         return cast("Context | None", context)
-    return partial(_called, context)
+    return lambda ctx: _called(context, _patient(ctx))
 
 
 def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
@@ -489,7 +519,8 @@ async def call(
         return _outcome(call_id, params.name, runner.run(params.name, params.arguments, host, **options))
 
     reports = tool is not None and tool.takes_progress
-    result = await with_messages(run, report if reports else None, listen)
+    speaks = reports or listen is not None
+    result = await (with_messages(run, report if reports else None, listen) if speaks else run(None))
     return result if asked is None or asked.question is None else asked.question
 
 
@@ -510,7 +541,7 @@ async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult
 
 
 def _sendable(error: MCPError) -> MCPError:
-    """Return an error of the protocol without what can't be written, which would end the connection."""
+    """Return an error of the protocol without data that can't be written: they would end the connection."""
     data = error.error.data
     try:
         json.dumps(data, ensure_ascii=False).encode()
@@ -549,16 +580,49 @@ Before 2.3 it lists all tools for that.
 """
 
 
+_FIXED_FORM = ("json_response", "stateless_http", "event_store")
+"""Options of the SDK that decide by themselves how calls are answered."""
+
+
 class ToolServer(Server[Any]):
-    """A server that tells clients before 2026-07-28 whether its tools may change.
+    """A low-level server with `Handlers`, which it also has as an attribute.
 
     Attributes:
         handlers: answer the requests; `app.handlers.resource_updated(uri)` announces a change.
         announced: the changes that these clients hear of.
+        own_middleware: what the SDK and this module have installed.
     """
 
     handlers: Handlers
     announced: NotificationOptions = NotificationOptions()
+    own_middleware: Sequence[Any] = ()
+
+    def streamable_http_app(self, **options: Any) -> Starlette:
+        """Return an ASGI application that serves over HTTP.
+
+        A client before 2026-07-28 gets the result of a call as JSON if the call can't send anything before
+        it, as with `json_response=True`; otherwise, or if it takes long, as a stream of events.
+
+        Args:
+            options: those of `mcp.server.lowlevel.Server`.
+        """
+        if any(options.get(name) for name in _FIXED_FORM):
+            return super().streamable_http_app(**options)
+        from .json_answers import JsonAnswers, PerRequest
+
+        form: Any = PerRequest()
+        app = super().streamable_http_app(**{**options, "json_response": form})
+        app.add_middleware(JsonAnswers, form=form, is_silent=self._promises_silence)
+        return app
+
+    def _promises_silence(self, params: Mapping[Any, Any]) -> bool:
+        """Return whether a call sends nothing before its result; then the handler runs only this tool."""
+        entry = self.get_request_handler("tools/call")
+        is_own = entry is not None and entry.handler == self.handlers.call_tool
+        is_alone = is_own and self.middleware == self.own_middleware
+        tool = self.handlers.silent_tool(params) if is_alone else None
+        _promised.set(tool)
+        return tool is not None
 
     def create_initialization_options(
         self,
@@ -653,6 +717,7 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
     made = ToolServer(name, **options)
     made.handlers = own
     made.middleware.append(_let_text_through)
+    made.own_middleware = [*made.middleware]
     made.announced = NotificationOptions(
         tools_changed=may_change, prompts_changed=may_differ, resources_changed=may_differ
     )
@@ -680,7 +745,7 @@ _TEXT: ContextVar[str | None] = ContextVar("_TEXT", default=None)
 async def _let_text_through(ctx: Ctx, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
     """Keep arguments that are text for the handler of `tools/call`; for `Server.middleware`."""
     params = ctx.params
-    if ctx.method != "tools/call" or not is_object(params) or not isinstance(params.get("arguments"), str):
+    if ctx.method != "tools/call" or params is None or not isinstance(params.get("arguments"), str):
         return await call_next(ctx)
     token = _TEXT.set(params["arguments"])
     try:

@@ -14,7 +14,7 @@ from io import BufferedReader, RawIOBase
 from select import select
 from threading import BoundedSemaphore, Condition, Thread, Timer
 from time import monotonic
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import anyio
 import mcp_types as types
@@ -71,7 +71,7 @@ def serve(tools: Tools, /, **options: Any) -> int:
 
 
 def opening_request(source: BufferedReader[Any]) -> tuple[types.JSONRPCRequest | None, BufferedReader[Any]]:
-    """Return the first request of a client, and a stream in which it still stands.
+    """Return the first request of a client, and a stream that still contains it.
 
     Args:
         source: messages are read from it; from now on, only from the stream that is returned.
@@ -96,7 +96,7 @@ def opening_request(source: BufferedReader[Any]) -> tuple[types.JSONRPCRequest |
 
 
 class _After(RawIOBase):
-    """What was taken from a stream, and then the rest of it.
+    """A stream of bytes that were read already, followed by the rest of the stream.
 
     Args:
         taken: bytes that were read from it.
@@ -197,8 +197,8 @@ _SHAPE = (
 )
 
 
-class UnreadableLine:
-    """What is wrong with a line, and the id of the intended request.
+class UnreadableLine(NamedTuple):
+    """A line that isn't a message: what is wrong with it, and the id of the intended request.
 
     Attributes:
         code: the error code of JSON-RPC.
@@ -206,12 +206,9 @@ class UnreadableLine:
         request_id: None if there is none, or it can't be read.
     """
 
-    __slots__ = ("code", "reason", "request_id")
-
-    def __init__(self, code: int, reason: str, request_id: str | int | None = None) -> None:
-        self.code = code
-        self.reason = reason
-        self.request_id = request_id
+    code: int
+    reason: str
+    request_id: str | int | None = None
 
     def answer(self) -> str:
         """Return the line of the answer."""

@@ -191,7 +191,7 @@ def test_a_client_hears_of_what_changes_behind_its_own_connection():
                 before = ann.heard.is_set()
                 await ann.call("write")
                 await ann.hear()
-                return before, len(gateway._watched)
+                return before, len(gateway.watched)
 
     assert anyio.run(main) == (False, 2)
 
@@ -206,14 +206,14 @@ def test_what_is_watched_by_a_connection_that_was_lost_is_watched_by_the_next_on
             async with Person(app) as ann, Person(app) as bob:
                 await ann.call("count")
                 await bob.watch()
-                link = gateway._links[0]
-                lost = next((own.connection for own in link._opened), link.home)
+                link = gateway.links[0]
+                lost = next(iter(link.own_connections), link.home)
                 lost.close()
                 await bob.call("count")
                 await bob.hear()  # it may have missed a change
                 await bob.call("write")
                 await bob.hear()
-                return [connection is lost for connection, _ in gateway._watched._known]
+                return [connection is lost for connection, _ in gateway.watched._known]
 
     assert anyio.run(main) == [False]
 
@@ -231,7 +231,7 @@ def test_the_first_connection_is_opened_anew_for_the_next_client_when_its_own_ha
             for _ in range(3):
                 async with Person(app) as one:
                     found.append(await one.call("ask_user"))
-                await until(lambda: gateway._links[0].home.is_left)
+                await until(lambda: gateway.links[0].home.is_left)
         return found
 
     assert anyio.run(main) == ["accept {}"] * 3
@@ -249,7 +249,7 @@ def test_a_connection_that_clients_shared_is_opened_anew_when_all_of_them_have_g
                 async with Person(app) as bob:
                     shared = await bob.call("ask_user")
                 still = await ann.call("ask_user")
-            await until(lambda: gateway._links[0].home.is_left)
+            await until(lambda: gateway.links[0].home.is_left)
             async with Person(app) as cid:
                 return first, shared, still, await cid.call("ask_user")
 
@@ -263,7 +263,7 @@ def test_a_connection_that_clients_shared_is_opened_anew_when_all_of_them_have_g
 def test_the_first_connection_stays_as_long_as_one_who_has_shared_it_is_there():
     async def main():
         async with Gateway(Servers(most=1)) as gateway:
-            app, home = gateway.server(), gateway._links[0].home
+            app, home = gateway.server(), gateway.links[0].home
             async with Person(app) as bob:
                 async with Person(app) as ann:
                     await ann.call("count")
@@ -291,7 +291,7 @@ def test_the_first_connection_stays_while_the_gateway_asks_by_it_itself():
         nonlocal release
         release = anyio.Event()
         async with Gateway(altered(servers, wait)) as gateway:
-            app, [link] = gateway.server(), gateway._links
+            app, [link] = gateway.server(), gateway.links
             async with Person(app) as ann:
                 await ann.call("count")
             gateway._refresh_soon(link)
@@ -312,13 +312,13 @@ def test_a_connection_that_is_being_opened_again_keeps_its_place(monkeypatch):
 
     async def main():
         async with Gateway(servers) as gateway:
-            app, [link] = gateway.server(), gateway._links
+            app, [link] = gateway.server(), gateway.links
             async with Person(app) as ann, Person(app) as bob, Person(app) as cid:
                 await ann.call("count")
                 await bob.call("count")
-                [own] = link._opened
-                own.connection.close()
-                await own.connection.over()
+                [own] = link.own_connections
+                own.close()
+                await own.over()
                 servers.gate = anyio.Event()
                 async with anyio.create_task_group() as group:
                     group.start_soon(bob.call, "count")
@@ -352,15 +352,15 @@ def test_a_connection_that_a_server_refused_is_tried_again_after_a_while():
 
     async def main():
         async with Gateway(servers) as gateway:
-            app, [link] = gateway.server(), gateway._links
+            app, [link] = gateway.server(), gateway.links
             async with Person(app) as ann, Person(app) as bob:
                 await ann.call("count")
                 tried = await tries(servers, bob, 0, 59, 2, 118, 3)
                 servers.most = 2
                 await anyio.sleep(3600)
                 answer = await bob.call("ask_user")
-                [own] = link._opened
-                own.connection.close()
+                [own] = link.own_connections
+                own.close()
                 servers.most = 1
                 return tried, answer, await tries(servers, bob, 0, 59, 2, 118, 3)
 
@@ -378,7 +378,7 @@ def test_a_connection_of_the_earlier_generation_that_was_refused_is_tried_again_
                 servers.most = 2
                 await anyio.sleep(3600)
                 answer = await ann.call("ask_user")
-                gateway._links[0]._other.close()
+                gateway.links[0].other.close()
                 servers.most = 1
                 return tried, answer, await tries(servers, ann, 0, 59, 2, 118, 3), await ann.call("count")
 
@@ -395,7 +395,7 @@ def test_the_connection_of_the_earlier_generation_is_opened_anew_for_the_next_cl
             for _ in range(2):
                 async with Person(gateway.server()) as one:
                     found.append(await one.call("ask_user"))
-                await until(lambda: gateway._links[0]._other.is_left)
+                await until(lambda: gateway.links[0].other.is_left)
         return found, servers.asked
 
     assert anyio.run(main) == (["accept {}", "accept {}"], 3)
@@ -409,8 +409,8 @@ def test_a_client_that_goes_watches_nothing_of_a_newer_server_any_more():
         async with Gateway(Servers(lacks=NEW)) as gateway:
             async with Person(gateway.server()) as ann:
                 await ann.watch()
-                during = len(gateway._watched)
-            await until(lambda: not len(gateway._watched))
+                during = len(gateway.watched)
+            await until(lambda: not len(gateway.watched))
             return during
 
     assert anyio.run(main) == 1
@@ -419,17 +419,17 @@ def test_a_client_that_goes_watches_nothing_of_a_newer_server_any_more():
 def test_what_two_watch_by_two_connections_is_watched_by_one_that_stands_in_for_the_other():
     async def main():
         async with Gateway(Servers()) as gateway:
-            app, [link] = gateway.server(), gateway._links
+            app, [link] = gateway.server(), gateway.links
             async with Person(app) as ann, Person(app) as bob:
                 await ann.watch()
                 await bob.watch()
-                [own] = link._opened
-                gateway._reopened(link, own.connection, link.home)
+                [own] = link.own_connections
+                gateway._reopened(link, own, link.home)
                 await bob.hear()  # it may have missed a change
                 await ann.call("write")
                 await ann.hear()
                 await bob.hear()
-                return len(gateway._watched)
+                return len(gateway.watched)
 
     assert anyio.run(main) == 1
 
@@ -450,7 +450,7 @@ def test_what_is_watched_by_a_connection_that_ended_for_another_client_is_watche
                 await bob.hear()  # it may have missed a change
                 await bob.call("write")
                 await bob.hear()
-                return found, len(gateway._watched)
+                return found, len(gateway.watched)
 
     (closed, again), watched = anyio.run(main)
     assert closed.startswith("the server server was closed for this client because 1 others use it")
@@ -470,12 +470,12 @@ def test_what_is_watched_moves_to_the_first_connection_if_the_client_gets_that_o
                     async with Person(app) as cid:
                         await cid.call("count")
                         await bob.call("count")  # it is told that its connection was closed
-                await until(lambda: gateway._links[0].home.is_left)
+                await until(lambda: gateway.links[0].home.is_left)
                 await bob.call("count")
                 await bob.hear()  # it may have missed a change
                 await bob.call("write")
                 await bob.hear()
-                return [connection is gateway._links[0].home for connection, _ in gateway._watched._known]
+                return [connection is gateway.links[0].home for connection, _ in gateway.watched._known]
 
     assert anyio.run(main) == [True]
 
@@ -491,8 +491,8 @@ def test_the_connection_of_a_client_that_never_says_that_it_has_begun_ends_with_
                 async with Person(app, lacks=["notifications/initialized"]) as bob:
                     await bob.call("count")
                     await bob.watch()
-                    during = servers.open, len(gateway._watched)
-                await until(lambda: servers.open == 1 and not len(gateway._watched))
+                    during = servers.open, len(gateway.watched)
+                await until(lambda: servers.open == 1 and not len(gateway.watched))
                 return during
 
     assert anyio.run(main) == (2, 1)
@@ -501,7 +501,7 @@ def test_the_connection_of_a_client_that_never_says_that_it_has_begun_ends_with_
 def test_what_a_server_has_is_asked_for_again_after_its_connection_was_lost():
     async def main():
         async with Gateway(Servers()) as gateway, Client(gateway.server(), cache=None) as client:
-            home = gateway._links[0].home
+            home = gateway.links[0].home
             home.close()
             await home.over()
             return (await client.read_resource(URI)).contents[0].text
@@ -555,7 +555,7 @@ def test_clients_that_only_watch_by_a_shared_connection_hear_again_after_its_pro
             await ann.call("write")
             await ann.hear()
             await bob.hear()
-            return ann.times, bob.times, len(gateway._watched), servers.open
+            return ann.times, bob.times, len(gateway.watched), servers.open
 
     assert anyio.run(main) == (2, 2, 1, 1)
 
@@ -624,11 +624,11 @@ def test_a_connection_that_is_opened_again_ends_if_its_client_goes_meanwhile():
                     servers.gate = anyio.Event()
                     await die(servers.ways[1])
                     await until(lambda: servers.asked == 3)
-                await until(lambda: not len(gateway._watched))
+                await until(lambda: not len(gateway.watched))
                 servers.gate.set()
                 await until(lambda: len(servers.ways) == 3)
                 await until(lambda: servers.open == 1)
-                return [own.connection for own in gateway._links[0]._opened]
+                return gateway.links[0].own_connections
 
     assert anyio.run(main) == []
 
@@ -734,19 +734,19 @@ def test_what_is_watched_by_a_connection_that_takes_the_place_of_another_survive
         nonlocal release
         release = anyio.Event()
         async with Gateway(altered(Servers(), refuse)) as gateway:
-            app, [link] = gateway.server(), gateway._links
+            app, [link] = gateway.server(), gateway.links
             async with Person(app) as ann, Person(app) as bob, anyio.create_task_group() as group:
                 await ann.call("count")
                 await bob.watch()
                 group.start_soon(ann.watch)
                 await until(lambda: len(asked) == 2)
-                [own] = link._opened
-                gateway._reopened(link, own.connection, link.home)
+                [own] = link.own_connections
+                gateway._reopened(link, own, link.home)
                 release.set()
                 await bob.hear()
                 await ann.call("write")
                 await bob.hear()
-                return [len(known.watchers) for known in gateway._watched._known.values()], len(asked)
+                return [len(known.watchers) for known in gateway.watched._known.values()], len(asked)
 
     release = None
     assert anyio.run(main) == ([1], 3)
@@ -777,9 +777,9 @@ def test_a_client_cannot_take_what_others_may_watch_and_the_same_resources_count
                 await cid.leave("note://0")
                 assert await watch(cid, 4, 2) == [all_full, watched]
                 await cid.leave("note://3")
-                await until(lambda: len(gateway._watched) == 8)
+                await until(lambda: len(gateway.watched) == 8)
                 assert await watch(cid, 5) == [watched]
-            await until(lambda: not gateway._watched._uris)
+            await until(lambda: not gateway.watched._uris)
 
     anyio.run(main)
 
@@ -824,7 +824,7 @@ def test_a_program_that_ends_after_each_list_of_its_tools_is_not_started_again_f
 
     async def main():
         async with Gateway(listing_once) as gateway:
-            gateway._refresh_soon(gateway._links[0])
+            gateway._refresh_soon(gateway.links[0])
             await anyio.sleep(600)
             assert not gateway._is_stale
             return servers.asked

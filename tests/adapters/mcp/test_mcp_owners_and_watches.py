@@ -176,7 +176,7 @@ def test_why_a_server_cannot_be_reached_is_in_the_log_alone(caplog):
             Gateway({"a": source}) as gateway,
             Client(gateway.server(), mode="legacy", cache=None) as client,
         ):
-            gateway._links[0].home.close()
+            gateway.links[0].home.close()
             with pytest.raises(MCPError) as caught:
                 await client.read_resource("x://a")
             return caught.value.error.message
@@ -270,7 +270,7 @@ def test_of_tools_that_change_only_the_one_that_collides_is_left_out(caplog):
 
     async def main():
         async with Gateway({"a": behind(server(first)), "a_b": behind(server(second))}) as gateway:
-            tools = gateway._tools[gateway._links[0]][0]
+            tools = gateway._tools[gateway.links[0]][0]
             first.unregister("two")
             first.register(named("b_c", "new"))
             await tools.refresh(gateway.registry)
@@ -331,8 +331,8 @@ def test_a_watch_that_fails_counts_for_nobody_who_waits_for_it(monkeypatch, fail
                 async with anyio.create_task_group() as group:
                     group.start_soon(watch, ann)
                     group.start_soon(watch, bob)
-                watched = len(gateway._watched)
-            await until(lambda: not len(gateway._watched))
+                watched = len(gateway.watched)
+            await until(lambda: not len(gateway.watched))
             return sorted(found), watched
 
     assert anyio.run(main) == (said, said.count("subscribed"))
@@ -378,7 +378,7 @@ def test_a_watch_that_fails_on_the_next_connection_is_tried_again_when_its_clien
     async def main():
         async with one_client(begin) as (gateway, client):
             found = [await subscribe(client)]
-            home = gateway._links[0].home
+            home = gateway.links[0].home
             home.close()
             await home.over()
             await client.list_resources()
@@ -401,7 +401,7 @@ def test_a_watch_that_fails_on_the_next_connection_is_tried_again_after_a_while(
     async def main():
         async with one_client(begin) as (gateway, client):
             found = [await subscribe(client)]
-            gateway._links[0].home.close()
+            gateway.links[0].home.close()
             for seconds in (1, 58, 2, 118, 3, 10_000):
                 await anyio.sleep(seconds)
                 found.append(len(begun))

@@ -435,14 +435,13 @@ def test_the_connection_of_a_client_ends_with_it():
                 await ann.call_tool("count", {})
                 async with Client(app, mode="legacy") as bob:
                     await bob.call_tool("count", {})
-                    [link] = gateway._links
-                    [own] = link._opened
-                    connection = own.connection
+                    [link] = gateway.links
+                    [connection] = link.own_connections
                     assert connection.is_open
                 while connection.is_open:  # what is waited for is an attribute
                     await anyio.lowlevel.checkpoint()
                 await ann.call_tool("count", {})
-                return list(link._opened)
+                return link.own_connections
 
     assert anyio.run(main) == []
 
@@ -928,7 +927,7 @@ def test_a_client_hears_of_the_resources_that_it_watches(lacks):
                 watched.handlers.resource_updated("note://7")
                 watched.handlers.resource_updated("note://today")
                 await done.wait()
-            while gateway._watched:  # noqa: ASYNC110  # nothing says that it is over
+            while gateway.watched:  # noqa: ASYNC110  # nothing says that it is over
                 await anyio.sleep(0.001)
 
     anyio.run(main)
@@ -952,7 +951,7 @@ def test_what_is_watched_is_watched_again_after_a_connection_was_lost(lacks):
             async with Client(app, mode="legacy", message_handler=on_message) as client:
                 await client.session.send_notification(types.InitializedNotification())  # once too often
                 await client.subscribe_resource("note://today")
-                gateway._links[0].home.close()
+                gateway.links[0].home.close()
                 await client.call_tool("add", {"a": 1, "b": 2})
                 while not heard.is_set():
                     watched.handlers.resource_updated("note://today")
@@ -1006,7 +1005,7 @@ def test_a_newer_server_that_never_confirms_a_watch_tells_of_no_changes(monkeypa
             Client(gateway.server(), mode="legacy") as client,
         ):
             await client.read_resource("note://today")  # the gateway knows its server by now
-            session = (await gateway._links[0].connection(None)).client.session
+            session = (await gateway.links[0].connection(None)).client.session
             monkeypatch.setattr(session, "_session_read_timeout_seconds", 0.01)
             with pytest.raises(MCPError) as caught:
                 await client.subscribe_resource("note://today")
@@ -1021,7 +1020,7 @@ def test_a_server_cannot_say_that_a_resource_of_another_has_changed():
         servers = two(OLD, OLD)
         async with Gateway(servers) as gateway:
             app = gateway.server()
-            one, other = gateway._links
+            one, other = gateway.links
             told = []
             app.handlers.changes.subscribe(told.append)
             async with Client(app, mode="legacy") as client:
@@ -1106,7 +1105,7 @@ def test_a_connection_that_is_lost_is_opened_again():
     async def main():
         async with Gateway(source) as gateway, Client(gateway.server()) as client:
             first = text_of(await client.call_tool("add", {"a": 1, "b": 2}))
-            gateway._links[0].home.close()
+            gateway.links[0].home.close()
             return first, text_of(await client.call_tool("add", {"a": 2, "b": 2}))
 
     assert anyio.run(main) == ("3", "4")
@@ -1251,8 +1250,7 @@ def test_a_connection_whose_end_fails_ends_nothing_else():
                 await ann.call_tool("count", {})
                 async with Client(app, mode="legacy") as bob:
                     await bob.call_tool("count", {})
-                    [own] = gateway._links[0]._opened
-                    connection = own.connection
+                    [connection] = gateway.links[0].own_connections
                 while connection.is_open:  # what is waited for is an attribute
                     await anyio.lowlevel.checkpoint()
                 return text_of(await ann.call_tool("count", {}))

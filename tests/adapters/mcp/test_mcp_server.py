@@ -34,7 +34,7 @@ from patience import LONGEST_WAIT
 
 from operator_schema import CallError, Executor, NeedsInput, Registry, Toolset, skip, tool
 from operator_schema.adapters import mcp_client as reading
-from operator_schema.adapters.mcp import handlers, http, messages, server, stdio
+from operator_schema.adapters.mcp import asking, handlers, http, server, stdio
 from operator_schema.adapters.mcp.changes import ChangeBus
 from operator_schema.adapters.mcp.server import server_of as server_from
 from operator_schema.content import Audio, File, Image, Resource
@@ -680,7 +680,7 @@ class TestConfirmation:
         assert ran == ["a"]
 
     def test_of_too_many_open_questions_the_oldest_is_asked_again(self, monkeypatch):
-        monkeypatch.setattr(messages, "_MOST_OPEN", 2)
+        monkeypatch.setattr(asking, "_MOST_OPEN", 2)
 
         @tool(confirm=True)
         def delete(path: str) -> str:

@@ -9,10 +9,12 @@ import subprocess
 import threading
 from contextlib import suppress
 
+import anyio
 import pytest
 import warm_processes
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.server.stdio import stdio_server
 from mcp.types import JSONRPCError, JSONRPCNotification
 from patience import LONGEST_WAIT
 
@@ -129,6 +131,32 @@ def test_what_cant_be_read_is_answered(name):
     (answer,) = answers_to(line)
     assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", number, code)
     assert 0 < len(answer["error"]["message"]) < 300
+
+
+def test_the_sdks_own_transport_answers_nothing_of_this():
+    """If it does one day, ours can go. One text that isn't UTF-8 it changes, and runs the request."""
+    repeated = b'{"jsonrpc": "2.0", "id": 8, "method": "nothing", "method": "ping"}\n'
+    frames = [request("opening", "initialize", **OPENING), *[frame for frame, _, _ in UNREADABLE.values()]]
+    source, there = os.pipe()
+    here, back = os.pipe()
+
+    def talk():
+        with os.fdopen(there, "wb", 0) as sends, os.fdopen(here, "rb") as receives:
+            for frame in [*frames, repeated, request("last", "ping")]:
+                sends.write(written(frame))
+            ids = []
+            while "last" not in ids:
+                ids.append(json.loads(receives.readline())["id"])
+            return ids
+
+    async def main():
+        made, client = server([add]), asyncio.create_task(asyncio.to_thread(talk))
+        with os.fdopen(source, encoding="utf-8", errors="replace") as read, os.fdopen(back, "w") as write:
+            async with stdio_server(anyio.wrap_file(read), anyio.wrap_file(write)) as streams:
+                await made.run(*streams, made.create_initialization_options())
+        return await client
+
+    assert set(asyncio.run(main())) == {"opening", 7, 8, "last"}
 
 
 def test_an_error_says_what_to_send_instead():

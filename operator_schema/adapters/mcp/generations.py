@@ -1,0 +1,89 @@
+"""How do clients up to 2025-11-25, which begin with a handshake, differ from later ones?"""
+
+from __future__ import annotations
+
+import json
+import weakref
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import mcp_types as types
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+    from typing import TypeAlias
+
+    from mcp.server.context import ServerRequestContext
+
+    Ctx: TypeAlias = ServerRequestContext[Any, Any]
+
+__all__ = ["PerClient", "client_of", "connected_client", "is_modern"]
+
+
+T = TypeVar("T")
+
+_MOST_CLIENTS = 10_000
+
+
+def is_modern(protocol_version: str) -> bool:
+    """Return whether requests carry their own version, without a handshake: 2026-07-28 and later."""
+    return protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def connected_client(ctx: Ctx) -> types.InitializeRequestParams | None:
+    """Return what a client said in its handshake: one object for each connection, as long as it lasts.
+
+    It is None for clients from 2026-07-28 on, which have no handshake, and before one.
+    """
+    return None if is_modern(ctx.protocol_version) else ctx.session.client_params
+
+
+def client_of(ctx: Ctx) -> tuple[Hashable, object | None]:
+    """Return what identifies a client, and the object that lives as long as its connection.
+
+    From 2026-07-28 on, requests over HTTP belong to no connection: clients with the same name, address and
+    token then count as one, and the second value is None.
+    """
+    if not is_modern(ctx.protocol_version):
+        client = connected_client(ctx)
+        return id(client), client
+    request: Any = ctx.request
+    if request is None:  # standard input and output, where a server has one client
+        return None, None
+    said = (ctx.meta or {}).get(types.CLIENT_INFO_META_KEY)
+    name = json.dumps(said, sort_keys=True, default=str)
+    address = getattr(getattr(request, "client", None), "host", None)
+    return (name, address, request.headers.get("authorization")), None
+
+
+class PerClient(Generic[T]):
+    """One value for each client of a server, as long as it is connected.
+
+    Args:
+        make: makes the value for a client, from what identifies it.
+    """
+
+    __slots__ = ("__weakref__", "_make", "_values")
+
+    def __init__(self, make: Callable[[Hashable], T]) -> None:
+        self._make = make
+        self._values: dict[Hashable, tuple[weakref.ref[Any] | None, T]] = {}
+
+    def of(self, ctx: Ctx) -> T:
+        """Return the value of a client; if too many clients never say that they end, the oldest goes."""
+        key, alive = client_of(ctx)
+        reference, value = self._values.get(key, (None, None))
+        if value is not None and (None if reference is None else reference()) is alive:
+            return value
+        made = self._make(key)
+        values = self._values
+        gone = None if alive is None else weakref.ref(alive, lambda _: values.pop(key, None))
+        values[key] = gone, made
+        if len(values) > _MOST_CLIENTS:
+            oldest = next((one for one, (held, _) in values.items() if held is None), None)
+            values.pop(oldest, None)
+        return made
+
+    def values(self) -> list[T]:
+        """Return the values of all clients."""
+        return [value for _, value in [*self._values.values()]]
