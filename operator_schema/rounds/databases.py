@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import closing, contextmanager
-from threading import RLock
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import finalize
 
-from ..files import PATIENCE, transaction, unusable_database
+from ..files import transaction, unusable_database
 from ..message_text import checked_path, listed, one_line, quote, received, writable_text
 from .errors import StoreError
+from .kept_connections import KeptConnections
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -86,6 +86,9 @@ class Database:
         )
         raise NotImplementedError(message)
 
+    def close(self) -> None:
+        """Close the connections of this process that nobody uses; the next transaction opens another one."""
+
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of the driver, and what to do about it.
 
@@ -102,6 +105,10 @@ class Database:
 
 class SqliteDatabase(Database):
     """A file of SQLite that any number of threads and processes use at once.
+
+    It is in WAL mode, so that reading never stops writing, and its connections stay open. So while somebody
+    has it open, the newest rows are in the file `…-wal` beside it: copy it with the backup of SQLite, or
+    after `close`.
 
     Args:
         path: of the file, which is made if it isn't there; None for a database in memory.
@@ -128,25 +135,22 @@ class SqliteDatabase(Database):
         if self.path in {"", ":memory:"}:
             message = f"{what} is a file that several processes can open, not a database in memory"
             raise ValueError(message)
-        self._in_memory: tuple[sqlite3.Connection, Any] | None = None
-        if path is None:
-            connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-            # A `__del__` would come too late: in a cycle, the connection may be finalized before it.
-            finalize(self, connection.close)
-            self._in_memory = connection, RLock()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._kept = KeptConnections(self.path)
+        # A `__del__` would come too late: in a cycle, a connection may be finalized before it.
+        finalize(self, self._kept.end)
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Generator[sqlite3.Connection]:
-        """Open the file for one transaction: a connection belongs to one thread and one process."""
-        if self._in_memory is not None:
-            kept, lock = self._in_memory
-            with lock, transaction(kept, writes=writes):
-                yield kept
-            return
-        opened: Any = self.path
-        connection = closing(sqlite3.connect(opened, timeout=PATIENCE, isolation_level=None))
-        with connection as db, transaction(db, writes=writes):
+        """Take a connection for one transaction."""
+        with self._kept.taken(writes=writes) as db, transaction(db, writes=writes):
             yield db
+
+    def close(self) -> None:
+        """Close the connections that nobody uses, which moves everything into the one file."""
+        self._kept.close()
 
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of SQLite, and what to do about it."""
@@ -155,6 +159,16 @@ class SqliteDatabase(Database):
 
     def __str__(self) -> str:
         return "a database in memory" if self.path is None else one_line(self.path, 200)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.path is None:
+            message = "a database in memory can't be copied"
+            raise TypeError(message)
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._prepare()
 
 
 class Statements:

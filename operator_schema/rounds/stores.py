@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from ..codec.codec import Codec
 from ..errors import DecodeError
-from ..files import PATIENCE, unusable_database
+from ..files import unusable_database
 from ..findings import Finding
 from ..immutable import Value
 from ..json_values import has_surrogate
@@ -194,6 +194,10 @@ class Store:
             self._let_wait(db, after, row[0])
         return after
 
+    def close(self) -> None:
+        """Close the connections of this process that nobody uses; the next use opens others."""
+        self.database.close()
+
     # --- for executors ---------------------------------------------------------------------------
 
     async def run(self, work: Round[Any], run: Callable[..., Awaitable[Round[Any]]]) -> Round[Any]:
@@ -344,8 +348,9 @@ class Store:
 class SqliteStore(Store):
     """Rounds that wait, and transcripts, in a file of SQLite.
 
-    A process that may only read the file can list and load what is there. If you set the file to WAL mode, a
-    process must be able to write to its folder, even to read.
+    Reading never waits for writing, nor writing for reading (WAL mode), and connections stay open. So the
+    newest rows may be in a file beside this one, named `…-wal`: `close` the store before you copy the file.
+    A process that may only read the file can list and load what is there.
 
     Args:
         path: path of the file, which is created if it doesn't exist.
@@ -475,6 +480,9 @@ class StoredTranscript:
 def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     """Yield the content of a store, in the order in which it was stored; the file is only read.
 
+    It is read in pages, and never while the caller uses what was yielded: nobody who writes waits for it. A
+    turn that is committed meanwhile comes as a turn or as its round.
+
     Args:
         path: of the file of a `SqliteStore`.
 
@@ -487,16 +495,40 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
         TypeError: the path isn't one.
     """
     name = checked_path("the path of a store", path)
-    uri = f"{Path(name).absolute().as_uri()}?mode=ro"
+    if not Path(name).is_file():
+        error = sqlite3.OperationalError("unable to open database file")
+        raise StoreError(unusable_database("the store", name, error), code="unavailable") from error
+    database = SqliteDatabase(name)
     try:
-        with _reading(name), closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE)) as db:
-            for turn, text in db.execute("SELECT turn, item FROM items ORDER BY position"):
-                item = json.loads(text)
+        with _reading(name), closing(database):
+            newest = 0
+            for position, turn, text in _pages(database, "turn, item", "items", 0):
+                item, newest = json.loads(text), position
                 yield item if turn is None else _calls_sent(item["turn"])
-            for (text,) in db.execute("SELECT round FROM rounds ORDER BY position"):
+            seen: set[str] = set()
+            for _, found, text in _pages(database, "id, round", "rounds", 0):
+                seen.add(found)
                 yield _calls_sent(json.loads(text))
+            for _, turn, text in _pages(database, "turn, item", "items", newest):
+                if turn is not None and turn not in seen:  # committed between the pages
+                    yield _calls_sent(json.loads(text)["turn"])
     except sqlite3.Error as error:
         raise StoreError(unusable_database("the store", name, error), code="unavailable") from error
+
+
+_PAGE = 100
+"""How many rows are read at once."""
+
+
+def _pages(database: Database, columns: str, table: str, after: int) -> Iterator[Any]:
+    """Yield the rows of a table after a position, with it; each page is read in a transaction of its own."""
+    query = f"SELECT position, {columns} FROM {table} WHERE position > ? ORDER BY position LIMIT {_PAGE}"  # noqa: S608  # names of this module
+    rows: list[Any] = [None]
+    while rows:
+        with database.transaction(writes=False) as db:
+            rows = db.execute(query, (after,)).fetchall()
+        yield from rows
+        after = rows[-1][0] if rows else after
 
 
 @contextmanager

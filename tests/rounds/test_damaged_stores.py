@@ -57,6 +57,7 @@ def saved(tmp_path_factory):
     done.commit(transcript)
     waiting = TOOLS.offer().round([raw("search", "1", query="a"), raw("pay", "2", amount=5)])
     Executor(TOOLS, store=store).run_sync(waiting)
+    store.close()
     return path.read_bytes(), waiting.id
 
 
