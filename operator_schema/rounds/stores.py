@@ -205,8 +205,9 @@ class Store:
 
         Args:
             work: the round.
-            run: gets the round, and a function to call with the round after all decisions, before its first
-                call runs. Its attribute `may_decide` is False if no hook and no person is asked.
+            run: gets the round, and a function to await with the round after all decisions, before its first
+                call runs. Its attribute `may_decide` is False if no hook and no person is asked. With its
+                attribute `in_thread`, the database is used in threads, so that the event loop never waits.
 
         Raises:
             StoreError: another process has it; or it ran and can't be saved, so it is one of `stuck()`, and
@@ -214,32 +215,36 @@ class Store:
             BaseException: whatever `run` raises; the store then has the results so far. If they can't be
                 saved, a note says so.
         """
+        in_thread: Any = getattr(run, "in_thread", _at_once)
         is_decided = not getattr(run, "may_decide", True)
-        claimed = self.claim(work.confirmed() if is_decided else work, begun=is_decided)
+        claimed = await in_thread(
+            lambda: self.claim(work.confirmed() if is_decided else work, begun=is_decided), self.give_back
+        )
         begun: list[Round[Any]] = [claimed] if is_decided else []
 
-        def begin(decided: Round[Any]) -> None:
+        async def begin(decided: Round[Any]) -> None:
             if not begun:
-                self.begin(decided)
+                await in_thread(lambda: self.begin(decided))
                 begun.append(decided)
 
         try:
             after = await run(claimed, begin)
         except HookError as error:  # nothing has run, so the caller may run the round again
             with _noting(error, claimed, begun):
-                self.give_back(claimed)
+                await in_thread(lambda: self.give_back(claimed), is_last=True)
             raise
         except BaseException as error:  # cancelled or interrupted too: what has run must be kept
             so_far: Any = getattr(error, "round", None) or (begun or [claimed])[0].current()
             with _noting(error, claimed, begun):
-                kept = self.keep(claimed, so_far)
+                kept = await in_thread(lambda: self.keep(claimed, so_far), is_last=True)
                 if hasattr(error, "round"):
                     cast("Any", error).round = kept
             raise
         try:
-            return self.keep(claimed, after)
+            kept = await in_thread(lambda: self.keep(claimed, after))
         except Exception as error:
             raise StoreError(_unsaved(claimed, begun, error), work.id, after, code="unsaved") from error
+        return cast("Round[Any]", kept)
 
     def claim(self, work: Round[Any], *, begun: bool = False) -> Round[Any]:
         """Save a round as taken by this process alone; for executors.
@@ -630,6 +635,11 @@ def _row(db: Statements, round_id: str) -> Any:
 def _has_turn(db: Statements, round_id: str) -> bool:
     """Return whether the turn of a round is in a transcript."""
     return db.execute("SELECT 1 FROM items WHERE turn = ?", (round_id,)).fetchone() is not None
+
+
+async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
+    """Use the store in this thread."""
+    return use()
 
 
 @contextmanager

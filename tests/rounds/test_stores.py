@@ -830,7 +830,7 @@ def test_what_stopped_a_run_is_raised_though_nothing_can_be_saved(store, monkeyp
     monkeypatch.setattr(store, "keep", is_full)
 
     async def stops(work, begin):
-        begin(work)
+        await begin(work)
         raise kind
 
     fresh = sent()
