@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema.json_values import WrittenFloat
-from operator_schema.rounds.input_copies import canonical_text
+from operator_schema.rounds.signatures import canonical_text
 from operator_schema.sameness import is_equal, is_same_json, is_same_state, same_text
 
 

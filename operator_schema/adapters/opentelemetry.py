@@ -27,7 +27,7 @@ from ..rounds import hook
 from ..tools import RawCall, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Mapping
+    from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 
     from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..execution import Execution
     from ..findings import Finding
     from ..recordings import KeysOfTools
-    from ..rounds import ArgumentChange, ChangedArguments, Round, ToolCall
+    from ..rounds import ArgumentChange, ChangedArguments, DecisionRecord, Round, ToolCall
     from ..tools import Tool
 
 __all__ = ["Spans", "spans"]
@@ -47,7 +47,7 @@ _DESCRIPTION_LENGTH: Final = 2_000
 _MOST_EVENTS: Final = 20
 """Events of one kind in a span; the SDK keeps 128 in all."""
 
-_NO_ERROR: Final = frozenset({"needs_approval", "needs_input", "rejected"})
+_NO_ERROR: Final = frozenset({"expired", "needs_approval", "needs_input", "rejected"})
 """Why a call has no result although nothing went wrong: somebody decides, or decided so."""
 
 _DURATION: Final = "gen_ai.execute_tool.duration"
@@ -171,6 +171,7 @@ class Spans:
             )
         self._note_keys(execution.tools)
         _tell_waiting(span, execution.deferred_at, outcome)
+        span.set_attributes(_decisions(execution.decisions))
         self._tell_outcome(span, work, outcome, execution.details, execution.changed)
 
     def _started(self, call: RawCall) -> Span:
@@ -289,6 +290,8 @@ class Spans:
         """Record a round: how many calls are in which state, and the calls that had no span yet."""
         after: Any = getattr(outcome, "round", outcome)
         span.set_attribute("operator_schema.round.id", _text(before.id))
+        if before.conversation is not None:
+            span.set_attribute("gen_ai.conversation.id", _text(before.conversation))
         calls: Iterable[ToolCall[Any]] = getattr(after, "calls", before.calls)
         states = [call.state for call in calls]
         for state in dict.fromkeys(states):
@@ -309,14 +312,15 @@ class Spans:
             elif new.state == "deferred" or old.state == "rejected":
                 told = self._told(new.raw, new.result, {}, new.changed)
                 names = {"gen_ai.tool.name": _text(told["name"]), "gen_ai.tool.call.id": _text(told["id"])}
-                span.add_event(f"operator_schema.{new.state}", names)
-            elif new.result is not None and (old.state == "pending" or is_first):
+                span.add_event(f"operator_schema.{new.state}", {**names, **_decisions(new.decisions)})
+            elif new.result is not None and (old.state in {"pending", "deferred"} or is_first):
                 self._tell_ended(new, new.result, is_known=new.name in after.toolset)
 
     def _tell_ended(self, call: ToolCall[Any], result: ToolResult, *, is_known: bool) -> None:
         raw = call.raw
         span = self._started(raw)
         _tell_waiting(span, call.deferred_at, result)
+        span.set_attributes(_decisions(call.decisions))
         if call.has_input:
             span.set_attribute("gen_ai.tool.description", _text(call.tool.description, _DESCRIPTION_LENGTH))
         elif not is_known or result.code == "not_available":
@@ -387,10 +391,16 @@ def _tell_waiting(span: Span, deferred_at: float | None, outcome: Any) -> None:
     """Record what came of waiting for a person, and how long that took."""
     if deferred_at is None:
         return
-    decisions = {"rejected": "rejected", "needs_approval": "none"}
+    decisions = {"rejected": "rejected", "needs_approval": "none", "expired": "expired"}
     decision = decisions.get(getattr(outcome, "code", None) or "", "approved")
     span.set_attribute("operator_schema.approval", decision)
     span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
+
+
+def _decisions(decisions: Sequence[DecisionRecord]) -> dict[str, list[str]]:
+    """Return the attribute that says what was decided about a call, and by whom; none if nothing was."""
+    found = [_text(f"{one.kind} by {one.by or one.decider}") for one in decisions[-_MOST_EVENTS:]]
+    return {"operator_schema.decisions": found} if found else {}
 
 
 def _error_of(outcome: Any) -> str | None:

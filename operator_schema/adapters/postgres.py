@@ -21,7 +21,7 @@ except ImportError as missing:
     raise ImportError(message, name=missing.name) from missing
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
 __all__ = ["PostgresDatabase", "PostgresStore"]
 
@@ -52,7 +52,7 @@ class PostgresStore(Store):
         self,
         conninfo: str,
         *,
-        secret: bytes | None = None,
+        secret: bytes | Sequence[bytes] | None = None,
         schema: str = "operator_schema",
         connections: int = 10,
     ) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ..message_text import received
+from ..message_text import one_line, received
 from ..rounds.hooks import CONFIRM
 from ..tools.failures import ERROR, Passed, write_log
-from ..tools.signature import is_awaitable, is_coroutine_function
+from ..tools.signature import is_awaitable, is_coroutine_function, outcome_of
 from .concurrency import Slots
 from .threads import Threads
 
@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from ..rounds.hooks import Decision, ForTools, Hook
+    from ..rounds.round import Round
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import Asking
     from ..tools.changes import ChangedArguments
+    from ..tools.decision_records import DecisionRecord
     from ..tools.tool import Tool
 
     Answer: TypeAlias = bool | str | Decision
     Confirm: TypeAlias = Literal["run"] | Callable[[ToolCall[Any]], Answer | Awaitable[Answer]]
+    OnWaiting: TypeAlias = Callable[[ToolCall[Any], Round[Any]], object]
 
-__all__ = ["Confirmation", "Execution", "around"]
+__all__ = ["Confirmation", "Execution", "around", "tell_waiting"]
+
+_NAME_LENGTH = 100
 
 
 class Execution:
@@ -78,6 +83,30 @@ class Execution:
         decoded = None if self._run is None else self._run.decoded
         found: ChangedArguments | None = None if decoded is None else decoded.changed
         return found
+
+    @property
+    def decisions(self) -> tuple[DecisionRecord, ...]:
+        """What hooks and people decided about a call before it ran."""
+        decoded = None if self._run is None else self._run.decoded
+        found: tuple[DecisionRecord, ...] = () if decoded is None else decoded.decisions
+        return found
+
+
+async def tell_waiting(on_waiting: OnWaiting, before: Round[Any], after: Round[Any]) -> None:
+    """Tell a program which calls of a round have begun to wait while it ran.
+
+    Args:
+        on_waiting: gets each call and the round; what it raises is logged.
+        before: the round before it ran.
+        after: the round as it was saved.
+    """
+    for old, call in zip(before.calls, after.calls, strict=True):
+        if call.state == "deferred" and old.state != "deferred":
+            try:
+                await outcome_of(on_waiting, call, after)
+            except Exception as error:  # noqa: BLE001  # the program's own code; the results count
+                name, call_id = one_line(call.name, _NAME_LENGTH), one_line(call.id, _NAME_LENGTH)
+                write_log(ERROR, "on_waiting failed for %s (call %s)", name, call_id, error=error)
 
 
 async def around(

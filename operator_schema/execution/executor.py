@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ..errors import ToolError, ToolNotFoundError
+from ..message_text import received
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
 from ..tools.failures import ShowErrors, counted, giving, result_of, results_of, under_name
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     from ..rounds.hooks import CallHooks, ForTools, Hooks
     from ..rounds.named_tools import Member
     from ..rounds.tool_call import ToolCall
+    from ..rounds.transcript import History
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.tool import Tool
-    from .around import Confirm
+    from .around import Confirm, OnWaiting
     from .async_libraries import Start
     from .options import RunOptions
     from .stream import OnProgress, ResultStream
@@ -104,6 +106,9 @@ class Executor:
             own context of a call, or None without a framework.
         store: such as a `SqliteStore`. A round is saved before and after it runs, and runs in only one
             process.
+        on_waiting: a function, plain or async, for notifications: it gets each call of a round that begins to
+            wait for a person or another system, and the round, which the store has saved by then. If it
+            fails, the log has an error and the round goes on.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -138,6 +143,7 @@ class Executor:
         hooks: object = None,
         context: Context | MakeContext | None = None,
         store: object = None,
+        on_waiting: OnWaiting | None = None,
     ) -> None:
         options = {
             "timeout": timeout,
@@ -155,6 +161,7 @@ class Executor:
             "hooks": hooks,
             "context": context,
             "store": store,
+            "on_waiting": on_waiting,
         }
         check_options(options)
         self._fill(tools, options)
@@ -341,7 +348,9 @@ class Executor:
     @overload
     async def run(self, work: RawCall, /, **options: Unpack[RunOptions]) -> ToolResult: ...
     @overload
-    async def run(self, work: Executable[Any, P], /, **options: Unpack[RunOptions]) -> P: ...
+    async def run(
+        self, work: Executable[Any, P], history: History | None = None, /, **options: Unpack[RunOptions]
+    ) -> P: ...
     @overload
     async def run(
         self,
@@ -358,6 +367,7 @@ class Executor:
     async def run(
         self,
         work: Any,
+        history: Any = None,
         /,
         *,
         context: Context | None = None,
@@ -375,6 +385,8 @@ class Executor:
 
         Args:
             work: a call as the model sent it, a list of such calls, or a round (`offer.round(answer)`).
+            history: of a round, the transcript that its turn goes to. If it is one of a store, the round is
+                saved with its name (`round.conversation`), so that it is found again after a crash.
             context: type, or name of a parameter, to value, for the injected parameters; None for that of the
                 executor.
             hooks: `Hooks`, or a function, that decide after those of the executor.
@@ -391,14 +403,20 @@ class Executor:
             HookError: a hook, or `confirm`, failed in a round; nothing was run. Without a round, the result
                 of the call says so.
             InterruptedRoundError: functions of a round raised exceptions of `pass_through`.
-            RoundError: the round was committed or discarded, or one of its calls was run before.
+            RoundError: the round was committed or discarded, one of its calls was run before, or it belongs
+                to another conversation.
             StoreError: the round can't be taken from the executor's store.
-            TypeError: it is something else, the context isn't a mapping, `on_progress` or `on_result` isn't a
+            TypeError: it is something else, a history is given without a round, the context isn't a mapping,
+                `on_progress` or `on_result` isn't a
                 plain function, or a function doesn't take what it gets; then nothing is run.
             ValueError: `confirm` is something else.
             BaseException: one of `pass_through`, from the first call that raised one, after all calls have
                 ended.
         """
+        is_round = hasattr(cast("Any", type(work)), "execute_with")
+        if history is not None and not is_round:
+            message = f"only a round has a history: run(round, history), not with {received(work)}"
+            raise TypeError(message)
         if on_result is not None:
             check_on_result(on_result)
         if confirm is not None:
@@ -410,7 +428,9 @@ class Executor:
             return result_of(
                 await self._alone(on_result, work, context, on_progress, None, confirm, deciding)()
             )
-        if hasattr(cast("Any", type(work)), "execute_with"):
+        if is_round:
+            if history is not None:
+                work = work.replace(conversation=_conversation_of(history, work))
             return await self._run_round(work, hooks, context, confirm, on_progress, on_result)
         deciding = self._call_hooks(hooks)
         starts = self._starts(checked_work(work), context, on_progress, confirm, deciding, on_result)
@@ -458,7 +478,9 @@ class Executor:
     @overload
     def run_sync(self, work: RawCall, /, **options: Unpack[RunOptions]) -> ToolResult: ...
     @overload
-    def run_sync(self, work: Executable[Any, P], /, **options: Unpack[RunOptions]) -> P: ...
+    def run_sync(
+        self, work: Executable[Any, P], history: History | None = None, /, **options: Unpack[RunOptions]
+    ) -> P: ...
     @overload
     def run_sync(
         self,
@@ -472,7 +494,7 @@ class Executor:
     def run_sync(
         self, work: Iterable[RawCall], /, *, return_exceptions: bool, **options: Unpack[RunOptions]
     ) -> list[ToolResult | BaseException]: ...
-    def run_sync(self, work: Any, /, **options: Any) -> Any:
+    def run_sync(self, work: Any, history: Any = None, /, **options: Any) -> Any:
         """Do what `run` does and wait for it, without an event loop or in the thread of one.
 
         If an event loop runs in this thread, it is blocked meanwhile, and the calls run in another thread
@@ -481,6 +503,7 @@ class Executor:
 
         Args:
             work: as for `run`.
+            history: as for `run`.
             options: as for `run`.
 
         Raises:
@@ -496,7 +519,7 @@ class Executor:
             or self.has_hooks
             or options.get("hooks") is not None
         )
-        return _waiting()(lambda: run(work, **options), self._slots, needs_loop=needs_loop)
+        return _waiting()(lambda: run(work, history, **options), self._slots, needs_loop=needs_loop)
 
     def stream(
         self,
@@ -567,9 +590,25 @@ class Executor:
             start = partial(store.run, work, run)
 
         async def started(_: object = None) -> Any:
-            return await start()
+            return await self._telling(work, start)
 
         return await watched(watching, None, work, started)
+
+    async def _telling(self, work: Any, start: Callable[[], Awaitable[Any]]) -> Any:
+        """Run a round, then tell which of its calls begin to wait."""
+        on_waiting = self._options["on_waiting"]
+        if on_waiting is None:
+            return await start()
+        from ..rounds.round import InterruptedRoundError
+        from .around import tell_waiting
+
+        try:
+            after = await start()
+        except InterruptedRoundError as error:  # other calls of the round may wait all the same
+            await tell_waiting(on_waiting, work, error.round)
+            raise
+        await tell_waiting(on_waiting, work, after)
+        return after
 
     async def _run_decoded(
         self,
@@ -687,6 +726,13 @@ def _hooks_given(given: Any) -> Hooks:
     from ..rounds.hooks import hooks_for_calls  # few programs have any
 
     return hooks_for_calls(given)
+
+
+def _conversation_of(history: History, work: Any) -> str | None:
+    """Return the conversation of a round; see `conversation_of`."""
+    from ..rounds.transcript import conversation_of  # few calls are those of a round
+
+    return conversation_of(history, work.conversation)
 
 
 def _registry_of(tools: Member) -> Registry:

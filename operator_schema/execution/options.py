@@ -155,6 +155,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     check_confirm(options["confirm"])
     _check_context(options["context"])
     _check_store(options["store"])
+    _check_on_waiting(options["on_waiting"])
 
 
 def check_confirm(confirm: object) -> None:
@@ -191,6 +192,19 @@ def _check_store(store: object) -> None:
     path = as_written(store) if isinstance(store, str) else "path"
     message = f"store must be a store of rounds, such as SqliteStore({path}), not {_what_came(store)}"
     raise TypeError(message)
+
+
+def _check_on_waiting(on_waiting: object) -> None:
+    """Check the option `on_waiting`.
+
+    Raises:
+        TypeError: it can't be called, or doesn't take two arguments.
+    """
+    if on_waiting is None:
+        return
+    if not callable(on_waiting) or isinstance(on_waiting, type) or not takes(on_waiting, 2):
+        message = f"on_waiting must be a function of a call and its round, not {_what_came(on_waiting)}"
+        raise TypeError(message)
 
 
 def _what_came(given: object) -> str:

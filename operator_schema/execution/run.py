@@ -512,6 +512,7 @@ def _approved(run: Run, decided: ToolCall[Any]) -> DecodedCall:
         details=run.details,
         deferred_at=run.deferred_at,
         changed=decided.changed,
+        decisions=decided.decisions,
     )
 
 

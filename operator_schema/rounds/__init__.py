@@ -13,6 +13,7 @@ from ..lazy import lazy_names
 if TYPE_CHECKING:
     from ..tools.changes import ArgumentChange as ArgumentChange
     from ..tools.changes import ChangedArguments as ChangedArguments
+    from ..tools.decision_records import DecisionRecord as DecisionRecord
     from .databases import Claims as Claims
     from .databases import Database as Database
     from .databases import SqliteDatabase as SqliteDatabase
@@ -62,6 +63,7 @@ else:
         __name__,
         {
             "..tools.changes": "ArgumentChange ChangedArguments",
+            "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
             ".stores": "SqliteStore Store stored_records",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",

@@ -296,6 +296,8 @@ def _what_was_decided(call: ToolCall[Any]) -> str:
     match call.state:
         case "handled" if call.by == "executor":
             return "was run already"
+        case "handled" if call.code == "expired":
+            return "has expired: nobody approved it in time"
         case "handled":
             return f"has its result already, from {'a hook' if call.by == 'hook' else 'your program'}"
         case "rejected":

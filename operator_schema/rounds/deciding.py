@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Union, cast, get_args
 
 from ..codec.codec import codec_of
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
-from ..findings import Finding
+from ..findings import Finding, shown_call
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import (
     escape,
@@ -25,14 +25,16 @@ from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, own_part
 from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.injection import is_union
 from ..tools.signature import outcome_of
-from .hooks import CONFIRM, DECISIONS, Defer, Reject, RunAgain, RunNormally
+from .errors import RoundError
+from .hooks import CONFIRM, DECISIONS, Complete, Defer, Reject, RunAgain, RunNormally
 from .input_copies import check_written, is_edited, own_copy, own_json
-from .tool_call import FAILURES, INTERRUPTED, Question, ToolCall, call_issue, shortened
+from .tool_call import FAILURES, INTERRUPTED, Question, ToolCall, Wait, call_issue, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..tools.calls import Asking, Limited
+    from ..tools.decision_records import DecisionKind
     from ..tools.tool import Tool
     from .hooks import ForTools, Hook
 
@@ -49,6 +51,7 @@ __all__ = [
     "check_question",
     "decide",
     "decoded_call",
+    "expired",
     "looked_at",
     "refused",
     "unless_confirmed",
@@ -90,7 +93,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
         FailedHookError: a hook failed; the cause is what it raised.
     """
     is_settled = call.approved or call.run[1] > 0  # by a person, so this very input runs, or none
-    reason: str | None = None
+    waiting: ToolCall[Any] | None = None  # as the first hook that defers it leaves it
     shown: ToolCall[Any] | None = None
     for hook, names in hooks:
         if names is not None and call.name not in names:
@@ -103,7 +106,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             raise FailedHookError(hook) from error
         _log(call, hook, decision, after)
         if after.state == "deferred":
-            reason = after.reason if reason is None else reason
+            waiting = after if waiting is None else _waiting_for_both(waiting, after)
         elif after.state == "pending":
             # An input from a hook may be edited, even if the input of a settled call doesn't change.
             is_untouched = after is call and getattr(decision, "input", MISSING) is MISSING
@@ -111,7 +114,9 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             call = after
         else:
             return after
-    return unless_confirmed(call) if reason is None else _waiting(call, reason)
+    if waiting is None:
+        return unless_confirmed(call)
+    return _waiting(call, waiting.reason or "", waiting._wait)  # noqa: SLF001  # a value of this room
 
 
 def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
@@ -122,9 +127,16 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
     return _waiting(call, CONFIRM)
 
 
-def _waiting(call: ToolCall[Any], reason: str) -> ToolCall[Any]:
+def _waiting(call: ToolCall[Any], reason: str, wait: Wait | None = None) -> ToolCall[Any]:
     """Return a call that waits for a person; an issue if the model has to send another one first."""
-    return _not_sent(call) or call.defer(reason)
+    return _not_sent(call) or call.defer(reason, wait=wait)
+
+
+def _waiting_for_both(one: ToolCall[Any], other: ToolCall[Any]) -> ToolCall[Any]:
+    """Return a call that two hooks defer: the earlier end counts, and the larger number of approvals."""
+    ends = [call.expires_at for call in (one, other) if call.expires_at is not None]
+    wait = Wait(max(one.approvals, other.approvals), min(ends, default=None))
+    return one.replace(_wait=None if wait == Wait() else wait)
 
 
 def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
@@ -193,9 +205,9 @@ def decided(
     decision = RunNormally() if decision is None else decision
     if not isinstance(decision, DECISIONS):
         raise TypeError(_not_a_decision(decision))
+    before = call
     if decision.ends:
-        ended: ToolCall[Any] = decision.applied(call)
-        return ended
+        return _with_record(before, decision.applied(call), decision, hook)
     given = getattr(decision, "input", MISSING)
     edited = is_edited(call.tool, call.input, shown.input)
     if edited and given is MISSING:
@@ -203,8 +215,31 @@ def decided(
         raise ValueError(message)
     if given is not MISSING and not is_settled and (edited or given is not shown.input):
         call = call.with_input(given, by="hook" if hook else "person", hook=hook)
-    going_on: ToolCall[Any] = decision.applied(call)
-    return going_on
+    return _with_record(before, decision.applied(call), decision, hook)
+
+
+def _with_record(
+    before: ToolCall[Any], after: ToolCall[Any], decision: Any, hook: str | None
+) -> ToolCall[Any]:
+    """Return a call with the record of a decision; as it is if somebody only let it go on."""
+    kind = _KINDS.get(type(decision))
+    if kind is None:
+        is_agreed = after.state == "pending" and (hook is None or (after.approved and not before.approved))
+        kind = "approve" if is_agreed else "change" if after.changed is not before.changed else None
+    if kind is None:
+        return after
+    return _recorded(before, after, kind, "person" if hook is None else "hook", hook)
+
+
+def _recorded(before: ToolCall[Any], after: ToolCall[Any], *about: Any) -> ToolCall[Any]:
+    """Return a call after a decision, with the record of it; see `recorded`."""
+    from ..tools.decision_records import recorded  # nobody decides about most calls
+
+    decided: ToolCall[Any] = recorded(before, after, *about)
+    return decided
+
+
+_KINDS: Mapping[type[Any], DecisionKind] = {Reject: "reject", Complete: "complete"}
 
 
 def _not_a_decision(given: Any) -> str:
@@ -223,7 +258,8 @@ def _shown_answer(given: Any) -> str:
 async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTools) -> ToolCall[Any]:
     """Ask a person about a call that waits because of a hook or its tool, and return it in its new state.
 
-    A call in another state, or with a question of its tool, stays as it is. If the person changes the input,
+    A call in another state, with a question of its tool, or that several people have to agree to, stays as it
+    is. If the person changes the input,
     hooks see the call again, and may complete or reject it.
 
     Args:
@@ -239,16 +275,19 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
         ValueError: the input was edited in place, and isn't what the answer says.
         Exception: whatever asking raises.
     """
-    if asking is None or call.state != "deferred" or call.question is not None:
+    if asking is None or call.state != "deferred" or call.question is not None or call.approvals > 1:
         return call
     shown = with_own_input(call)
     answer = await outcome_of(asking, shown)
     decision = _decision(answer, call.reason or "")
     after = decided(call.as_pending(), shown, decision)
+    if answer is None:
+        return call
     if after.state != "pending":
-        if answer is not None:
-            _write(INFO, call, WHO, type(decision).__name__, one_line(after.reason or "", _TEXT_LENGTH))
+        _write(INFO, call, WHO, type(decision).__name__, one_line(after.reason or "", _TEXT_LENGTH))
         return after
+    if call.has_expired:  # while the person was asked
+        return expired(call)
     _log_agreement(after, WHO, type(decision).__name__)
     agreed = after.replace(approved=True)
     return agreed if agreed.input is call.input else await decide(agreed, hooks)
@@ -388,11 +427,11 @@ def _log(call: ToolCall[Any], hook: Hook, decision: Any, after: ToolCall[Any]) -
     _write(INFO, call, hook.name, type(decision).__name__, one_line(after.reason or "", _TEXT_LENGTH))
 
 
-def _log_agreement(after: ToolCall[Any], who: str, decision: str) -> None:
+def _log_agreement(after: ToolCall[Any], who: str, decision: str, *more: str) -> None:
     """Log that somebody agreed to a call: which arguments differ from the model's, and at DEBUG what runs."""
     changed = after.changed
     names = "" if changed is None else f"changed {listed([one_line(name, 100) for name in changed.names], 5)}"
-    _write(INFO, after, who, decision, names)
+    _write(INFO, after, who, decision, _joined(names, *more))
     _write(DEBUG, after, who, decision, _Shown(after))
 
 
@@ -409,35 +448,86 @@ def _write(level: int, call: ToolCall[Any], who: str, decision: str, about: obje
 # --- what a person says of a round that waits ------------------------------------------------------
 
 
-def agreed(call: ToolCall[Any], given: object | None) -> ToolCall[Any]:
-    """Return a deferred call as pending, because a person agreed to it.
+def agreed(
+    call: ToolCall[Any], given: object | None, by: str | None = None, words: str = ""
+) -> ToolCall[Any]:
+    """Return a deferred call as pending, because a person agreed to it; or as it waits for further people.
 
     Whether a call that was interrupted may run once more is another question than whether it may run at all.
 
     Args:
         call: the call.
         given: another input, or None.
+        by: the name of the person.
+        words: what the person said.
 
     Raises:
+        RoundError: it has expired; or several people have to agree, and this one has agreed before or has no
+            name.
         DecodeError: the input doesn't fit, or the one that the call has was edited in place and doesn't.
         EncodeError: it can't be written as JSON.
         ToolError: it is that of another tool.
     """
+    if call.has_expired:
+        message = (
+            f"{shown_call(call.name, call.id)} has expired: nobody approved it in time. "
+            "Run the round, or take round.with_expired(), so that the model reads it"
+        )
+        raise RoundError(message, 1)
     is_approved = call.approved if call.reason == INTERRUPTED else True
     decided = call.with_edits(by="person") if given is None else call.with_input(given, by="person")
-    after = decided.as_pending().replace(approved=is_approved)
-    _log_agreement(after, _PERSON, "Approve")
+    after = _recorded(call, decided, "approve", "person", by, words)
+    if call.approvals > 1:
+        names = _agreeing(call, after, by)
+        if len(names) < call.approvals:
+            waits = after.replace(_wait=Wait(call.approvals, call.expires_at, names))
+            _log_agreement(waits, _name_of(by), "Approve", f"{len(names)} of {call.approvals}", words)
+            return waits
+    after = after.as_pending().replace(approved=is_approved)
+    _log_agreement(after, _name_of(by), "Approve", words)
     return after
 
 
-def refused(call: ToolCall[Any], reason: str) -> ToolCall[Any]:
+def _agreeing(call: ToolCall[Any], after: ToolCall[Any], by: str | None) -> tuple[str, ...]:
+    """Return who has agreed to a call as it is now: to a changed input, only who changed it.
+
+    Raises:
+        RoundError: it isn't said who agrees, or this person has agreed before.
+    """
+    which = shown_call(call.name, call.id)
+    if by is None:
+        message = f"{which} needs {call.approvals} approvals by different people: say who agrees (by=…)"
+        raise RoundError(message, 1)
+    earlier = call.approved_by if after.decisions[-1].arguments is None else ()
+    if by in earlier:
+        message = (
+            f"{one_line(by, _NAME_LENGTH)} has approved {which} already "
+            f"({len(earlier)} of {call.approvals}): somebody else has to agree"
+        )
+        raise RoundError(message, 1)
+    return (*earlier, by)
+
+
+def refused(call: ToolCall[Any], reason: str, by: str | None = None, words: str = "") -> ToolCall[Any]:
     """Return a call as rejected by a person."""
-    after = call.reject(reason)
-    _write(INFO, after, _PERSON, "Reject", one_line(after.reason or "", _TEXT_LENGTH))
+    after = _recorded(call, call.reject(reason), "reject", "person", by, words)
+    _write(INFO, after, _name_of(by), "Reject", _joined(one_line(after.reason or "", _TEXT_LENGTH), words))
     return after
 
 
-_PERSON = "a person"
+def expired(call: ToolCall[Any]) -> ToolCall[Any]:
+    """Return a call that nobody approved in time, with the result that says so."""
+    after = _recorded(call, call.expired(), "expire", "host")
+    _write(INFO, after, "nobody", "Approve", "it has expired")
+    return after
+
+
+def _name_of(by: str | None) -> str:
+    return "a person" if by is None else one_line(by, _NAME_LENGTH)
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join([one_line(part, _TEXT_LENGTH) for part in parts if part])
 
 
 # --- questions of a tool -------------------------------------------------------------------------
@@ -459,6 +549,7 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
         details=call.details,
         deferred_at=call.deferred_at,
         changed=call.changed,
+        decisions=call.decisions,
     )
 
 
@@ -500,8 +591,17 @@ def _failed(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:
     return cast("ToolResult", FAILURES.failed(call.raw, failure))  # nothing is passed through here
 
 
-def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCall[Any]:
+def answered(
+    call: ToolCall[Any], question: Question, answer: object, by: str | None = None, words: str = ""
+) -> ToolCall[Any]:
     """Return a deferred call as pending again, with the answer to its question.
+
+    Args:
+        call: the call.
+        question: what it asks.
+        answer: as JSON.
+        by: the name of the person.
+        words: what the person said of it.
 
     Raises:
         DecodeError: the answer doesn't fit, or the input was edited in place and doesn't.
@@ -524,9 +624,10 @@ def answered(call: ToolCall[Any], question: Question, answer: object) -> ToolCal
         ) from None
     kept = [(name, value) for name, value in call._answers if name != question.parameter]  # noqa: SLF001  # as above
     answers = (*kept, (question.parameter, own))
-    _write(INFO, call, _PERSON, "Answer", "")
-    _write(DEBUG, call, _PERSON, "Answer", excerpt(own, _TEXT_LENGTH))
-    return call.with_edits(by="person").as_pending().replace(approved=True, _answers=answers)
+    _write(INFO, call, _name_of(by), "Answer", _joined(words))
+    _write(DEBUG, call, _name_of(by), "Answer", excerpt(own, _TEXT_LENGTH))
+    after = _recorded(call, call.with_edits(by="person"), "answer", "person", by, words)
+    return after.as_pending().replace(approved=True, _answers=answers)
 
 
 def _as_read(codec: Any, answer: Any, given: Any) -> Any:
@@ -609,7 +710,16 @@ def call_text(call: ToolCall[Any]) -> str:
     name = escape(call.name)
     head = f"Run {name}?" if title == call.name else f"Run {escape(title)} ({name})?"
     why = [] if call.reason in {None, "", CONFIRM} else [f"({escape(call.reason or '')[:_SHOWN]})"]
-    return "\n".join([head, *why, *_argument_lines(call), *_ignored_lines(call)])
+    return "\n".join([head, *why, *_approval_lines(call), *_argument_lines(call), *_ignored_lines(call)])
+
+
+def _approval_lines(call: ToolCall[Any]) -> list[str]:
+    """Write how many people have to agree, and who has, if one isn't enough."""
+    if call.approvals == 1:
+        return []
+    names = listed([escape(name) for name in call.approved_by], _MOST_IGNORED)
+    so_far = f"{len(call.approved_by)} of {call.approvals} people have agreed"
+    return [f"({so_far}: {names})" if names else f"({so_far})"]
 
 
 def _argument_lines(call: ToolCall[Any]) -> list[str]:

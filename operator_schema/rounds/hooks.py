@@ -7,6 +7,8 @@ from dis import Instruction, get_instructions
 from functools import cache
 from inspect import Parameter, signature
 from itertools import pairwise
+from math import inf
+from time import time
 from types import CodeType, NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -15,6 +17,7 @@ from ..immutable import Value
 from ..json_values import is_object
 from ..message_text import one_line, received, writable_text
 from ..tools.binding import why_not_asked
+from ..tools.metadata import is_duration
 from ..tools.signature import is_coroutine_function, outcome_of
 from ..tools.tool import Tool
 from .named_tools import NamedTools
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from .named_tools import Selection
-    from .tool_call import ToolCall
+    from .tool_call import ToolCall, Wait
 
     _Here: TypeAlias = Mapping[str, tuple[str, ...]] | None
     ForTools: TypeAlias = "Sequence[tuple[Hook, frozenset[str] | None]]"
@@ -121,22 +124,47 @@ class Reject(Value):
 class Defer(Value):
     """Go on to the next hook; if none completes or rejects the call, a person or another system decides.
 
-    For a call that is already approved, this only goes on to the next hook.
+    For a call that is already approved, this only goes on to the next hook. If several hooks defer a call,
+    the reason is that of the first; the earliest end counts, and the largest number of approvals.
 
-    Attributes:
+    Args:
         reason: for whoever decides; the model doesn't see it.
+        expires_in: seconds after which the call can't be approved any more, so that the model reads that
+            nobody agreed in time; None for no limit.
+        approvals: how many different people have to agree (`round.approve(call, by=…)`); one refusal is
+            enough. Who may agree is for your program to check.
+
+    Raises:
+        TypeError: the reason isn't a string.
+        ValueError: `expires_in` isn't a positive number, or `approvals` isn't an integer of at least 1.
     """
 
     reason: str = ""
+    expires_in: float | None = None
+    approvals: int = 1
 
     ends = False
 
-    def __init__(self, reason: str = "") -> None:
-        super().__init__(writable_text("the reason of Defer", reason))
+    def __init__(self, reason: str = "", expires_in: float | None = None, approvals: int = 1) -> None:
+        if expires_in is not None and not (is_duration(expires_in) and 0 < expires_in < inf):
+            message = f"expires_in must be a positive number of seconds, or None, not {received(expires_in)}"
+            raise ValueError(message)
+        if type(approvals) is not int or approvals < 1:
+            message = f"approvals, the number of people, must be at least 1, not {received(approvals)}"
+            raise ValueError(message)
+        super().__init__(writable_text("the reason of Defer", reason), expires_in, approvals)
 
     def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
         """Return the call as deferred, unless a person has approved it already."""
-        return call if call.approved else call.defer(self.reason)
+        return call if call.approved else call.defer(self.reason, wait=self._wait())
+
+    def _wait(self) -> Wait | None:
+        """Return what the call waits for; None if one approval at any time is enough."""
+        if self.expires_in is None and self.approvals == 1:
+            return None
+        from .tool_call import Wait  # most hooks set no limits
+
+        return Wait(self.approvals, None if self.expires_in is None else round(time() + self.expires_in, 3))
 
 
 class RunAgain(Value):

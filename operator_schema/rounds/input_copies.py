@@ -1,178 +1,41 @@
-"""Inputs and arguments of calls: copies that nobody else can change, digests, and checks after JSON."""
+"""Is an input still what somebody agreed to? Copies that nobody else can change, and checks after JSON."""
 
 from __future__ import annotations
 
 from copy import deepcopy
-from functools import cache
 from itertools import islice
-from json import JSONEncoder
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
 from ..json_values import LONGEST_BITS, MAX_DEPTH, MAX_PROBLEMS, is_array, is_object, most_digits
 from ..message_text import class_name_of, excerpt, one_line, received
 from ..sameness import is_same_state
+from .signatures import canonical_text, text_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from types import ModuleType
+    from collections.abc import Callable, Iterator
 
     from ..tools.calls import RawCall
     from ..tools.tool import Tool
 
-    Digest: TypeAlias = Callable[[Mapping[str, Any]], str]
-
 __all__ = [
-    "Digest",
     "MESSAGE_DEPTH",
     "NotJSONError",
-    "canonical_text",
     "check_same",
     "check_written",
     "checked_input",
-    "digest_with",
     "gives_back",
     "is_certainly",
     "is_edited",
-    "is_same_digest",
     "makes",
     "own_arguments",
     "own_copy",
     "own_json",
     "schema_digest",
-    "seal_with",
     "shown_arguments",
-    "text_digest",
-    "what_is_signed",
 ]
-
-
-_LEAST = 16
-"""The shortest secret, in bytes; the same as for the token of a server."""
-
-
-def digest_with(secret: bytes | None) -> Digest:
-    """Return the function that makes the digest of a JSON object.
-
-    It is the same after a database has reordered keys, or written `1.0` as `1`. The key `digest` of the
-    object itself is left out.
-
-    Args:
-        secret: the key for HMAC-SHA-256 (RFC 2104), or None for SHA-256 alone.
-
-    Raises:
-        TypeError: the secret isn't bytes.
-        ValueError: it is shorter than 16 bytes.
-    """
-    seal = seal_with(secret)
-
-    def digest(saved: Mapping[str, Any]) -> str:
-        signed = {**saved}
-        signed.pop("digest", None)
-        return seal(canonical_text(signed))
-
-    return digest
-
-
-def seal_with(secret: bytes | None) -> Callable[[str], str]:
-    """Return the function that makes the digest of a canonical text.
-
-    Args:
-        secret: as `digest_with` takes it.
-
-    Raises:
-        TypeError: as `digest_with`.
-        ValueError: as `digest_with`.
-    """
-    if secret is None:
-        return text_digest
-    if not isinstance(secret, (bytes, bytearray)):  # what callers promise, some do not
-        message = f"the secret must be bytes, such as secrets.token_bytes(32), not {class_name_of(secret)}"
-        raise TypeError(message)
-    if not secret:
-        message = "the secret is empty, so anybody could sign: make one with secrets.token_bytes(32)"
-        raise ValueError(message)
-    if len(secret) < _LEAST:
-        message = (
-            f"the secret has {len(secret)} bytes, and must have at least {_LEAST}: "
-            "make one with secrets.token_bytes(32)"
-        )
-        raise ValueError(message)
-    digest = _hmac().digest
-    return lambda text: digest(secret, text.encode(), "sha256").hex()
-
-
-def canonical_text(value: Any) -> str:
-    """Return a text that two values share if a database may have made one of the other, for digests.
-
-    It may have reordered keys, and written `1.0` as `1` or `1e23` as the integer with these digits, which
-    isn't the number that the float is.
-
-    Raises:
-        ValueError: a number in it isn't finite.
-    """
-    text = _write(value)
-    # A float that is an integer is written as 5.0 or 1e+16: most values have none.
-    return _write(_canonical(value)) if ".0" in text or "e+" in text else text
-
-
-_write: Callable[[Any], str] = JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
-
-
-def text_digest(text: str) -> str:
-    """Return the SHA-256 of a text."""
-    from hashlib import sha256
-
-    return sha256(text.encode()).hexdigest()
-
-
-@cache
-def _hmac() -> ModuleType:
-    import hmac
-
-    return hmac
-
-
-def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the text from which the digest of a whole round is made.
-
-    It has only the ids and digests of the calls. So damage to one call leaves the others usable, and no call
-    can be added, moved or left out.
-    """
-    return {**head, "calls": [[call.get("id"), call.get("digest")] for call in head["calls"]]}
-
-
-def is_same_digest(one: str, other: object) -> bool:
-    """Return whether two digests are equal, in a time that says nothing about where they differ."""
-    if not isinstance(other, str):
-        return False
-    is_same: bool = _hmac().compare_digest(one.encode(), other.encode(errors="replace"))
-    return is_same
-
-
-def _canonical(value: Any) -> Any:
-    if value.__class__ is str:
-        return value
-    if is_object(value):
-        return {key: _canonical(item) for key, item in value.items()}
-    if is_array(value):
-        return [_canonical(item) for item in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value) if abs(value) < _EXACT else _as_integer(value)
-    return value
-
-
-_EXACT = 2**53
-"""Every integer up to here is a float, too (RFC 8259 section 6)."""
-
-
-def _as_integer(value: float) -> int:
-    """Return the integer that a database writes for a large number: its shortest digits, then zeros."""
-    from decimal import Decimal
-
-    return int(Decimal(repr(value)))
 
 
 MESSAGE_DEPTH = 2 * MAX_DEPTH

@@ -18,6 +18,7 @@ from .input_copies import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
 from .named_tools import NamedTools
 from .round import Round
 from .tool_call import FAILURES, ToolCall, call_issue, call_with_input
+from .transcript import checked_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -146,7 +147,15 @@ class Offer(Value, Keeper, Generic[Input]):
             definition["description"] = described.get(definition["name"], definition["description"])
         return found
 
-    def round(self, answer: Iterable[RawCall] | ModelAnswer, /, *, assistant: Any = None) -> Round[Input]:
+    def round(
+        self,
+        answer: Iterable[RawCall] | ModelAnswer,
+        /,
+        *,
+        assistant: Any = None,
+        about: Any = None,
+        conversation: str | None = None,
+    ) -> Round[Input]:
         """Decode the calls of the answer to this request; nothing is run.
 
         Args:
@@ -155,10 +164,17 @@ class Offer(Value, Keeper, Generic[Input]):
             assistant: if only calls are given, the rest of the model's turn as JSON: its text, or the
                 provider's own message. It is kept, and comes back in `Turn.assistant`. Whose message it is
                 isn't known then, so each provider takes what has its form for its own.
+            about: what your program wants to know when it finds the round again, as JSON: who asked for it,
+                an id of a trace. It is saved with the round, and the model never sees it.
+            conversation: the name of the conversation that the round belongs to; None to have
+                `executor.run(work, history)` take that of a stored transcript.
 
         Raises:
             RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.
-            TypeError: one isn't a `RawCall`, or `assistant` isn't JSON.
+            TypeError: one isn't a `RawCall`, `assistant` or `about` isn't JSON, or `conversation` isn't a
+                string.
+            ValueError: `about` is longer than 10,000 characters or nests too deep, or `conversation` has a
+                lone surrogate.
         """
         calls: Any = answer
         provider: str | None = None
@@ -180,7 +196,9 @@ class Offer(Value, Keeper, Generic[Input]):
                     for call in decoded
                 ]
             )
-        return Round(self.toolset, self.names, decoded, own, Settlement(), provider)
+        noted = about if about is None else _own_note(about)
+        name = conversation if conversation is None else checked_name("conversation", conversation)
+        return Round(self.toolset, self.names, decoded, own, Settlement(), provider, name, noted)
 
     def _decoded_with(
         self, calls: Iterable[RawCall], unfit: Iterable[tuple[int, RawCall, ToolResult]]
@@ -280,6 +298,35 @@ def _own_message(assistant: Any) -> Any:
     except ValueError as error:
         message = f"the message of the model (assistant) can't be kept: {error}"
         raise RoundError(message) from None
+
+
+_NOTE_LENGTH = 10_000
+"""The most characters of what a program notes about a round: lists of waiting rounds hold it, too."""
+
+
+def _own_note(about: Any) -> Any:
+    """Return a copy of what a program notes about a round.
+
+    Raises:
+        TypeError: it isn't JSON.
+        ValueError: it is too long, nests too deep, or has a number that isn't JSON.
+    """
+    try:
+        own = own_json(about)
+    except NotJSONError as error:
+        message = f"about has to be JSON: {error}"
+        raise TypeError(message) from None
+    except ValueError as error:
+        message = f"about has to be JSON that can be kept: {error}"
+        raise ValueError(message) from None
+    length = len(to_json_text(own))
+    if length > _NOTE_LENGTH:
+        message = (
+            f"about has {length:,} characters as JSON, and may have {_NOTE_LENGTH:,}: "
+            "keep the rest elsewhere, and give its id"
+        )
+        raise ValueError(message)
+    return own
 
 
 def _issue(index: int, raw: RawCall, result: Any) -> ToolCall[Any]:

@@ -12,22 +12,33 @@ from ..message_text import exception_text, fault_list, nearest_names, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode
 from .commit import Settlement
 from .deciding import check_answer, check_question
-from .input_copies import check_same, digest_with, is_same_digest, own_json, schema_digest, what_is_signed
+from .input_copies import check_same, own_json, schema_digest
 from .round import Round
-from .serialization import CALLS, DEPTH, FORMAT, HEADS, SavedCall, read_result, without_texts
-from .tool_call import FAILURES, Question, ToolCall, call_issue
+from .serialization import (
+    CALLS,
+    DEPTH,
+    FORMAT,
+    HEADS,
+    TEXTS_OF_HEAD,
+    SavedCall,
+    read_decisions,
+    read_result,
+    without_texts,
+)
+from .signatures import digests_with, is_same_digest, what_is_signed
+from .tool_call import FAILURES, Question, ToolCall, Wait, call_issue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..tools.calls import ResultCode
     from ..tools.changes import ChangedArguments
     from ..tools.tool import Tool
-    from .input_copies import Digest
     from .named_tools import NamedTools
-    from .serialization import SavedHead
+    from .serialization import SavedHead, SavedWait
+    from .signatures import Digest, Secret
 
-__all__ = ["MAYBE_SIGNED", "RestoreError", "RestoreProblemCode", "restore_round"]
+__all__ = ["MAYBE_SIGNED", "RestoreError", "RestoreProblemCode", "restore_round", "with_ended"]
 
 Saved = TypeVar("Saved")
 
@@ -35,6 +46,7 @@ _SUGGESTED = 3
 _TEXTS: Codec[Any] = Codec(Any, max_depth=DEPTH)
 _SIGNED_OTHERWISE = " (or they were saved with another secret, or without one)"
 MAYBE_SIGNED = " (or they were signed, and secret= is missing: give the one that as_dict got)"
+_OF_ANOTHER = "the data of a call that ended were changed after they were saved, or are of another round"
 _CHANGED = "this call can't be restored: its saved data were changed"
 
 
@@ -63,28 +75,76 @@ class RestoreError(ValueError):
         return fault_list("the saved round doesn't fit any more", self.findings)
 
 
-def restore_round(toolset: NamedTools, data: object, secret: bytes | None) -> Round[Any]:
+def restore_round(toolset: NamedTools, data: object, secret: Secret) -> Round[Any]:
     """Return the saved round; see `Toolset.restore_round`.
 
     Raises:
         RestoreError: something no longer fits.
     """
-    digest = digest_with(secret)
-    head = _head(data, digest, _SIGNED_OTHERWISE if secret else MAYBE_SIGNED)
+    head, digest = _head(data, digests_with(secret), _SIGNED_OTHERWISE if secret else MAYBE_SIGNED)
     problems: list[Finding] = []
     calls = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
     settlement = Settlement(head.round)
-    found = Round(toolset, tuple(head.offered), tuple(calls), head.assistant, settlement, head.provider)
+    found = Round(
+        toolset,
+        tuple(head.offered),
+        tuple(calls),
+        head.assistant,
+        settlement,
+        head.provider,
+        head.conversation,
+        head.about,
+    )
     if problems:
         raise RestoreError(problems, found)
     return found
 
 
+def with_ended(work: Round[Any], saved: Iterable[object], secret: Secret) -> Round[Any]:
+    """Return a round with calls that ended after it was saved; see `save_ended`.
+
+    Args:
+        work: the round as it was when its calls began.
+        saved: what was saved of each call that ended; for a call that ended twice, the last counts.
+        secret: as for `restore_round`.
+
+    Raises:
+        RestoreError: some of it was changed, or is of another round. Its `round` has the others.
+    """
+    digests = digests_with(secret)
+    problems: list[Finding] = []
+    calls = list(work.calls)
+    for one in saved:
+        own = _own(one)
+        digest = _signer_of(own, work, digests)
+        if digest is None:
+            problems.append(Finding((), "data_changed", _OF_ANOTHER, tool=""))
+        else:
+            index = own["index"]
+            calls[index] = _restored(work.toolset, index, own["call"], digest, problems)
+    found = work.replace(calls=tuple(calls))
+    if problems:
+        raise RestoreError(problems, found)
+    return found
+
+
+def _signer_of(own: Any, work: Round[Any], digests: Sequence[Digest]) -> Digest | None:
+    """Return what signed the data of a call that ended; None if they aren't those of a call of this round."""
+    call = own.get("call") if is_object(own) else None
+    if not is_object(call) or own.get("round") != work.id:
+        return None
+    index = own.get("index")
+    own_call = work.calls[index] if type(index) is int and 0 <= index < len(work.calls) else None
+    if own_call is None or (call.get("id"), call.get("name")) != (own_call.id, own_call.name):
+        return None
+    return _signer(own, own.get("digest"), digests)
+
+
 # --- the data as a whole -------------------------------------------------------------------------
 
 
-def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
-    """Return a saved round whose calls aren't checked yet; each has an id and a name.
+def _head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[SavedHead, Digest]:
+    """Return a saved round whose calls aren't checked yet, each with an id and a name, and what signed it.
 
     Raises:
         RestoreError: the data as a whole can't be used.
@@ -99,7 +159,7 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
             f"it has format {version}, and this version of operator_schema reads up to {FORMAT}",
         )
     try:
-        head = _in_form(HEADS, without_texts(own, ("assistant",)), {"assistant": dict})
+        head = _in_form(HEADS, without_texts(own, TEXTS_OF_HEAD), {"assistant": dict, "about": dict})
     except DecodeError as error:
         _refuse("not_a_round", "; ".join([str(problem) for problem in error.findings[:5]]))
     except (RecursionError, TypeError, ValueError) as error:
@@ -113,9 +173,18 @@ def _head(data: object, digest: Digest, or_else: str) -> SavedHead:
             or not isinstance(call.get("name"), str)
         ):
             _refuse("not_a_round", f"calls[{index}] isn't an object with id and name")
-    if not is_same_digest(digest(what_is_signed(own)), head.digest):
+    signer = _signer(what_is_signed(own), head.digest, digests)
+    if signer is None:
         _refuse("data_changed", f"the data were changed after they were saved{or_else}")
-    return head
+    return head, signer
+
+
+def _signer(signed: Mapping[str, Any], found: object, digests: Sequence[Digest]) -> Digest | None:
+    """Return what made a digest; None if none of these did."""
+    for digest in digests:
+        if is_same_digest(digest(signed), found):
+            return digest
+    return None
 
 
 def _own(data: object) -> Any:
@@ -171,7 +240,9 @@ def _restored(
     try:
         if not is_unchanged:
             _damaged("its data were changed after they were saved")
-        return _in_state(toolset, index, raw, _checked(data))
+        checked = _checked(data)
+        found = _in_state(toolset, index, raw, checked)
+        return found.replace(decisions=read_decisions(checked.decisions)) if checked.decisions else found
     except _MisfitError as misfit:
         problems.append(Finding((), misfit.code, misfit.message, tool=raw.name, call_id=raw.id))
         return _issue(toolset, index, raw, misfit)
@@ -279,7 +350,8 @@ def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> Tool
             return _decided(toolset, index, raw, saved).replace(state="rejected", by=saved.by, reason=reason)
         case "deferred":
             call = _call(toolset, index, raw, saved)
-            return call.replace(state="deferred", reason=reason, question=_question(call, saved))
+            question, wait = _question(call, saved), None if saved.wait is None else _wait(saved.wait)
+            return call.replace(state="deferred", reason=reason, question=question, _wait=wait)
         case _:
             return _call(toolset, index, raw, saved)
 
@@ -329,6 +401,11 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
 def _changed(saved: SavedCall) -> ChangedArguments | None:
     """Return what was changed in the arguments so far; of a call that ran, its result knows it."""
     return saved.changed if saved.result is None else saved.result.changed
+
+
+def _wait(saved: SavedWait) -> Wait:
+    until = None if saved.expires_at is None else saved.expires_at / 1_000
+    return Wait(saved.approvals, until, tuple(saved.approved_by))
 
 
 def _seconds(saved: SavedCall) -> float | None:

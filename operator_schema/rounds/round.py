@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import class_name_of, count_of, exception_text, one_line, quote
+from ..message_text import class_name_of, count_of, exception_text, one_line, quote, writable_text
+from ..tools.failures import WARNING, write_log
 from ..tools.signature import outcome_of
 from .commit import find_call, revised, settled, with_results
 from .deciding import (
@@ -18,6 +20,7 @@ from .deciding import (
     asked_about,
     decide,
     decoded_call,
+    expired,
     looked_at,
     refused,
     unless_confirmed,
@@ -25,7 +28,7 @@ from .deciding import (
 from .errors import RoundError
 from .hooks import call_hooks_of
 from .tool_call import ToolCall, continue_suggestion, shortened, worded
-from .transcript import Turn, append_turn, saving
+from .transcript import Turn, append_turn, conversation_of, saving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -35,11 +38,13 @@ if TYPE_CHECKING:
     from .commit import CallRun, Given, Settlement, WhichCall
     from .hooks import CallHooks, ForTools, Hooks
     from .named_tools import NamedTools
+    from .signatures import Secret
     from .tool_call import CallState
     from .transcript import History
 
     AnyHooks: TypeAlias = "Hooks | Callable[[ToolCall[Any]], Any]"
     Begin: TypeAlias = "Callable[[Round[Any]], object]"
+    Ended: TypeAlias = Callable[[ToolCall[Any]], object]
 
 __all__ = ["HookError", "InterruptedRoundError", "Round"]
 
@@ -65,6 +70,9 @@ class Round(Value, Generic[Input]):
         offered: the names of the tools that the request offered.
         calls: all calls, in the order of the turn.
         provider: the name of the provider that gave the answer; None where only calls were given.
+        conversation: the name of the conversation that it belongs to, as given to `offer.round` or taken
+            from the transcript that `executor.run` got; None if nobody said it.
+        revision: how often a store has saved it; None if it isn't in a store.
     """
 
     toolset: NamedTools
@@ -73,11 +81,15 @@ class Round(Value, Generic[Input]):
     _assistant: Any
     _settlement: Settlement
     provider: str | None = None
-    _revision: int | None = None  # that it has in a store
+    conversation: str | None = None
+    _about: Any = None
+    revision: int | None = None
 
     if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every turn makes some
 
-        def __new__(cls, toolset, offered, calls, _assistant, _settlement, provider, _revision):
+        def __new__(
+            cls, toolset, offered, calls, _assistant, _settlement, provider, conversation, _about, revision
+        ):
             self = cls._draft()
             self.toolset = toolset
             self.offered = tuple(offered) if offered.__class__ is list else offered
@@ -85,7 +97,9 @@ class Round(Value, Generic[Input]):
             self._assistant = _assistant
             self._settlement = _settlement
             self.provider = provider
-            self._revision = _revision
+            self.conversation = conversation
+            self._about = _about
+            self.revision = revision
             self.__class__ = cls
             return self
 
@@ -138,6 +152,11 @@ class Round(Value, Generic[Input]):
     def assistant(self) -> Any:
         """The rest of the model's turn, as given to `offer.round`; a new copy each time."""
         return copy_json(self._assistant)
+
+    @property
+    def about(self) -> Any:
+        """What your program noted about the round (`offer.round(answer, about=…)`); a new copy each time."""
+        return copy_json(self._about)
 
     def expect_one(self) -> ToolCall[Input]:
         """Return the only call that is pending.
@@ -235,24 +254,40 @@ class Round(Value, Generic[Input]):
 
     # --- decisions of people ---------------------------------------------------------------------
 
-    def approve(self, call: WhichCall, /, *, input: Any = None, arguments: object = None) -> Round[Input]:
+    def approve(
+        self,
+        call: WhichCall,
+        /,
+        *,
+        input: Any = None,
+        arguments: object = None,
+        by: str | None = None,
+        words: str = "",
+    ) -> Round[Input]:
         """Return the round with a deferred call approved, to be run.
 
         Hooks still see it, and may complete or reject it. They can't defer it again or change its input:
         exactly what was approved is run. A call that was interrupted may run once more; if nobody had agreed
         to it before, it may still need an approval of its own.
 
+        If several people have to agree (`Defer(approvals=2)`), the call waits until as many different ones
+        have approved it. If one of them changes the input, the approvals before that don't count any more.
+
         Args:
             call: its id, its position in the turn, or the call itself.
             input: another input to run it with, or None. An edit of `call.input` in place counts as one.
             arguments: the same as JSON, such as from a form, in place of `input`, or None.
+            by: who approves it, for the record (`call.decisions`); needed where several people have to agree.
+            words: what this person says of it, for the record; the model doesn't see it.
 
         Raises:
             DecodeError: the arguments don't fit, or `call.input` was edited in place and doesn't.
             EncodeError: the input can't be written as JSON.
-            RoundError: no such call is deferred, several share the id, or it has a question.
+            RoundError: no such call is deferred, several share the id, it has a question, or it has expired.
+                Or several people have to agree, and this one has agreed before or has no name.
             ToolError: the input is that of another tool.
-            TypeError: there is both an input and arguments.
+            TypeError: there is both an input and arguments, or `by` or `words` isn't a string.
+            ValueError: `by` is empty.
         """
         if input is not None and arguments is not None:
             message = "approve takes input= or arguments=, not both: they could differ"
@@ -265,14 +300,18 @@ class Round(Value, Generic[Input]):
             )
             raise RoundError(message)
         given = input if arguments is None else waiting.tool.decode(arguments)
-        return self._replaced(agreed(waiting, given))
+        return self._replaced(agreed(waiting, given, *_said(by, words)))
 
-    def answer(self, call: WhichCall, answer: object, /) -> Round[Input]:
+    def answer(
+        self, call: WhichCall, answer: object, /, *, by: str | None = None, words: str = ""
+    ) -> Round[Input]:
         """Return the round with a question of a tool answered, so that its call is to be run again.
 
         Args:
             call: its id, its position in the turn, or the call itself.
             answer: a JSON value.
+            by: who answers, for the record (`call.decisions`).
+            words: what this person says of it, for the record.
 
         Raises:
             DecodeError: the answer doesn't fit, or `call.input` was edited in place and doesn't.
@@ -285,9 +324,11 @@ class Round(Value, Generic[Input]):
                 f"{shown_call(waiting.name, waiting.id)} has no question: use round.approve or round.reject"
             )
             raise RoundError(message)
-        return self._replaced(answered(waiting, waiting.question, answer))
+        return self._replaced(answered(waiting, waiting.question, answer, *_said(by, words)))
 
-    def reject(self, call: WhichCall, reason: str = "", /) -> Round[Input]:
+    def reject(
+        self, call: WhichCall, reason: str = "", /, *, by: str | None = None, words: str = ""
+    ) -> Round[Input]:
         """Return the round with a deferred or pending call rejected.
 
         This way a person may take back an approval, as long as the call hasn't run.
@@ -295,30 +336,45 @@ class Round(Value, Generic[Input]):
         Args:
             call: its id, its position in the turn, or the call itself.
             reason: for the model; it may be empty.
+            by: who rejects it, for the record (`call.decisions`).
+            words: what this person says of it, for the record; the model doesn't see it.
 
         Raises:
             RoundError: no such call is deferred or pending, or several share the id.
         """
-        return self._replaced(refused(self._find(call, "deferred or pending"), reason))
+        waiting = self._find(call, "deferred or pending")
+        return self._replaced(refused(waiting, reason, *_said(by, words)))
 
-    def reject_open(self, reason: str = "", /) -> Round[Input]:
+    def reject_open(self, reason: str = "", /, *, by: str | None = None, words: str = "") -> Round[Input]:
         """Return the round with all deferred and pending calls rejected.
 
         This way a turn can end if the user writes something else while calls wait.
 
         Args:
             reason: for the model; it may be empty.
+            by: as for `reject`.
+            words: as for `reject`.
 
         Raises:
             RoundError: the round was committed or discarded.
         """
         self._check_open()
+        said = _said(by, words)
         calls = list(self.calls)
         for call in self.calls:
             if call.state in _OPEN:
                 self._settlement.check_not_run(call)
-                calls[call.index] = refused(call, reason)
+                calls[call.index] = refused(call, reason, *said)
         return self._with(calls)
+
+    def with_expired(self) -> Round[Input]:
+        """Return the round in which calls that nobody approved in time have a result that says so.
+
+        An executor does this before it runs a round, and a store when it loads one.
+        """
+        if not any(call.has_expired for call in self.calls):
+            return self
+        return self._with([expired(call) if call.has_expired else call for call in self.calls])
 
     def with_results(self, results: Iterable[Given], /) -> Round[Input]:
         """Return the round with the results of some calls.
@@ -401,8 +457,8 @@ class Round(Value, Generic[Input]):
 
         Raises:
             CommitError: with everything that doesn't fit.
-            RoundError: the round was committed or discarded, or a call that was rejected here was run by
-                another state of it.
+            RoundError: the round was committed or discarded, a call that was rejected here was run by
+                another state of it, or the round belongs to another conversation.
             TypeError: something isn't a result, or `history` has no `append`, or an async one.
             Exception: what `append` raises; then the round is still open.
         """
@@ -410,14 +466,38 @@ class Round(Value, Generic[Input]):
         for call in self.rejected:
             if call.has_input:
                 self._settlement.check_not_run(call)
+        conversation_of(history, self.conversation)  # checks it
         found = settled(self.calls, results)
-        turn = Turn(self.id, tuple([call.raw for call in self.calls]), found, self.assistant, self.provider)
+        calls = tuple([call.raw for call in self.calls])
+        decisions = tuple([call.decisions for call in self.calls])
+        known = self.assistant, self.provider, self.about, decisions if any(decisions) else ()
+        turn = Turn(self.id, calls, found, *known)
         self._settlement.settle("committed")
         try:
-            append_turn(history, turn, self._revision)
+            append_turn(history, turn, self.revision)
         except BaseException:  # whatever stops it: nothing was appended
             self._settlement.reopen()
             raise
+        return turn
+
+    async def acommit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
+        """Do what `commit` does in a thread, so that the event loop doesn't wait for a database.
+
+        If the task is cancelled, the cancellation is raised when the commit has ended.
+
+        Args:
+            history: as for `commit`.
+            results: as for `commit`.
+
+        Returns:
+            The appended turn.
+
+        Raises:
+            BaseException: as `commit`.
+        """
+        from .threads import in_thread  # few programs have an event loop and a store
+
+        turn: Turn = await in_thread(partial(self.commit, history, results=results))
         return turn
 
     def discard(self) -> None:
@@ -438,6 +518,7 @@ class Round(Value, Generic[Input]):
         wording: Wording | None = None,
         limited: Limited | None = None,
         begin: Begin | None = None,
+        ended: Ended | None = None,
         /,
     ) -> Round[Input]:
         """Let hooks decide, then run what is pending; for `executor.run`.
@@ -453,6 +534,7 @@ class Round(Value, Generic[Input]):
             limited: cuts the results that hooks and people give; None to leave them.
             begin: gets the round after all decisions, before the first function runs; it may be async. None
                 without a store.
+            ended: gets each call after it ran, while others still run; it may be async. None without a store.
 
         Returns:
             The round with the results. A call whose function has a question is deferred.
@@ -465,7 +547,8 @@ class Round(Value, Generic[Input]):
         found = call_hooks_of(hooks, self.toolset)
         for call in self.pending:
             self._settlement.check_not_run(call)
-        told = self if wording is None else self._with([worded(call, wording) for call in self.calls])
+        current = self.with_expired()
+        told = current if wording is None else self._with([worded(call, wording) for call in current.calls])
         after = await told._decided(found.before, asking)  # noqa: SLF001  # its own class
         if limited is not None:
             pairs = zip(told.calls, after.calls, strict=True)
@@ -473,10 +556,12 @@ class Round(Value, Generic[Input]):
         self._check_open()  # the round may have ended while hooks were asked
         if begin is not None and any(call.tool.has_function for call in after.pending):
             await outcome_of(begin, after)
-        return await after._run(run_all, found.after, limited)  # noqa: SLF001  # its own class
+        return await after._run(run_all, found.after, limited, ended)  # noqa: SLF001  # its own class
 
-    async def _run(self, run_all: RunAll, hooks: ForTools, limited: Limited | None) -> Round[Input]:
-        """CallRun what is pending, and show the results to hooks.
+    async def _run(
+        self, run_all: RunAll, hooks: ForTools, limited: Limited | None, ended: Ended | None
+    ) -> Round[Input]:
+        """Run what is pending, and show the results to hooks.
 
         Raises:
             InterruptedRoundError: functions raised what the executor passes through.
@@ -495,6 +580,8 @@ class Round(Value, Generic[Input]):
                 counts[position] += 1
                 return None
             settlement.keep(ran, call)
+            if ended is not None:
+                await _saved(ended, call)
             return call.result or result
 
         try:
@@ -515,16 +602,18 @@ class Round(Value, Generic[Input]):
 
     # --- as data ---------------------------------------------------------------------------------
 
-    def as_dict(self, *, secret: bytes | None = None) -> dict[str, Any]:
+    def as_dict(self, *, secret: Secret = None) -> dict[str, Any]:
         """Return the round as JSON values, for a database or a file; `toolset.restore_round` reads it.
 
         It holds the calls as the model sent them, what was offered, all decisions, edited inputs, answers
-        and results. It doesn't hold your context, the objects that functions returned
-        (`ToolResult.value`) and details of failures (`ToolResult.details`).
+        and results, the conversation, and what your program noted (`about`). It doesn't hold your context,
+        the objects that functions returned (`ToolResult.value`) and details of failures
+        (`ToolResult.details`).
 
         Args:
             secret: a key of your own, such as 32 random bytes. Without it, restoring notices damaged data.
-                With it, restoring also notices data that somebody changed on purpose (HMAC, RFC 2104).
+                With it, restoring also notices data that somebody changed on purpose (HMAC, RFC 2104). Of a
+                list, the first signs.
 
         Raises:
             EncodeError: an input that was changed in place, or the `json` of a result that your program
@@ -533,8 +622,15 @@ class Round(Value, Generic[Input]):
             TypeError: the secret isn't bytes.
             ValueError: it is shorter than 16 bytes.
         """
-        head = self.id, self.offered, self.assistant, self.provider
-        saved: dict[str, Any] = saving().save_round(*head, self.calls, secret)
+        known = {
+            "round": self.id,
+            "offered": [*self.offered],
+            "assistant": self.assistant,
+            "provider": self.provider,
+            "conversation": self.conversation,
+            "about": self.about,
+        }
+        saved: dict[str, Any] = saving().save_round(known, self.calls, secret)
         return saved
 
     def __eq__(self, other: object) -> bool:
@@ -548,7 +644,8 @@ class Round(Value, Generic[Input]):
         return all(map(saving().is_same_call, self.calls, others.calls))
 
     def _head(self) -> tuple[Any, ...]:
-        return self.toolset, self.id, self.offered, self.assistant, self.provider, len(self.calls)
+        known = self.toolset, self.id, self.offered, self.assistant, self.provider
+        return (*known, self.conversation, self.about, len(self.calls))
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -597,6 +694,29 @@ class Round(Value, Generic[Input]):
         found = find_call(self.calls, call, kind)
         self._settlement.check_not_run(found)
         return found
+
+
+def _said(by: object, words: object) -> tuple[str | None, str]:
+    """Return who decides and what this person says, for the record.
+
+    Raises:
+        TypeError: one isn't a string.
+        ValueError: the name is empty.
+    """
+    if by is None and words == "":
+        return None, ""
+    from ..tools.decision_records import checked_by  # the record of a decision comes with it
+
+    return checked_by(by), writable_text("words", words)
+
+
+async def _saved(ended: Ended, call: ToolCall[Any]) -> None:
+    """Save a call that ended; if that fails, it is saved with the whole round, once all have ended."""
+    try:
+        await outcome_of(ended, call)
+    except Exception as error:  # noqa: BLE001  # whatever the store raises: the call has its result
+        about = one_line(call.name, _NAME_LENGTH), one_line(call.id, _NAME_LENGTH)
+        write_log(WARNING, "%s (call %s): its result isn't saved yet", *about, error=error)
 
 
 _OPEN = frozenset({"pending", "deferred"})

@@ -7,29 +7,31 @@ from json import dumps
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import Codec
-from ..errors import EncodeError, ToolError
+from ..errors import DecodeError, EncodeError, ToolError
+from ..findings import Finding
 from ..json_values import copy_json, has_surrogate, read_distinct, to_json_text
+from ..message_text import exception_text
 from ..sameness import is_equal
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below read it
 from ..tools.content import Audio, File, Image, Resource, Text
+from ..tools.decision_records import Decider, DecisionKind, DecisionRecord
 from .input_copies import (
     MESSAGE_DEPTH,
-    canonical_text,
     gives_back,
     is_certainly,
     makes,
     own_json,
     schema_digest,
-    seal_with,
-    what_is_signed,
 )
+from .signatures import canonical_text, seal_with, what_is_signed
 from .tool_call import CallState, DecidedBy  # noqa: TC001  # the codecs below read them
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..tools.content import Part
+    from .signatures import Secret
     from .tool_call import ToolCall
 
 __all__ = [
@@ -37,11 +39,15 @@ __all__ = [
     "DEPTH",
     "FORMAT",
     "HEADS",
+    "TEXTS_OF_HEAD",
     "SavedCall",
     "SavedHead",
     "is_same_call",
+    "read_decisions",
     "read_result",
+    "read_turn",
     "save_call",
+    "save_ended",
     "save_round",
     "save_result",
     "without_texts",
@@ -97,6 +103,28 @@ class SavedQuestion:
 
 
 @dataclass
+class SavedDecision:
+    """A `DecisionRecord`; `when` is in milliseconds since 1970."""
+
+    kind: DecisionKind
+    decider: Decider
+    when: int
+    by: str | None = None
+    words: str = ""
+    before: dict[str, Any] | None = None
+    arguments: dict[str, Any] | None = None
+
+
+@dataclass
+class SavedWait:
+    """A `Wait`; `expires_at` is in milliseconds since 1970."""
+
+    approvals: int = 1
+    expires_at: int | None = None
+    approved_by: list[str] = field(default_factory=list[str])
+
+
+@dataclass
 class SavedCall:
     """A call of the turn, with its state.
 
@@ -128,6 +156,8 @@ class SavedCall:
     deferred_at: int | None = None
     question: SavedQuestion | None = None
     changed: ChangedArguments | None = None
+    decisions: list[SavedDecision] = field(default_factory=list[SavedDecision])
+    wait: SavedWait | None = None
     result: SavedResult | None = None
     code: ResultCode | None = None
     content: str | None = None
@@ -145,6 +175,8 @@ class SavedHead:
     digest: str
     assistant: Any = None
     provider: str | None = None
+    conversation: str | None = None
+    about: Any = None
 
 
 DEPTH = MESSAGE_DEPTH + 10
@@ -155,28 +187,71 @@ _ABOVE_RESULTS = 3
 
 HEADS: Codec[SavedHead] = Codec(SavedHead, unknown_fields="reject", max_depth=DEPTH)
 CALLS: Codec[SavedCall] = Codec(SavedCall, unknown_fields="reject", max_depth=DEPTH)
+
+
+@dataclass
+class SavedSentCall:
+    """A `RawCall`."""
+
+    id: str
+    name: str
+    arguments: Any
+    is_cut_off: bool = False
+    caller: dict[str, Any] | None = None
+    is_from_text: bool = False
+    sent_name: str | None = None
+    is_malformed: bool = False
+
+
+@dataclass
+class SavedTurn:
+    """A `Turn`."""
+
+    id: str
+    calls: list[SavedSentCall]
+    results: list[SavedResult]
+    assistant: Any = None
+    provider: str | None = None
+    about: Any = None
+    decisions: list[list[SavedDecision]] = field(default_factory=list[list[SavedDecision]])
+
+
+_TURNS: Codec[SavedTurn] = Codec(SavedTurn, max_depth=DEPTH)
 _RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH - _ABOVE_RESULTS)
 
 # --- saving --------------------------------------------------------------------------------------
 
 
-def save_round(
-    round_id: str,
-    offered: Sequence[str],
-    assistant: Any,
-    provider: str | None,
-    calls: Sequence[ToolCall[Any]],
-    secret: bytes | None,
-) -> dict[str, Any]:
-    """Return a round as JSON values; see `Round.as_dict`."""
+def save_round(known: Mapping[str, Any], calls: Sequence[ToolCall[Any]], secret: Secret) -> dict[str, Any]:
+    """Return a round as JSON values; see `Round.as_dict`.
+
+    Args:
+        known: what the round says of itself, beside its calls, under the names of `SavedHead`.
+        calls: its calls.
+        secret: signs it; None for a digest alone.
+    """
     seal = seal_with(secret)
     saved = [_sealed(_saved_call(call), seal) for call in calls]
-    head = _head(round_id, offered, {"assistant": assistant}, saved, provider)
+    free = {name: value for name, value in known.items() if value is not None or name == "assistant"}
+    head = {"format": FORMAT, **free, "calls": saved}
     text = canonical_text(what_is_signed(head))
     if _SURROGATE in text:
-        head = _head(round_id, offered, _with_texts({"assistant": assistant}), saved, provider)
+        head = {"format": FORMAT, **_with_texts(free), "calls": saved}
         text = canonical_text(what_is_signed(head))
     return {**head, "digest": seal(text)}
+
+
+def save_ended(round_id: str, call: ToolCall[Any], secret: Secret) -> dict[str, Any]:
+    """Return one call after it ran as JSON values, for a store that saves it before the others have ended.
+
+    Args:
+        round_id: id of its round; no other round takes the data.
+        call: the call.
+        secret: as for `save_round`.
+    """
+    seal = seal_with(secret)
+    own = {"round": round_id, "index": call.index, "call": _sealed(_saved_call(call), seal)}
+    return {**own, "digest": seal(canonical_text(own))}
 
 
 _SURROGATE = "\\ud"
@@ -192,11 +267,8 @@ def _sealed(saved: dict[str, Any], seal: Callable[[str], str]) -> dict[str, Any]
     return {**saved, "digest": seal(text)}
 
 
-def _head(
-    round_id: str, offered: Sequence[str], message: Mapping[str, Any], calls: list[Any], provider: str | None
-) -> dict[str, Any]:
-    head = {"format": FORMAT, "round": round_id, "offered": list(offered), **message, "calls": calls}
-    return head if provider is None else {**head, "provider": provider}
+TEXTS_OF_HEAD = ("assistant", "about")
+"""What may be JSON text in a header, because it may hold a lone surrogate."""
 
 
 def _with_texts(saved: dict[str, Any]) -> dict[str, Any]:
@@ -274,7 +346,10 @@ def _saved_part(part: Part) -> SavedPart:
 
 def _saved_call(call: ToolCall[Any]) -> dict[str, Any]:
     raw = _save_raw(call._raw, call._arguments)  # noqa: SLF001  # a value of this room, whose copy would be one too many
-    return {"state": call.state, **raw, **_short(_details(call))}
+    saved = {"state": call.state, **raw, **_short(_details(call))}
+    if call.decisions:
+        saved["decisions"] = [one.as_dict() for one in call.decisions]
+    return saved
 
 
 def _details(call: ToolCall[Any]) -> dict[str, Any]:
@@ -282,7 +357,8 @@ def _details(call: ToolCall[Any]) -> dict[str, Any]:
         case "pending":
             return _open(call)
         case "deferred":
-            return {**_open(call), "reason": call.reason, "question": _saved_question(call)}
+            waits = {"question": _saved_question(call), "wait": _saved_wait(call)}
+            return {**_open(call), "reason": call.reason, **waits}
         case "handled":
             result: Any = call.result
             return {**_decided(call), "result": save_result(result)}
@@ -325,6 +401,14 @@ def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
         return None
     schema = question.answer_schema
     return {"text": question.text, "parameter": question.parameter, "answer_schema": schema}
+
+
+def _saved_wait(call: ToolCall[Any]) -> dict[str, Any] | None:
+    if call.approvals == 1 and call.expires_at is None:
+        return None
+    until = None if call.expires_at is None else round(call.expires_at * 1_000)
+    saved = {"approvals": call.approvals, "expires_at": until, "approved_by": [*call.approved_by]}
+    return _short(saved)
 
 
 def _decided(call: ToolCall[Any]) -> dict[str, Any]:
@@ -386,7 +470,9 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
         saved, others = _saved_call(one), _saved_call(other)
     except (EncodeError, ToolError):
         return False
-    ignored: tuple[str, ...] = ("deferred_at", "changed")
+    if one.decisions != other.decisions:
+        return False
+    ignored: tuple[str, ...] = ("deferred_at", "changed", "decisions")
     # Equal sets may be written in another order.
     if one.has_input and other.has_input and is_equal(one.input, other.input):
         ignored += ("input", "source")
@@ -399,6 +485,18 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
 # --- reading -------------------------------------------------------------------------------------
 
 
+def read_decisions(saved: Sequence[SavedDecision]) -> tuple[DecisionRecord, ...]:
+    """Return what was decided about a call."""
+    return tuple(
+        [
+            DecisionRecord(
+                one.kind, one.decider, one.by, one.words, one.when / 1_000, one.before, one.arguments
+            )
+            for one in saved
+        ]
+    )
+
+
 def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
     """Return a saved result.
 
@@ -409,6 +507,26 @@ def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
     parts = tuple([_part(part) for part in saved.parts])
     about = (saved.content, saved.is_error, saved.code, None, parts, saved.json, None)
     return ToolResult(call.id, call.name, *about, changed=saved.changed)
+
+
+def read_turn(data: object) -> tuple[Any, ...]:
+    """Return what a saved turn consists of, as `Turn` takes it.
+
+    Raises:
+        DecodeError: the data have another form.
+    """
+    saved = _TURNS.decode(data)
+    try:
+        calls = tuple([RawCall(*[getattr(call, name) for name in _SENT]) for call in saved.calls])
+        results = tuple([read_result(*pair) for pair in zip(calls, saved.results, strict=True)])
+    except (TypeError, ValueError) as error:
+        about = "the saved turn"
+        raise DecodeError(about, [Finding((), "invalid_json", exception_text(error))]) from None
+    decisions = tuple([read_decisions(found) for found in saved.decisions])
+    return saved.id, calls, results, saved.assistant, saved.provider, saved.about, decisions
+
+
+_SENT = tuple(SavedSentCall.__dataclass_fields__)
 
 
 def _part(saved: SavedPart) -> Part:

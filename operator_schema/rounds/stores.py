@@ -10,21 +10,20 @@ from time import time
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from ..codec.codec import Codec
 from ..errors import DecodeError
 from ..files import unusable_database
 from ..findings import Finding
 from ..immutable import Value
-from ..json_values import has_surrogate
-from ..message_text import checked_path, checked_text, exception_text, one_line, quote, received
-from ..tools.calls import RawCall, ToolResult
+from ..message_text import checked_path, exception_text, one_line, received
+from ..tools.calls import RawCall
 from .databases import Claims, Database, SqliteDatabase, Statements, Tables
 from .errors import RoundError, StoreError
-from .input_copies import digest_with, own_json
+from .input_copies import own_json
 from .restore import RestoreError
 from .round import HookError
-from .serialization import DEPTH, SavedResult, read_result, without_texts
-from .transcript import Turn, check_item
+from .serialization import DEPTH, without_texts
+from .signatures import check_secret
+from .transcript import Turn, check_item, checked_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from .errors import StoreErrorCode
     from .round import Round
+    from .signatures import Secret
     from .toolset import Toolset
 
 __all__ = ["SqliteStore", "Store", "StoredTranscript", "StuckRound", "stored_records"]
@@ -49,8 +49,6 @@ _ROUNDS = Claims("rounds", "a round")
 
 _WAITS: Mapping[str, Any] = {"since": None, "before": None, "begun": 0}
 """These columns of a row that waits."""
-
-_RESULTS: Codec[SavedResult] = Codec(SavedResult, max_depth=DEPTH)
 
 
 class StuckRound(Value):
@@ -92,8 +90,8 @@ class Store:
         ValueError: the secret is shorter than 16 bytes.
     """
 
-    def __init__(self, database: Database, *, secret: bytes | None = None) -> None:
-        digest_with(secret)  # checks it
+    def __init__(self, database: Database, *, secret: Secret = None) -> None:
+        check_secret(secret)
         self._secret = secret
         self.database = database
         self._transaction = Tables(database, "the store", _TABLES, _INDEXES).transaction
@@ -108,11 +106,7 @@ class Store:
             TypeError: it isn't a string.
             ValueError: it has a lone surrogate, which no database can hold.
         """
-        checked = checked_text("the name of a transcript", name)
-        if has_surrogate(checked):  # in its place, U+FFFD could make two names one
-            message = f"the name of a transcript must be text that can be written, not {quote(checked)}"
-            raise ValueError(message)
-        return StoredTranscript(self, checked)
+        return StoredTranscript(self, checked_name("the name of a transcript", name))
 
     def transcripts(self) -> list[str]:
         """List the names of the conversations that hold something, the oldest first."""
@@ -190,7 +184,7 @@ class Store:
             row = _row(db, round_id)
             if row is None or row[1] is None:
                 raise _gone(round_id, row)
-            after = self._restored(round_id, row, toolset).replace(_revision=row[0] + 1)
+            after = self._restored(round_id, row, toolset).replace(revision=row[0] + 1)
             self._let_wait(db, after, row[0])
         return after
 
@@ -257,7 +251,7 @@ class Store:
             EncodeError: it can't be written as JSON.
             StoreError: it is done or was committed, runs now, or somebody decided something else meanwhile.
         """
-        revision = work._revision  # noqa: SLF001  # a value of this room
+        revision = work.revision
         text, is_begun = json.dumps(work.as_dict(secret=self._secret)), int(begun)
         with self._transaction() as db:
             if revision is None:
@@ -269,7 +263,7 @@ class Store:
                 is_ours = _ROUNDS.change(db, work.id, revision, taken=False, **new)
             if not is_ours:
                 raise _gone(work.id, _row(db, work.id))
-        return work.replace(_revision=(revision or 0) + 1)
+        return work.replace(revision=(revision or 0) + 1)
 
     def begin(self, decided: Round[Any]) -> None:
         """Save the decisions about a claimed round, and that its calls run from now on; for executors.
@@ -278,7 +272,7 @@ class Store:
             EncodeError: it can't be written as JSON.
             StoreError: somebody took it back meanwhile.
         """
-        revision: Any = decided._revision  # noqa: SLF001  # as above
+        revision: Any = decided.revision
         text = json.dumps(decided.as_dict(secret=self._secret))
         with self._transaction() as db:
             new: dict[str, Any] = {"since": time(), "round": text, "begun": 1}
@@ -295,8 +289,8 @@ class Store:
         Raises:
             StoreError: somebody took it back meanwhile.
         """
-        revision: Any = claimed._revision  # noqa: SLF001  # as above
-        kept = after.replace(_revision=revision + 1)
+        revision: Any = claimed.revision
+        kept = after.replace(revision=revision + 1)
         with self._transaction() as db:
             self._let_wait(db, kept, revision)
         return kept
@@ -307,7 +301,7 @@ class Store:
         Raises:
             StoreError: somebody took it back meanwhile.
         """
-        revision: Any = claimed._revision  # noqa: SLF001  # as above
+        revision: Any = claimed.revision
         with self._transaction() as db:
             row = _row(db, claimed.id)
             if row is not None and row[3] is None:
@@ -335,7 +329,7 @@ class Store:
             message = f"the data are those of another round, {one_line(found.id, 100)}"
             problems, found = [Finding((), "data_changed", message, tool="")], None
         if found is not None:
-            found = found.replace(_revision=row[0])
+            found = found.replace(revision=row[0]).with_expired()
             found = found.interrupted() if row[4] else found
         if problems:
             raise RestoreError(problems, found)
@@ -368,7 +362,7 @@ class SqliteStore(Store):
         ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
     """
 
-    def __init__(self, path: str | PathLike[str], *, secret: bytes | None = None) -> None:
+    def __init__(self, path: str | PathLike[str], *, secret: Secret = None) -> None:
         super().__init__(SqliteDatabase(checked_path("the path of a store", path)), secret=secret)
 
 
@@ -381,6 +375,11 @@ class StoredTranscript:
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
         self._name = name
+
+    @property
+    def name(self) -> str:
+        """The name of the conversation."""
+        return self._name
 
     def append(self, item: Any, /) -> None:
         """Add a turn or a message.
@@ -433,7 +432,7 @@ class StoredTranscript:
             rows = db.execute(query, (self._name, *values)).fetchall()
         with _reading(self._store.database):
             items = [(turn, json.loads(text)) for turn, text in rows]
-            return [item if turn is None else _turn(item["turn"]) for turn, item in items]
+            return [item if turn is None else Turn.from_dict(item["turn"]) for turn, item in items]
 
     def last(self, count: int) -> list[Any]:
         """Return the newest items, the oldest of them first, without reading the others.
@@ -674,21 +673,3 @@ def _gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreErr
         message = f"{name} runs now, or its process died: see store.stuck()"
         return StoreError(message, round_id, code="running")
     return StoreError(f"{name} was changed in the meantime: load it again", round_id, code=code)
-
-
-def _turn(data: Any) -> Turn:
-    """Return a saved turn."""
-    calls = [
-        RawCall(
-            *(call["id"], call["name"], call["arguments"], "is_cut_off" in call, call.get("caller")),
-            *("is_from_text" in call, call.get("sent_name"), "is_malformed" in call),
-        )
-        for call in data["calls"]
-    ]
-    results = [_result(call, saved) for call, saved in zip(calls, data["results"], strict=True)]
-    return Turn(data["id"], tuple(calls), tuple(results), data["assistant"], data.get("provider"))
-
-
-def _result(call: RawCall, saved: dict[str, Any]) -> ToolResult:
-    content = {name: value for name, value in saved.items() if name not in {"call_id", "name"}}
-    return read_result(call, _RESULTS.decode(content))

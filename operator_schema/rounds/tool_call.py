@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..findings import Finding
     from ..tools.calls import Limited, ResultCode, Wording
     from ..tools.changes import ChangedArguments, ChangedBy
+    from ..tools.decision_records import DecisionRecord
     from ..tools.tool import Tool
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "DecidedBy",
     "Question",
     "ToolCall",
+    "Wait",
     "call_issue",
     "call_with_input",
     "continue_suggestion",
@@ -54,6 +56,9 @@ FAILURES = Failures("type", str, ClassSet(()))
 
 INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"
 """Why a call waits that began and never ended."""
+
+_EXPIRED = "Nobody approved this call in time, so it was not run."
+"""What the model reads of a call that waited too long."""
 
 _REJECTION = "This call was rejected"
 """What the model reads of a rejected call begins with this."""
@@ -83,6 +88,20 @@ class Question(Value):
         return f"Question({self.text!r}, {self.parameter!r})"
 
 
+class Wait(Value):
+    """What a deferred call waits for, where one approval at any time isn't enough.
+
+    Attributes:
+        approvals: how many different people have to agree.
+        expires_at: until when they may, in seconds since 1970; None for any time.
+        approved_by: who has agreed to the call as it is now.
+    """
+
+    approvals: int = 1
+    expires_at: float | None = None
+    approved_by: tuple[str, ...] = ()
+
+
 class ToolCall(Value, Generic[Input]):
     """A call of a turn, in its state; use `match call.input:` to dispatch on its type.
 
@@ -96,6 +115,7 @@ class ToolCall(Value, Generic[Input]):
             None in other states.
         question: what the tool of a deferred call asks; None if the call only needs approval.
         deferred_at: when it last began to wait for a decision, in seconds since 1970; None if it never did.
+        decisions: what hooks and people decided about it so far, in order.
     """
 
     index: int
@@ -116,6 +136,8 @@ class ToolCall(Value, Generic[Input]):
     deferred_at: float | None = None  # neither this nor what follows takes part in equality
     _notes: Mapping[str, Any] | None = None  # what decoding said of the arguments; not after a restart
     _changed: ChangedArguments | None = None  # what hooks and people changed so far
+    decisions: tuple[DecisionRecord, ...] = ()
+    _wait: Wait | None = None  # of a deferred call that expires, or needs several approvals
 
     if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
 
@@ -139,6 +161,8 @@ class ToolCall(Value, Generic[Input]):
             deferred_at,
             _notes,
             _changed,
+            decisions,
+            _wait,
         ):
             self = cls._draft()
             self.index = index
@@ -159,6 +183,8 @@ class ToolCall(Value, Generic[Input]):
             self.deferred_at = deferred_at
             self._notes = _notes
             self._changed = _changed
+            self.decisions = decisions
+            self._wait = _wait
             self.__class__ = cls
             return self
 
@@ -237,6 +263,27 @@ class ToolCall(Value, Generic[Input]):
     def changed(self) -> ChangedArguments | None:
         """What hooks and people changed in the arguments; None if they are those of the model."""
         return self._changed
+
+    @property
+    def expires_at(self) -> float | None:
+        """Until when a deferred call can be approved, in seconds since 1970; None for any time."""
+        return None if self._wait is None else self._wait.expires_at
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether it waits, and can't be approved any more."""
+        until = self.expires_at
+        return until is not None and time() >= until
+
+    @property
+    def approvals(self) -> int:
+        """How many different people have to agree before a deferred call runs."""
+        return 1 if self._wait is None else self._wait.approvals
+
+    @property
+    def approved_by(self) -> tuple[str, ...]:
+        """Who has agreed so far to a deferred call that needs several approvals."""
+        return () if self._wait is None else self._wait.approved_by
 
     @property
     def answers(self) -> dict[str, Any]:
@@ -430,7 +477,14 @@ class ToolCall(Value, Generic[Input]):
 
     def _ended(self, result: ToolResult, by: DecidedBy) -> ToolCall[Input]:
         return self.replace(
-            state="handled", by=by, reason=None, question=None, _result=result, _error=None, _saved=None
+            state="handled",
+            by=by,
+            reason=None,
+            question=None,
+            _result=result,
+            _error=None,
+            _saved=None,
+            _wait=None,
         )
 
     def _saying_what_changed(self, result: ToolResult, *, has_run: bool) -> ToolResult:
@@ -450,15 +504,25 @@ class ToolCall(Value, Generic[Input]):
         """
         text = writable_text("the reason", reason)
         return self.replace(
-            state="rejected", by=by, reason=text, question=None, _result=None, _error=None, _saved=None
+            state="rejected",
+            by=by,
+            reason=text,
+            question=None,
+            _result=None,
+            _error=None,
+            _saved=None,
+            _wait=None,
         )
 
-    def defer(self, reason: str = "", question: Question | None = None) -> ToolCall[Input]:
+    def defer(
+        self, reason: str = "", question: Question | None = None, wait: Wait | None = None
+    ) -> ToolCall[Input]:
         """Return the call as deferred: somebody has to decide first.
 
         Args:
             reason: for whoever decides.
             question: what the tool asks, or None.
+            wait: until when, and how many people have to agree; None for one at any time.
 
         Raises:
             RoundError: the call has no tool.
@@ -467,14 +531,20 @@ class ToolCall(Value, Generic[Input]):
             raise self._without_input()
         text = writable_text("the reason", reason)
         return self.replace(
-            state="deferred", by=None, reason=text, question=question, _result=None, deferred_at=time()
+            state="deferred",
+            by=None,
+            reason=text,
+            question=question,
+            _result=None,
+            deferred_at=time(),
+            _wait=wait,
         )
 
     def as_pending(self) -> ToolCall[Input]:
         """Return a deferred call as pending, for the rest of this package."""
         if self.state == "pending":
             return self
-        return self.replace(state="pending", reason=None, question=None)
+        return self.replace(state="pending", reason=None, question=None, _wait=None)
 
     def again(self) -> ToolCall[Input]:
         """Return the call with permission to run once more, for the rest of this package."""
@@ -483,6 +553,11 @@ class ToolCall(Value, Generic[Input]):
     def interrupted(self) -> ToolCall[Input]:
         """Return a call that began and didn't end: it waits, and keeps whether somebody has agreed to it."""
         return self.as_pending().replace(_runs=self._runs + 1).defer(INTERRUPTED)
+
+    def expired(self) -> ToolCall[Input]:
+        """Return a deferred call with the result that nobody agreed to it in time, for this package."""
+        result = ToolResult(self.id, self.name, _EXPIRED, is_error=True, code="expired", _index=self.index)
+        return self.with_result(result)
 
     # --- as a value ------------------------------------------------------------------------------
 
@@ -508,6 +583,8 @@ class ToolCall(Value, Generic[Input]):
             shown.append(repr(self.reason))
         if self.question is not None:
             shown.append(repr(self.question))
+        if self.approvals > 1:
+            shown.append(f"{len(self.approved_by)} of {self.approvals} approvals")
         if self._result is not None:
             shown.append(excerpt(self._result.content))
             shown += [f"code={self._result.code!r}"] if self._result.is_error else []

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .named_tools import Member, Selection
     from .offer import Offer, Required, Selections, Strict
     from .round import Round
+    from .signatures import Secret
 
     Context: TypeAlias = Mapping[Any, Any]
 
@@ -276,12 +277,13 @@ class Toolset(NamedTools, Value, Generic[Input]):
             self._kept["offer"] = found
         return found
 
-    def restore_round(self, data: object, /, *, secret: bytes | None = None) -> Round[Input]:
+    def restore_round(self, data: object, /, *, secret: Secret = None) -> Round[Input]:
         """Make a round from what `round.as_dict` returned, even in another process; nothing is run.
 
         Args:
             data: JSON values, or JSON text.
-            secret: the secret given to `as_dict`.
+            secret: the secret given to `as_dict`. Of a list, any may have signed the data: this way you can
+                replace a key, `secret=[new, old]`, while rounds wait.
 
         Returns:
             A round equal to the saved one. `NeedsInput(answer_type=…)` isn't saved: the answer to a

@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Keeper, Value
-from ..json_values import copy_json, is_array, is_object, writable_json
-from ..message_text import as_written, listed, nearest, one_line, quote, received
+from ..json_values import copy_json, has_surrogate, is_array, is_object, writable_json
+from ..message_text import as_written, checked_text, listed, nearest, one_line, quote, received
 from ..tools.calls import RawCall, ToolResult
 from ..tools.signature import close_awaitable, is_awaitable
 from .errors import RoundError
@@ -18,8 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
     from types import ModuleType
 
+    from ..tools.decision_records import DecisionRecord
 
-__all__ = ["History", "Transcript", "Turn", "append_turn", "check_item", "role_fault", "saving"]
+
+__all__ = [
+    "History",
+    "Transcript",
+    "Turn",
+    "append_turn",
+    "check_item",
+    "checked_name",
+    "conversation_of",
+    "role_fault",
+    "saving",
+]
 
 
 _NAME_LENGTH = 100
@@ -41,6 +53,8 @@ class Turn(Value, Keeper):
         results: one for each call, in the order of the calls.
         assistant: the rest of the model's turn as JSON, as given to `offer.round`.
         provider: the name of the provider that said it; None where only calls were given.
+        about: what your program noted about the round, as JSON (`offer.round(answer, about=…)`).
+        decisions: for each call, what hooks and people decided about it; empty if nobody decided anything.
     """
 
     id: str
@@ -48,6 +62,20 @@ class Turn(Value, Keeper):
     results: tuple[ToolResult, ...]
     assistant: Any = None
     provider: str | None = None
+    about: Any = None
+    decisions: tuple[tuple[DecisionRecord, ...], ...] = ()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], /) -> Turn:
+        """Return the turn that `as_dict` wrote, such as one from a database.
+
+        Args:
+            data: as JSON values.
+
+        Raises:
+            DecodeError: they have another form.
+        """
+        return cls(*saving().read_turn(data))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the turn as JSON values, with the data of all parts.
@@ -65,6 +93,10 @@ class Turn(Value, Keeper):
                 for result in self.results
             ],
         }
+        if self.about is not None:
+            data["about"] = self.about
+        if self.decisions:
+            data["decisions"] = [[one.as_dict() for one in found] for found in self.decisions]
         return cast("dict[str, Any]", copy_json(writable_json(data)))
 
 
@@ -82,6 +114,46 @@ class History(Protocol):
     def append(self, turn: Turn, /) -> None:
         """Add a turn as a whole, or raise an exception and add nothing."""
         ...
+
+
+def checked_name(what: str, name: object) -> str:
+    """Return the name of a conversation, which every database can hold.
+
+    Args:
+        what: the name is, for messages.
+        name: as given.
+
+    Raises:
+        TypeError: it isn't a string.
+        ValueError: it has a lone surrogate.
+    """
+    checked = checked_text(what, name)
+    if has_surrogate(checked):  # in its place, U+FFFD could make two names one
+        message = f"{what} must be text that can be written, not {quote(checked)}"
+        raise ValueError(message)
+    return checked
+
+
+def conversation_of(history: object, known: str | None) -> str | None:
+    """Return the name of the conversation of a round whose turn goes to a history.
+
+    Args:
+        history: one that is stored has a `name`.
+        known: the conversation of the round so far.
+
+    Raises:
+        RoundError: the round belongs to another conversation.
+    """
+    name = getattr(history, "name", None)
+    if not isinstance(name, str):
+        return known
+    if known is not None and name != known:
+        message = (
+            f"this round belongs to the conversation {quote(known, _NAME_LENGTH)}, "
+            f"and the transcript is that of {quote(name, _NAME_LENGTH)}"
+        )
+        raise RoundError(message)
+    return name
 
 
 def append_turn(history: History, turn: Turn, revision: int | None = None) -> None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from ..execution.async_libraries import Start
     from ..rounds.named_tools import Member
+    from ..rounds.transcript import History
 
 __all__ = ["PlaybackError", "PlaybackExecutor", "RecordingExecutor", "playback", "record"]
 
@@ -176,13 +177,13 @@ class RecordingExecutor(Executor):
 
         return recorded
 
-    async def run(self, work: Any, /, **options: Any) -> Any:
+    async def run(self, work: Any, history: History | None = None, /, **options: Any) -> Any:
         """Do what `Executor.run` does, and record the calls of a round that its functions didn't run, too."""
         run: Any = super().run  # its overloads know the kind of work
         is_round = hasattr(cast("Any", type(work)), "execute_with")
         if is_round:
             self.cassette.note(work.toolset, *[call.name for call in work.calls])
-        done: Any = await run(work, **options)
+        done: Any = await run(work, history, **options)
         if is_round:
             # Calls that can't run have their results before the round runs for the first time.
             is_first = {call.state for call in work.calls} <= _BEFORE

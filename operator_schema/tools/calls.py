@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .changes import ChangedArguments
     from .content import Part
+    from .decision_records import DecisionRecord
 
     Asking: TypeAlias = "Callable[[Any], Awaitable[Any]]"
     Settle: TypeAlias = "Callable[[int, ToolResult], Awaitable[ToolResult | None]]"
@@ -55,11 +56,13 @@ ResultCode = Literal[
     "rejected",
     "needs_approval",
     "cut_off",
+    "expired",
 ]
 """Why a call has no result: the tool is unknown · the arguments do not fit · it took too long · its
 function, or your program, failed · the tool is switched off · it needs a person's answer first · it was not
 offered in this request · a hook or a person refused the call · nobody has agreed to it, and its
-tool says `confirm=True` · the model's answer ended before the call was complete."""
+tool says `confirm=True` · the model's answer ended before the call was complete · nobody agreed to it in
+time."""
 
 
 _ID = "in RawCall(id, name, arguments), the id of a call"
@@ -481,6 +484,7 @@ class DecodedCall(Value):
         details: what decoding noted about the arguments: repairs, and keys that it ignored.
         deferred_at: when it began to wait for somebody, in seconds since 1970; None if it didn't.
         changed: the input, if hooks or people changed that of the model, and who changed it; else None.
+        decisions: what hooks and people decided about it.
     """
 
     call: RawCall
@@ -491,6 +495,7 @@ class DecodedCall(Value):
     details: Mapping[str, Any] = MappingProxyType({})
     deferred_at: float | None = None
     changed: ChangedArguments | None = None
+    decisions: tuple[DecisionRecord, ...] = ()
 
 
 if TYPE_CHECKING:
@@ -511,7 +516,8 @@ if TYPE_CHECKING:
         ) -> Plan_co:
             """Run the pending calls, and return the round with their results.
 
-            An executor with a store also gives a function, to call with the round when its calls begin.
+            An executor with a store also gives two functions: one to call with the round when its calls
+            begin, and one to call with each call that has ended.
 
             Args:
                 run_all: runs calls concurrently. As each result comes, even before a cancellation, it passes

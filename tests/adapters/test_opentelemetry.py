@@ -28,6 +28,7 @@ from opentelemetry.trace import StatusCode
 
 from operator_schema import (
     Complete,
+    Defer,
     Executor,
     NeedsInput,
     RawCall,
@@ -506,14 +507,34 @@ def test_a_call_that_a_person_refused_before_is_an_event_of_the_round(traced):
     toolset, round_ = offered(call("pay", {"amount": 1}), call("pay", {"amount": 2}, "c2"))
     executor = Executor(toolset, hooks=spans(traced.tracer))
     waiting = asyncio.run(executor.run(round_))
-    restored = toolset.restore_round(waiting.as_dict()).approve("c2")
-    asyncio.run(executor.run(restored.reject("c1", "no")))
+    restored = toolset.restore_round(waiting.as_dict()).approve("c2", by="anna")
+    asyncio.run(executor.run(restored.reject("c1", "no", by="ben")))
     span = traced.one("execute_tool pay")
     assert span.attributes["gen_ai.tool.call.id"] == "c2"
     assert span.attributes["operator_schema.approval"] == "approved"
+    assert span.attributes["operator_schema.decisions"] == ("approve by anna",)
     assert events(traced.named("execute_round")[-1], "operator_schema.rejected") == [
-        {"gen_ai.tool.name": "pay", "gen_ai.tool.call.id": "c1"}
+        {
+            "gen_ai.tool.name": "pay",
+            "gen_ai.tool.call.id": "c1",
+            "operator_schema.decisions": ("reject by ben",),
+        }
     ]
+
+
+def test_a_call_that_expired_has_a_span_and_a_round_names_its_conversation(traced, monkeypatch):
+    toolset, round_ = offered(call("pay", {"amount": 1}))
+    executor = Executor(toolset, hooks=[spans(traced.tracer), lambda _: Defer(expires_in=60)])
+    waiting = asyncio.run(executor.run(round_.replace(conversation="customer 7")))
+    monkeypatch.setattr("operator_schema.rounds.tool_call.time", lambda: waiting.calls[0].expires_at)
+    asyncio.run(executor.run(waiting))
+    span = traced.one("execute_tool pay")
+    assert span.attributes["operator_schema.approval"] == span.attributes["operator_schema.code"] == "expired"
+    assert span.attributes["operator_schema.decisions"] == ("expire by host",)
+    assert span.status.status_code is StatusCode.UNSET
+    assert {one.attributes["gen_ai.conversation.id"] for one in traced.named("execute_round")} == {
+        "customer 7"
+    }
 
 
 def test_calls_that_hooks_end_have_spans(traced):

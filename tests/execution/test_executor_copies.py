@@ -53,6 +53,7 @@ OPTIONS = {
     "hooks": None,
     "context": {"user": "Ann"},
     "store": None,
+    "on_waiting": None,
 }
 
 

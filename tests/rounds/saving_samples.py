@@ -15,7 +15,7 @@ from round_samples import done
 from operator_schema import Executor, NeedsInput, RawCall, SchemaLeaf, Toolset, skip, tool, tool_input
 from operator_schema.content import Audio, File, Image, Resource, Text
 from operator_schema.rounds import RestoreError
-from operator_schema.rounds.input_copies import digest_with, what_is_signed
+from operator_schema.rounds.signatures import digest_with, what_is_signed
 from operator_schema.types import RawArguments
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)

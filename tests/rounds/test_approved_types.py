@@ -26,7 +26,7 @@ from operator_schema import (
     tool_input,
 )
 from operator_schema.rounds import RestoreError
-from operator_schema.rounds.input_copies import canonical_text
+from operator_schema.rounds.signatures import canonical_text
 from operator_schema.testing import arguments
 from operator_schema.tools import document_tool
 

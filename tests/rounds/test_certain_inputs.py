@@ -25,7 +25,8 @@ from operator_schema import (
     tool_input,
 )
 from operator_schema.codec.faithful_values import comparison
-from operator_schema.rounds.input_copies import canonical_text, gives_back, is_certainly, makes
+from operator_schema.rounds.input_copies import gives_back, is_certainly, makes
+from operator_schema.rounds.signatures import canonical_text
 from operator_schema.testing import arguments
 
 attrs = pytest.importorskip("attrs")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from saving_samples import SECRET, mixed, problems, refused, resealed, saved
 
-from operator_schema.rounds.input_copies import digest_with, what_is_signed
+from operator_schema.rounds.signatures import digest_with, what_is_signed
 
 pytestmark = pytest.mark.needs_threads
 

@@ -135,6 +135,7 @@ DECISIONS = [
     "complete",
     "reject",
     "defer",
+    "defer for two",
     "approve",
     "raise",
     "nonsense",
@@ -175,6 +176,8 @@ class Step:
                 return Reject("no")
             case "defer":
                 return Defer("wait")
+            case "defer for two":
+                return Defer("wait for two", expires_in=1e6, approvals=2)
             case "approve":
                 return RunNormally(approved=True)
             case "raise":
@@ -215,8 +218,13 @@ class RoundMachine(RuleBasedStateMachine):
         self.approved: set[int] = set()
         self.answered: set[int] = set()
         self.names: list[str] = []
+        self.needed: dict[int, int] = {}
+        self.agreed: dict[int, list[str]] = {}
+        self.people: dict[int, list[tuple[str, str | None, str]]] = {}
+        known = {"about": data.draw(st.sampled_from([None, {"by": ["ü"]}, 5])), "conversation": None}
+        known["conversation"] = data.draw(st.sampled_from([None, "7", ""]))
         calls = [self._call(data, tag) for tag in range(data.draw(st.sampled_from([3, 4, 5, 2, 1, 6, 0])))]
-        self.round = self.offer.round(iter(calls), assistant={"text": "said"})
+        self.round = self.offer.round(iter(calls), assistant={"text": "said"}, **known)
         self.plan = self.round
         for call in calls:  # what the caller does with its own objects changes nothing
             if isinstance(call.arguments, dict):
@@ -249,6 +257,7 @@ class RoundMachine(RuleBasedStateMachine):
     def _decide(self, index: int, steps: list[Step]) -> bool:
         """Say what hooks make of a call; False if one fails."""
         was_approved, waits = index in self.approved, False
+        self.needed[index], self.agreed[index] = 1, []
         for step in steps:
             match step.decision:
                 case "raise" | "nonsense" | "in place":
@@ -258,14 +267,21 @@ class RoundMachine(RuleBasedStateMachine):
                 case "complete" | "reject":
                     self.model[index] = {"complete": "handled", "reject": "rejected"}[step.decision]
                     return True
-                case "defer" if index not in self.approved:
+                case "defer" | "defer for two" if index not in self.approved:
                     waits = True
+                    self.needed[index] = 2 if step.decision == "defer for two" else self.needed[index]
                 case "approve":
                     self.approved.add(index)
         self._want_person(index)
         if waits:
             self.model[index] = "deferred"
         return True
+
+    def _who(self, index: int, kind: str, data: st.DataObject) -> dict[str, Any]:
+        """Draw who decides, which the record will say."""
+        by, words = data.draw(st.sampled_from([None, "anna", "ben"])), data.draw(st.sampled_from(["", "ok"]))
+        self.people.setdefault(index, []).append((kind, by, words))
+        return {"by": by, "words": words}
 
     def _want_person(self, index: int) -> None:
         if self.names[index] == "guarded" and index not in self.approved:
@@ -321,7 +337,7 @@ class RoundMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.is_open and self._at("deferred"))
     def a_person_rejects(self, data: st.DataObject) -> None:
         index = data.draw(st.sampled_from(self._at("deferred")))
-        self.plan = self.plan.reject(index, "a person said no")
+        self.plan = self.plan.reject(index, "a person said no", **self._who(index, "reject", data))
         self.model[index] = "rejected"
 
     @rule(data=st.data())
@@ -342,16 +358,28 @@ class RoundMachine(RuleBasedStateMachine):
                 self.plan.approve(index)
             with pytest.raises(DecodeError):
                 self.plan.answer(index, "many")
-            self.plan = self.plan.answer(index, 3)
+            self.plan = self.plan.answer(index, 3, **self._who(index, "answer", data))
             self.answered.add(index)
         else:
             with pytest.raises(RoundError):
                 self.plan.answer(index, 3)
             is_changed = data.draw(st.booleans())
             changed = type(waiting.input)(waiting.input.tag, "by a person") if is_changed else None
-            self.plan = self.plan.approve(index, input=changed)
+            is_other = changed is not None and changed != waiting.input
+            who = self._who(index, "approve", data)
+            agreed = [] if is_other else self.agreed.get(index, [])
+            if self.needed.get(index, 1) > 1 and (who["by"] is None or who["by"] in agreed):
+                self.people[index].pop()
+                with pytest.raises(RoundError):
+                    self.plan.approve(index, input=changed, **who)
+                return
+            self.plan = self.plan.approve(index, input=changed, **who)
             if is_changed:
                 assert self.plan.calls[index].input == changed
+            self.agreed[index] = [*agreed, who["by"]]
+            if len(self.agreed[index]) < self.needed.get(index, 1):
+                assert self.plan.calls[index].approved_by == tuple(self.agreed[index])
+                return
         self.approved.add(index)
         self.model[index] = "pending"
 
@@ -387,6 +415,10 @@ class RoundMachine(RuleBasedStateMachine):
         restored = self.toolset.restore_round(json.loads(json.dumps(saved)), secret=secret)
         assert restored.as_dict(secret=secret) == saved
         assert restored == self.plan
+        assert (restored.about, restored.conversation) == (self.plan.about, self.plan.conversation)
+        for one, other in zip(restored.calls, self.plan.calls, strict=True):
+            assert (one.expires_at, one.approvals) == (other.expires_at, other.approvals)
+            assert [made.when for made in one.decisions] == [made.when for made in other.decisions]
         if self.is_open:
             self.plan = restored
 
@@ -429,6 +461,8 @@ class RoundMachine(RuleBasedStateMachine):
         assert [result.name for result in turn.results] == [call.name for call in turn.calls]
         assert len(turn.calls) == len(self.model)
         assert turn.assistant == {"text": "said"}
+        assert turn.about == self.plan.about
+        assert turn.decisions in {(), tuple([call.decisions for call in self.plan.calls])}
         self.is_open = False
 
     @rule(chance=st.integers(0, 9))
@@ -465,6 +499,13 @@ class RoundMachine(RuleBasedStateMachine):
         parts = [plan.pending, plan.handled, plan.rejected, plan.deferred, plan.issues]
         assert sorted(state.index for part in parts for state in part) == list(range(len(self.model)))
         assert [state.index for state in plan.calls] == list(range(len(self.model)))
+
+    @invariant()
+    def the_record_has_what_people_decided(self) -> None:
+        plan: Any = getattr(self, "plan", None)
+        for call in plan.calls if plan else ():
+            found = [(one.kind, one.by, one.words) for one in call.decisions if one.decider == "person"]
+            assert found == self.people.get(call.index, [])
 
     @invariant()
     def the_calls_are_those_that_the_model_sent(self) -> None:

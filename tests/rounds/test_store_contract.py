@@ -30,14 +30,14 @@ class TakesWhatRuns(SqliteStore):
                 "INSERT INTO rounds (id, revision, since, round, begun) VALUES (?, 1, 1.0, ?, ?)",
                 (work.id, text, begun),
             )
-        return work.replace(_revision=1)
+        return work.replace(revision=1)
 
 
 class OverwritesDecisions(SqliteStore):
     def claim(self, work, *, begun=False):
         with self._transaction(writes=False) as db:
             row = db.execute("SELECT revision FROM rounds WHERE id = ?", (work.id,)).fetchone()
-        return super().claim(work.replace(_revision=None if row is None else row[0]), begun=begun)
+        return super().claim(work.replace(revision=None if row is None else row[0]), begun=begun)
 
 
 class LoadsWhatRuns(SqliteStore):
@@ -65,7 +65,7 @@ class LetsTheSlowOneWrite(SqliteStore):
         with self._transaction() as db:
             (revision,) = db.execute("SELECT revision FROM rounds WHERE id = ?", (claimed.id,)).fetchone()
             db.execute("UPDATE rounds SET since = 1.0 WHERE id = ?", (claimed.id,))
-        return super().keep(claimed.replace(_revision=revision), after)
+        return super().keep(claimed.replace(revision=revision), after)
 
 
 class TakesATurnTwice(SqliteStore):

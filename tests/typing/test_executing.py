@@ -81,6 +81,7 @@ def test_a_call_has_a_result() -> None:
             "rejected",
             "needs_approval",
             "cut_off",
+            "expired",
         ]
         | None,
     )

@@ -1,0 +1,204 @@
+"""Did somebody change what was saved?"""
+
+from __future__ import annotations
+
+from functools import cache
+from json import JSONEncoder
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..json_values import is_array, is_object
+from ..message_text import class_name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import ModuleType
+
+    Digest: TypeAlias = Callable[[Mapping[str, Any]], str]
+    Secret: TypeAlias = bytes | Sequence[bytes] | None
+
+__all__ = [
+    "Digest",
+    "Secret",
+    "canonical_text",
+    "check_secret",
+    "digest_with",
+    "digests_with",
+    "is_same_digest",
+    "seal_with",
+    "text_digest",
+    "what_is_signed",
+]
+
+_LEAST = 16
+"""The shortest secret, in bytes; the same as for the token of a server."""
+
+
+def digest_with(secret: Secret) -> Digest:
+    """Return the function that makes the digest of a JSON object, with the key that signs.
+
+    Args:
+        secret: as `check_secret` takes it.
+
+    Raises:
+        TypeError: as `check_secret`.
+        ValueError: as `check_secret`.
+    """
+    return digests_with(secret)[0]
+
+
+def digests_with(secret: Secret) -> list[Digest]:
+    """Return a function for each key of a secret that makes the digest of a JSON object.
+
+    It is the same after a database has reordered keys, or written `1.0` as `1`. The key `digest` of the
+    object itself is left out.
+
+    Args:
+        secret: as `check_secret` takes it.
+
+    Raises:
+        TypeError: as `check_secret`.
+        ValueError: as `check_secret`.
+    """
+    if secret is None:
+        return [_digest_of(text_digest)]
+    return [_digest_of(_seal_of(key)) for key in _keys_of(secret)]
+
+
+def seal_with(secret: Secret) -> Callable[[str], str]:
+    """Return the function that makes the digest of a canonical text, with the key that signs.
+
+    Args:
+        secret: as `check_secret` takes it.
+
+    Raises:
+        TypeError: as `check_secret`.
+        ValueError: as `check_secret`.
+    """
+    return _seal_of(_keys_of(secret)[0])
+
+
+def check_secret(secret: Secret) -> None:
+    """Check a secret.
+
+    Args:
+        secret: the key for HMAC-SHA-256 (RFC 2104); or several, of which the first signs and any may have
+            signed what is read; or None for SHA-256 alone.
+
+    Raises:
+        TypeError: a key isn't bytes.
+        ValueError: a key is shorter than 16 bytes, or there is none in the list.
+    """
+    _keys_of(secret)
+
+
+def _keys_of(secret: Secret) -> list[bytes | None]:
+    if secret is None:
+        return [None]
+    keys = list(secret) if isinstance(secret, (list, tuple)) else [secret]
+    if not keys:
+        message = "the list of secrets is empty: give at least one, or None to sign nothing"
+        raise ValueError(message)
+    return [_checked(key) for key in keys]
+
+
+def _checked(key: Any) -> bytes:
+    if not isinstance(key, (bytes, bytearray)):  # what callers promise, some do not
+        message = f"the secret must be bytes, such as secrets.token_bytes(32), not {class_name_of(key)}"
+        raise TypeError(message)
+    if not key:
+        message = "the secret is empty, so anybody could sign: make one with secrets.token_bytes(32)"
+        raise ValueError(message)
+    if len(key) < _LEAST:
+        message = (
+            f"the secret has {len(key)} bytes, and must have at least {_LEAST}: "
+            "make one with secrets.token_bytes(32)"
+        )
+        raise ValueError(message)
+    return bytes(key)
+
+
+def _seal_of(key: bytes | None) -> Callable[[str], str]:
+    if key is None:
+        return text_digest
+    digest = _hmac().digest
+    return lambda text: digest(key, text.encode(), "sha256").hex()
+
+
+def _digest_of(seal: Callable[[str], str]) -> Digest:
+    def digest(saved: Mapping[str, Any]) -> str:
+        signed = {**saved}
+        signed.pop("digest", None)
+        return seal(canonical_text(signed))
+
+    return digest
+
+
+def canonical_text(value: Any) -> str:
+    """Return a text that two values share if a database may have made one of the other, for digests.
+
+    It may have reordered keys, and written `1.0` as `1` or `1e23` as the integer with these digits, which
+    isn't the number that the float is.
+
+    Raises:
+        ValueError: a number in it isn't finite.
+    """
+    text = _write(value)
+    # A float that is an integer is written as 5.0 or 1e+16: most values have none.
+    return _write(_canonical(value)) if ".0" in text or "e+" in text else text
+
+
+_write: Callable[[Any], str] = JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text."""
+    from hashlib import sha256
+
+    return sha256(text.encode()).hexdigest()
+
+
+@cache
+def _hmac() -> ModuleType:
+    import hmac
+
+    return hmac
+
+
+def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text from which the digest of a whole round is made.
+
+    It has only the ids and digests of the calls. So damage to one call leaves the others usable, and no call
+    can be added, moved or left out.
+    """
+    return {**head, "calls": [[call.get("id"), call.get("digest")] for call in head["calls"]]}
+
+
+def is_same_digest(one: str, other: object) -> bool:
+    """Return whether two digests are equal, in a time that says nothing about where they differ."""
+    if not isinstance(other, str):
+        return False
+    is_same: bool = _hmac().compare_digest(one.encode(), other.encode(errors="replace"))
+    return is_same
+
+
+def _canonical(value: Any) -> Any:
+    if value.__class__ is str:
+        return value
+    if is_object(value):
+        return {key: _canonical(item) for key, item in value.items()}
+    if is_array(value):
+        return [_canonical(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value) if abs(value) < _EXACT else _as_integer(value)
+    return value
+
+
+_EXACT = 2**53
+"""Every integer up to here is a float, too (RFC 8259 section 6)."""
+
+
+def _as_integer(value: float) -> int:
+    """Return the integer that a database writes for a large number: its shortest digits, then zeros."""
+    from decimal import Decimal
+
+    return int(Decimal(repr(value)))
