@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .hooks import RunAgain as RunAgain
     from .hooks import RunNormally as RunNormally
     from .hooks import hook as hook
+    from .leases import Owner as Owner
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
     from .registry import Registry as Registry
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from .round import Round as Round
     from .stores import SqliteStore as SqliteStore
     from .stores import Store as Store
+    from .stores import StoreCounts as StoreCounts
+    from .stores import StuckRound as StuckRound
+    from .stores import WaitingRound as WaitingRound
     from .stores import stored_records as stored_records
     from .tool_call import FAILURES as FAILURES
     from .tool_call import Question as Question
@@ -65,7 +69,8 @@ else:
             "..tools.changes": "ArgumentChange ChangedArguments",
             "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
-            ".stores": "SqliteStore Store stored_records",
+            ".leases": "Owner",
+            ".stores": "SqliteStore Store StoreCounts StuckRound WaitingRound stored_records",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import contextmanager
+from time import time
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import finalize
 
@@ -51,6 +52,8 @@ class Database:
             (64 bits).
         columns: a query for the names of the columns of a table; none if there is no such table.
         before_tables: statements that run before the tables are made.
+        clock: an expression for the seconds since 1970 by the clock of the database; None for the clock of
+            this machine: then the clocks of all machines that use the database must agree within seconds.
         errors: the exceptions by which its driver says that something can't be done.
     """
 
@@ -67,6 +70,7 @@ class Database:
         "WHERE table_schema = current_schema() AND table_name = ?"
     )
     before_tables: tuple[str, ...] = ()
+    clock: ClassVar[str | None] = None
     errors: tuple[type[Exception], ...] = ()
 
     def transaction(self, *, writes: bool) -> AbstractContextManager[Any]:
@@ -174,14 +178,20 @@ class SqliteDatabase(Database):
 class Statements:
     """The statements of one transaction, with `?` for each value."""
 
-    def __init__(self, connection: Any, parameter: str) -> None:
+    def __init__(self, connection: Any, database: Database) -> None:
         self._connection = connection
-        self._parameter = parameter
+        self._database = database
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement."""
-        cursor: Cursor = self._connection.execute(statement.replace("?", self._parameter), values)
+        written = statement.replace("?", self._database.parameter)
+        cursor: Cursor = self._connection.execute(written, values)
         return cursor
+
+    def now(self) -> float:
+        """Return the time, in seconds since 1970: one clock for all processes, if the database has one."""
+        clock = self._database.clock
+        return time() if clock is None else float(self.execute(f"SELECT {clock}").fetchone()[0])
 
 
 class Tables:
@@ -225,7 +235,7 @@ class Tables:
         """
         try:
             with self.database.transaction(writes=writes) as connection:
-                yield Statements(connection, self.database.parameter)
+                yield Statements(connection, self.database)
         except self.database.errors as error:
             message = self.database.why_unusable(self._what, error)
             raise StoreError(message, code="unavailable") from error
@@ -321,10 +331,23 @@ class Claims:
         query = f"DELETE FROM {self._table} WHERE {_STATE[taken]} AND id = ?"  # noqa: S608  # as above
         return self._done(db, query, (row_id,), revision)
 
-    def waiting(self, db: Statements, columns: str) -> list[Any]:
-        """List the rows that nobody has taken, the oldest first."""
-        query = f"SELECT {columns} FROM {self._table} WHERE since IS NULL ORDER BY position"  # noqa: S608  # as above
-        return db.execute(query).fetchall()
+    def waiting(
+        self, db: Statements, columns: str, where: Mapping[str, Any] | None = None, limit: int | None = None
+    ) -> list[Any]:
+        """List the rows that nobody has taken, the oldest first.
+
+        Args:
+            db: the transaction.
+            columns: of the rows.
+            where: conditions with a `?`, to the value of each.
+            limit: how many at most; None for all.
+        """
+        values = [*(where or {}).values()]
+        conditions = "".join([f" AND {condition}" for condition in where or ()])
+        query = f"SELECT {columns} FROM {self._table} WHERE since IS NULL{conditions} ORDER BY position"  # noqa: S608  # names of this package
+        if limit is not None:
+            query, values = f"{query} LIMIT ?", [*values, limit]
+        return db.execute(query, values).fetchall()
 
     def stuck(self, db: Statements, now: float, seconds: float, columns: str) -> list[Any]:
         """List the rows taken at least so long ago, or as far in the future: a clock was set back."""

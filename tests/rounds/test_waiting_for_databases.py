@@ -120,7 +120,7 @@ def test_a_lock_stops_one_round_and_not_the_loop(path, library, place):
 @BACKENDS
 @pytest.mark.parametrize("place", PLACES)
 def test_a_cancelled_round_ends_at_once_and_what_happened_is_kept(path, library, place):
-    """Whoever is cancelled while the file is locked doesn't wait for the lock, or no longer than its grace."""
+    """Nobody who is cancelled while the file is locked waits for the lock, or longer than the grace."""
     store = SqliteStore(path)
     hooked = Executor(TOOLS, store=store, hooks=lambda call: None, grace=0.01)
     work, lock = sent("a"), []
@@ -138,7 +138,7 @@ def test_a_cancelled_round_ends_at_once_and_what_happened_is_kept(path, library,
     finish()
     assert store.stuck() == []
     ran = place == "keep"
-    assert RAN == (["a"] if ran else [])
+    assert (["a"] if ran else []) == RAN
     if place == "claim":
         assert store.waiting() == []
         assert Executor(TOOLS, store=store).run_sync(work).is_complete
