@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PATIENCE",
     "check_can_be_made",
+    "is_in_wal_mode",
     "replacement",
     "resolved",
     "transaction",
@@ -159,13 +160,13 @@ def unusable_database(what: str, path: str | os.PathLike[str] | None, error: sql
     remedy = _REMEDIES.get("_".join(name.split("_")[:2]))
     if Path(path).is_dir():
         remedy = "it is a folder: give the path of a file in it"
-    elif name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY_")) and _is_in_wal_mode(path):
+    elif name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY_")) and is_in_wal_mode(path):
         remedy = _IN_WAL_MODE
     said = f"{what} {one_line(os.fspath(path), 200)} can't be used: {one_line(str(error), 200)}"
     return f"{said}; {remedy}" if remedy else said
 
 
-def _is_in_wal_mode(path: str | os.PathLike[str]) -> bool:
+def is_in_wal_mode(path: str | os.PathLike[str]) -> bool:
     """Return whether a database's header sets WAL mode (https://sqlite.org/fileformat.html, 1.3.3)."""
     try:
         with Path(path).open("rb") as file:

@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from ..files import PATIENCE
 from ..message_text import checked_text, one_line, received
@@ -40,6 +41,8 @@ class PostgresStore(Store):
         secret: as for `Store`.
         schema: the schema of the database for the tables; it is made if necessary.
         connections: the most connections that a process opens.
+        name: as for `Store`.
+        lease: as for `Store`; the clock of the server counts.
 
     Raises:
         StoreError: the database can't be used, or another version of this package made its tables.
@@ -68,6 +71,7 @@ class PostgresDatabase(Database):
         connections: the most connections that a process opens.
     """
 
+    clock = "extract(epoch from clock_timestamp())"
     errors = (psycopg.Error,)
 
     def __init__(self, conninfo: str, *, schema: str = "operator_schema", connections: int = 10) -> None:
@@ -86,9 +90,14 @@ class PostgresDatabase(Database):
         named = psycopg.sql.Identifier(schema)
         self._path = psycopg.sql.SQL("SET search_path TO {}").format(named)
         self.before_tables = (psycopg.sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(named).as_string(),)
+        self._forget()
+        _ALL.add(self)
+
+    def _forget(self) -> None:
+        """Begin without connections, also in the child of a fork: those of its parent don't work there."""
         self._pool: psycopg_pool.ConnectionPool[Any] | None = None
-        self._owner = 0
-        self._lock = Lock()
+        self._used = 0
+        self._lock = Lock()  # another thread of the parent may have held the old one
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Generator[psycopg.Connection[Any]]:  # noqa: ARG002  # readers never wait
@@ -97,15 +106,22 @@ class PostgresDatabase(Database):
         try:
             connection = pool.getconn(timeout=PATIENCE)
         except psycopg_pool.PoolTimeout:
-            # After an outage the pool tries again ever more rarely; a new one tries at once.
-            self._close(pool, timeout=0)
-            self._connect_alone()
+            if self._used < self._connections:  # else all of them are busy, and the server isn't away
+                # After an outage the pool tries again ever more rarely; a new one tries at once.
+                self._close(pool, timeout=0)
+                self._connect_alone()
             raise
+        self._count(1)
         try:
             with connection.transaction():
                 yield connection
         finally:
+            self._count(-1)
             pool.putconn(connection)
+
+    def _count(self, number: int) -> None:
+        with self._lock:
+            self._used += number
 
     def _connect_alone(self) -> None:
         """Connect without the pool, to get the reason of a failure, which the pool doesn't report.
@@ -116,9 +132,9 @@ class PostgresDatabase(Database):
         psycopg.connect(self._conninfo, **self._defaults()).close()
 
     def _opened(self) -> psycopg_pool.ConnectionPool[Any]:
-        """Return the pool of this process; connections don't survive a fork, so a fork needs a new one."""
+        """Return the pool of this process."""
         with self._lock:
-            if self._pool is None or self._owner != os.getpid():
+            if self._pool is None:
                 self._pool = psycopg_pool.ConnectionPool(
                     self._conninfo,
                     kwargs={"autocommit": True, **self._defaults()},
@@ -129,7 +145,6 @@ class PostgresDatabase(Database):
                     check=psycopg_pool.ConnectionPool.check_connection,
                     name="operator_schema",
                 )
-                self._owner = os.getpid()
             return self._pool
 
     def _defaults(self) -> dict[str, Any]:
@@ -141,9 +156,10 @@ class PostgresDatabase(Database):
         connection.execute(psycopg.sql.SQL("SET lock_timeout = {}").format(patience))
 
     def close(self) -> None:
-        """Close the connections of this process; the next use opens new ones."""
-        if self._pool is not None and self._owner == os.getpid():
-            self._close(self._pool, timeout=PATIENCE)
+        """Close the connections of this process; the next use opens others."""
+        pool = self._pool
+        if pool is not None:
+            self._close(pool, timeout=PATIENCE)
 
     def _close(self, pool: psycopg_pool.ConnectionPool[Any], *, timeout: float) -> None:
         """Close a pool of this process; connections in use are closed when they are returned."""
@@ -167,6 +183,18 @@ class PostgresDatabase(Database):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]  # pickle makes it without
+
+
+_ALL: WeakSet[PostgresDatabase] = WeakSet()
+
+
+def _after_fork() -> None:
+    for database in list(_ALL):
+        database._forget()  # noqa: SLF001  # one thought with it
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _is_count(given: object) -> bool:

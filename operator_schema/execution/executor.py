@@ -592,7 +592,11 @@ class Executor:
         store: Any = self._store
         run: Any = partial(run_with)
         run.may_decide = asking is not None or (deciding is not None and bool(deciding.before))
-        start = partial(run, work) if store is None else partial(store.run, work, run)
+        if store is None:
+            start = partial(run, work)
+        else:
+            run.in_thread = partial(_in_thread(), grace=self._options["grace"])
+            start = partial(store.run, work, run)
 
         async def started(_: object = None) -> Any:
             return await self._telling(work, start)
@@ -709,6 +713,13 @@ def _waiting() -> Callable[..., Any]:
     from .sync import wait_for  # programs with an event loop don't need it
 
     return wait_for
+
+
+@cache
+def _in_thread() -> Callable[..., Any]:
+    from .storing import in_thread  # few programs have a store
+
+    return in_thread
 
 
 async def _all_of(starts: Sequence[tuple[Start, str]]) -> list[Any]:

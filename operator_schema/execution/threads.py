@@ -9,7 +9,7 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from sys import modules
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..message_text import one_line
 from ..tools.calls import ToolResult
@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 __all__ = [
     "LENT",
     "LentThread",
+    "InThread",
     "Threads",
+    "context_for_thread",
     "end_idle_workers",
     "lent_thread",
     "loops_waiting_here",
     "new_thread",
+    "start_in_thread",
 ]
 
 _IDLE_SECONDS = 10.0
@@ -89,9 +92,9 @@ class Threads:
         if not (slots.acquire_now(name) or await slots.acquire(seconds, name)):
             message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
             raise TimeoutError(message)
-        run = _ThreadRun(function, name, _context_for_thread(), self._end)
+        run = _ThreadRun(function, name, context_for_thread(), self._end)
         try:
-            _start(run)
+            start_in_thread(run)
         except Exception:  # no thread started, so nothing else gives the slot back
             slots.release(name)
             raise
@@ -139,7 +142,7 @@ class Threads:
         return True
 
 
-def _context_for_thread() -> Context:
+def context_for_thread() -> Context:
     """Return a copy of the context variables, for a thread in which no event loop runs."""
     context = copy_context()
     # A copy would still say that an event loop runs (sniffio), and anyio would believe it.
@@ -148,6 +151,21 @@ def _context_for_thread() -> Context:
     if library is not None:
         context.run(library.set, None)
     return context
+
+
+class InThread(Protocol):
+    """Something that a thread does."""
+
+    @property
+    def name(self) -> str:
+        """The name of the thread meanwhile."""
+        ...
+
+    def work(self) -> None:
+        """Do it, and raise nothing."""
+
+    def deliver(self) -> None:
+        """Say that it has ended, when the thread is free for something else."""
 
 
 class _ThreadRun:
@@ -263,12 +281,12 @@ class _Worker:
 
     def __init__(self, idle: list[_Worker]) -> None:
         self._idle = idle
-        self._run: _ThreadRun | None = None
+        self._run: InThread | None = None
         self._given = allocate_lock()
         self._given.acquire()
         self.thread = new_thread(self._work, _IDLE_NAME)
 
-    def give(self, run: _ThreadRun | None) -> None:
+    def give(self, run: InThread | None) -> None:
         """Give the worker its next function, or None to end it, after taking it from the idle workers."""
         self._run = run
         self._given.release()
@@ -303,8 +321,11 @@ _idle: list[_Worker] = []
 """The idle workers of all executors; the last one was busy most recently."""
 
 
-def _start(run: _ThreadRun) -> None:
+def start_in_thread(run: InThread) -> None:
     """Run a function in an idle thread, or in a new one.
+
+    Args:
+        run: the function, as something that works and then says that it has ended.
 
     Raises:
         RuntimeError: the system gives no more threads, or the interpreter allows none.

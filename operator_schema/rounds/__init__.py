@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .hooks import RunAgain as RunAgain
     from .hooks import RunNormally as RunNormally
     from .hooks import hook as hook
+    from .leases import Owner as Owner
     from .named_tools import ToolEntry as ToolEntry
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
@@ -48,7 +49,10 @@ if TYPE_CHECKING:
     from .round import Round as Round
     from .stores import SqliteStore as SqliteStore
     from .stores import Store as Store
+    from .stores import StoreCounts as StoreCounts
     from .stores import StoredTranscript as StoredTranscript
+    from .stores import StuckRound as StuckRound
+    from .stores import WaitingRound as WaitingRound
     from .stores import stored_records as stored_records
     from .threads import in_thread as in_thread
     from .tool_call import FAILURES as FAILURES
@@ -68,7 +72,8 @@ else:
             "..tools.changes": "ArgumentChange ChangedArguments",
             "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
-            ".stores": "SqliteStore Store StoredTranscript stored_records",
+            ".leases": "Owner",
+            ".stores": "SqliteStore Store StoreCounts StoredTranscript StuckRound WaitingRound stored_records",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",

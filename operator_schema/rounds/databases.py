@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import closing, contextmanager
-from threading import RLock
+from contextlib import contextmanager
+from time import time
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import finalize
 
-from ..files import PATIENCE, transaction, unusable_database
+from ..files import transaction, unusable_database
 from ..message_text import checked_path, listed, one_line, quote, received, writable_text
 from .errors import StoreError
+from .kept_connections import KeptConnections
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -51,6 +52,8 @@ class Database:
             (64 bits).
         columns: a query for the names of the columns of a table; none if there is no such table.
         before_tables: statements that run before the tables are made.
+        clock: an expression for the seconds since 1970 by the clock of the database; None for the clock of
+            this machine: then the clocks of all machines that use the database must agree within seconds.
         errors: the exceptions by which its driver says that something can't be done.
     """
 
@@ -67,6 +70,7 @@ class Database:
         "WHERE table_schema = current_schema() AND table_name = ?"
     )
     before_tables: tuple[str, ...] = ()
+    clock: ClassVar[str | None] = None
     errors: tuple[type[Exception], ...] = ()
 
     def transaction(self, *, writes: bool) -> AbstractContextManager[Any]:
@@ -86,6 +90,9 @@ class Database:
         )
         raise NotImplementedError(message)
 
+    def close(self) -> None:
+        """Close the connections of this process that nobody uses; the next transaction opens another one."""
+
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of the driver, and what to do about it.
 
@@ -102,6 +109,10 @@ class Database:
 
 class SqliteDatabase(Database):
     """A file of SQLite that any number of threads and processes use at once.
+
+    It is in WAL mode, so that reading never stops writing, and its connections stay open. So while somebody
+    has it open, the newest rows are in the file `…-wal` beside it: copy it with the backup of SQLite, or
+    after `close`.
 
     Args:
         path: of the file, which is made if it isn't there; None for a database in memory.
@@ -128,25 +139,22 @@ class SqliteDatabase(Database):
         if self.path in {"", ":memory:"}:
             message = f"{what} is a file that several processes can open, not a database in memory"
             raise ValueError(message)
-        self._in_memory: tuple[sqlite3.Connection, Any] | None = None
-        if path is None:
-            connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-            # A `__del__` would come too late: in a cycle, the connection may be finalized before it.
-            finalize(self, connection.close)
-            self._in_memory = connection, RLock()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._kept = KeptConnections(self.path)
+        # A `__del__` would come too late: in a cycle, a connection may be finalized before it.
+        finalize(self, self._kept.end)
 
     @contextmanager
     def transaction(self, *, writes: bool) -> Generator[sqlite3.Connection]:
-        """Open the file for one transaction: a connection belongs to one thread and one process."""
-        if self._in_memory is not None:
-            kept, lock = self._in_memory
-            with lock, transaction(kept, writes=writes):
-                yield kept
-            return
-        opened: Any = self.path
-        connection = closing(sqlite3.connect(opened, timeout=PATIENCE, isolation_level=None))
-        with connection as db, transaction(db, writes=writes):
+        """Take a connection for one transaction."""
+        with self._kept.taken(writes=writes) as db, transaction(db, writes=writes):
             yield db
+
+    def close(self) -> None:
+        """Close the connections that nobody uses, which moves everything into the one file."""
+        self._kept.close()
 
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of SQLite, and what to do about it."""
@@ -156,18 +164,34 @@ class SqliteDatabase(Database):
     def __str__(self) -> str:
         return "a database in memory" if self.path is None else one_line(self.path, 200)
 
+    def __getstate__(self) -> dict[str, Any]:
+        if self.path is None:
+            message = "a database in memory can't be copied"
+            raise TypeError(message)
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._prepare()
+
 
 class Statements:
     """The statements of one transaction, with `?` for each value."""
 
-    def __init__(self, connection: Any, parameter: str) -> None:
+    def __init__(self, connection: Any, database: Database) -> None:
         self._connection = connection
-        self._parameter = parameter
+        self._database = database
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement."""
-        cursor: Cursor = self._connection.execute(statement.replace("?", self._parameter), values)
+        written = statement.replace("?", self._database.parameter)
+        cursor: Cursor = self._connection.execute(written, values)
         return cursor
+
+    def now(self) -> float:
+        """Return the time, in seconds since 1970: one clock for all processes, if the database has one."""
+        clock = self._database.clock
+        return time() if clock is None else float(self.execute(f"SELECT {clock}").fetchone()[0])
 
 
 class Tables:
@@ -211,7 +235,7 @@ class Tables:
         """
         try:
             with self.database.transaction(writes=writes) as connection:
-                yield Statements(connection, self.database.parameter)
+                yield Statements(connection, self.database)
         except self.database.errors as error:
             message = self.database.why_unusable(self._what, error)
             raise StoreError(message, code="unavailable") from error
@@ -307,10 +331,23 @@ class Claims:
         query = f"DELETE FROM {self._table} WHERE {_STATE[taken]} AND id = ?"  # noqa: S608  # as above
         return self._done(db, query, (row_id,), revision)
 
-    def waiting(self, db: Statements, columns: str) -> list[Any]:
-        """List the rows that nobody has taken, the oldest first."""
-        query = f"SELECT {columns} FROM {self._table} WHERE since IS NULL ORDER BY position"  # noqa: S608  # as above
-        return db.execute(query).fetchall()
+    def waiting(
+        self, db: Statements, columns: str, where: Mapping[str, Any] | None = None, limit: int | None = None
+    ) -> list[Any]:
+        """List the rows that nobody has taken, the oldest first.
+
+        Args:
+            db: the transaction.
+            columns: of the rows.
+            where: conditions with a `?`, to the value of each.
+            limit: how many at most; None for all.
+        """
+        values = [*(where or {}).values()]
+        conditions = "".join([f" AND {condition}" for condition in where or ()])
+        query = f"SELECT {columns} FROM {self._table} WHERE since IS NULL{conditions} ORDER BY position"  # noqa: S608  # names of this package
+        if limit is not None:
+            query, values = f"{query} LIMIT ?", [*values, limit]
+        return db.execute(query, values).fetchall()
 
     def stuck(self, db: Statements, now: float, seconds: float, columns: str) -> list[Any]:
         """List the rows taken at least so long ago, or as far in the future: a clock was set back."""

@@ -5,49 +5,67 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing, contextmanager
+from math import inf
 from pathlib import Path
-from time import time
 from types import NoneType
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args, overload
 
 from ..errors import DecodeError
-from ..files import PATIENCE, unusable_database
+from ..files import unusable_database
 from ..findings import Finding
 from ..immutable import Value
-from ..message_text import checked_path, exception_text, one_line, received
+from ..message_text import checked_path, exception_text, listed, one_line, received
 from ..tools.calls import RawCall
 from .databases import Claims, Database, SqliteDatabase, Statements, Tables
 from .errors import RoundError, StoreError
 from .input_copies import own_json
-from .restore import RestoreError
+from .leases import Leases, Owner, owner_of
+from .restore import RestoreError, with_ended
 from .round import HookError
-from .serialization import DEPTH, without_texts
+from .serialization import DEPTH, save_ended, without_texts
 from .signatures import check_secret
 from .transcript import Turn, check_item, checked_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from .errors import StoreErrorCode
     from .round import Round
     from .signatures import Secret
+    from .tool_call import ToolCall
     from .toolset import Toolset
 
-__all__ = ["SqliteStore", "Store", "StoredTranscript", "StuckRound", "stored_records"]
+__all__ = [
+    "SqliteStore",
+    "Store",
+    "StoreCounts",
+    "StoredTranscript",
+    "StuckRound",
+    "WaitingRound",
+    "WaitingState",
+    "stored_records",
+]
 
 _TABLES = {
     "rounds": (
         "position COUNTER, id KEY NOT NULL UNIQUE, revision INTEGER NOT NULL, since REAL, "
-        "round TEXT NOT NULL, before TEXT, begun INTEGER NOT NULL"
+        "begun INTEGER NOT NULL, lease REAL, owner TEXT, state TEXT NOT NULL, waits REAL NOT NULL, "
+        "conversation KEY, tools TEXT NOT NULL, shown TEXT NOT NULL, round TEXT NOT NULL, before TEXT"
     ),
+    "ended_calls": "position COUNTER, round KEY NOT NULL, saved TEXT NOT NULL",
     "items": "position COUNTER, transcript KEY NOT NULL, turn KEY UNIQUE, item TEXT NOT NULL",
 }
-_INDEXES = {"items_of_transcripts": "items (transcript, position)"}
+_INDEXES = {
+    "items_of_transcripts": "items (transcript, position)",
+    "rounds_of_conversations": "rounds (conversation)",
+    "calls_of_rounds": "ended_calls (round)",
+}
 _ROUNDS = Claims("rounds", "a round")
-"""Of a taken row, `before` is the round as it waited before, and `begun` says whether its calls may run."""
+"""Of a taken row, `before` is the round as it waited before, `begun` says whether its calls may run, and its
+process is sure to live until `lease`. From `state` to `shown` is what a list shows of a round that waits."""
 
-_WAITS: Mapping[str, Any] = {"since": None, "before": None, "begun": 0}
+_WAITS: Mapping[str, Any] = {"since": None, "before": None, "begun": 0, "lease": None, "owner": None}
 """These columns of a row that waits."""
 
 
@@ -60,12 +78,69 @@ class StuckRound(Value):
         calls: those that were to run, as the model sent them.
         has_begun: whether they began to run: each may have done its work or not. False if hooks or people
             were still deciding, so that nothing has run.
+        is_running: whether its process lives: it renewed its lease a short time ago.
+        owner: the process that took it; None if nothing says so.
+        conversation: the name of its conversation; None if it has none.
+        about: what the program noted about it, as JSON values.
     """
 
     id: str
     seconds: float
     calls: tuple[RawCall, ...]
     has_begun: bool
+    is_running: bool = False
+    owner: Owner | None = None
+    conversation: str | None = None
+    about: Any = None
+
+
+WaitingState: TypeAlias = Literal["deferred", "pending", "complete"]
+"""What a round in a store waits for: decisions · somebody who runs it · its commit."""
+
+
+class WaitingRound(Value):
+    """What a list shows of a round that waits. Nothing of it is signed: `load` the round to decide.
+
+    Attributes:
+        id: of the round.
+        position: in the store; that of the last one of a page is the `after` of the next page.
+        since: when it began to wait, in seconds since 1970.
+        state: `deferred` if a call waits for a person; else `pending` if calls are to be run; else
+            `complete`.
+        conversation: the name of its conversation; None if it has none.
+        tools: the names of the tools of the calls that wait for a person, in order.
+        reason: why the first of them waits.
+        about: what the program noted about the round, as JSON values.
+    """
+
+    id: str
+    position: int
+    since: float
+    state: WaitingState
+    conversation: str | None
+    tools: tuple[str, ...]
+    reason: str
+    about: Any
+
+
+class StoreCounts(Value):
+    """How many rounds a store has.
+
+    Attributes:
+        deferred: those in which a call waits for a person.
+        pending: those that were decided, and whose calls are to be run.
+        complete: those that only need their commit.
+        running: those that a process runs, which renews its lease.
+        stuck: those that a process took that seems to be dead.
+        oldest: for how many seconds the oldest deferred one has waited; None if there is none.
+    """
+
+    deferred: int
+    pending: int
+    complete: int
+    running: int
+    stuck: int
+    oldest: float | None
 
 
 class Store:
@@ -79,6 +154,9 @@ class Store:
             give it for you.
         secret: a key of your own, as for `round.as_dict`. Somebody who can write to the database, but doesn't
             know the secret, can't change what was decided.
+        name: how this process is called in `stuck()`, beside its machine and its id, such as "desk 3".
+        lease: for how many seconds a running round belongs to its process, which renews the lease after a
+            third of them. A round whose process died can be taken back when its lease is over.
 
     Attributes:
         database: as given.
@@ -87,14 +165,25 @@ class Store:
         StoreError: the database can't be used, or has tables of these names with other columns. Every method
             that uses the database raises it if that fails.
         TypeError: the database isn't a `Database`, or the secret isn't bytes.
-        ValueError: the secret is shorter than 16 bytes.
+        ValueError: the secret is shorter than 16 bytes, or `lease` isn't a number of seconds above 0.
     """
 
-    def __init__(self, database: Database, *, secret: Secret = None) -> None:
+    def __init__(
+        self, database: Database, *, secret: Secret = None, name: str = "", lease: float = 30.0
+    ) -> None:
         check_secret(secret)
         self._secret = secret
+        self._name = checked_name("the name of a store", name)
+        self._lease = _seconds("lease", lease)
+        if not 0 < self._lease < inf:
+            message = f"lease must be a number of seconds above 0, not {received(lease)}"
+            raise ValueError(message)
         self.database = database
-        self._transaction = Tables(database, "the store", _TABLES, _INDEXES).transaction
+        self._connect()
+
+    def _connect(self) -> None:
+        self._leases = Leases(self._renew, self._lease)
+        self._transaction = Tables(self.database, "the store", _TABLES, _INDEXES).transaction
 
     def transcript(self, name: str) -> StoredTranscript:
         """Return a conversation, which is empty at first.
@@ -134,10 +223,96 @@ class Store:
             raise _gone(round_id, row)
         return self._restored(round_id, row, toolset)
 
-    def waiting(self) -> list[str]:
-        """List the ids of the rounds that wait, the oldest first."""
+    def waiting(
+        self,
+        *,
+        conversation: str | None = None,
+        tool: str | None = None,
+        older_than: float | None = None,
+        state: WaitingState | None = None,
+        limit: int | None = None,
+        after: int = 0,
+    ) -> list[WaitingRound]:
+        """List the rounds that wait, the oldest first, without loading them.
+
+        Args:
+            conversation: only those of this conversation.
+            tool: only those in which a call of this tool waits for a person.
+            older_than: only those that have waited for this many seconds.
+            state: only those that wait for decisions, to be run, or for their commit.
+            limit: how many at most; None for all.
+            after: only those after this position, for the next page.
+
+        Raises:
+            StoreError: something else wrote into the row of a round.
+            TypeError: something isn't a number.
+            ValueError: there is no such state.
+        """
+        wanted: dict[str, Any] = {"position > ?": after}
+        if conversation is not None:
+            wanted["conversation = ?"] = checked_name("the name of a transcript", conversation)
+        if tool is not None:
+            wanted["replace(tools, ?, '') <> tools"] = _named_tools([tool])
+        if state is not None:
+            if state not in get_args(WaitingState):
+                message = f"state must be one of {listed(get_args(WaitingState), 5)}, not {received(state)}"
+                raise ValueError(message)
+            wanted["state = ?"] = state
+        most = None if limit is None else min(limit, _LARGEST_INTEGER)
         with self._transaction(writes=False) as db:
-            return [round_id for (round_id,) in _ROUNDS.waiting(db, "id")]
+            if older_than is not None:
+                wanted["waits <= ?"] = db.now() - _seconds("older_than", older_than)
+            columns = "id, position, waits, state, conversation, tools, shown"
+            rows = _ROUNDS.waiting(db, columns, wanted, most)
+        return [_waiting_round(row) for row in rows]
+
+    def counts(self) -> StoreCounts:
+        """Count the rounds, for a page or an alert."""
+        query = (
+            "SELECT state, since IS NULL, lease IS NOT NULL AND lease > ?, count(*), min(waits) FROM rounds "
+            "GROUP BY 1, 2, 3"
+        )
+        found: dict[str, int] = {}
+        oldest = None
+        with self._transaction(writes=False) as db:
+            now = db.now()
+            for state, waits, lives, number, since in db.execute(query, (now,)).fetchall():
+                kind = state if waits else "running" if lives else "stuck"
+                found[kind] = found.get(kind, 0) + number
+                if kind == "deferred" and isinstance(since, (int, float)):
+                    oldest = now - since
+        kinds = ("deferred", "pending", "complete", "running", "stuck")
+        return StoreCounts(**{kind: found.get(kind, 0) for kind in kinds}, oldest=oldest)
+
+    def save(self, decided: Round[Any]) -> Round[Any]:
+        """Save decisions about a round without running it; another process runs it later.
+
+        This way a process decides that must not be able to run the tools: it needs no executor, and its
+        toolset may have tools without functions. Whoever runs rounds finds it by
+        `store.waiting(state="pending")`.
+
+        Args:
+            decided: the round, as it is to wait.
+
+        Returns:
+            The round, for further decisions.
+
+        Raises:
+            EncodeError: it can't be written as JSON.
+            StoreError: it is done, runs now, or somebody decided something else meanwhile.
+        """
+        revision, saved = decided.revision, self._saved(decided)
+        with self._transaction() as db:
+            columns = {**saved, **_listed(decided, db.now())}
+            if revision is None:
+                is_saved = not _has_turn(db, decided.id) and _ROUNDS.add(
+                    db, decided.id, **{**_WAITS, **columns}
+                )
+            else:
+                is_saved = _ROUNDS.change(db, decided.id, revision, taken=False, **columns)
+            if not is_saved:
+                raise _gone(decided.id, _row(db, decided.id))
+        return decided.replace(revision=(revision or 0) + 1)
 
     def stuck(self, seconds: float = 0.0) -> list[StuckRound]:
         """List the rounds that a process took and that haven't ended: it died, or still runs them.
@@ -154,29 +329,31 @@ class Store:
             StoreError: something else wrote into the row of a round.
             TypeError: `seconds` isn't a number.
         """
-        if isinstance(cast("Any", seconds), bool) or not isinstance(cast("Any", seconds), (int, float)):
-            message = f"seconds must be a number, not {received(seconds)}"
-            raise TypeError(message)
-        now = time()
+        least = _seconds("seconds", seconds)
         with self._transaction(writes=False) as db:
-            rows = _ROUNDS.stuck(db, now, seconds, "id, since, round, begun")
+            now = db.now()
+            columns = "id, since, round, begun, lease, owner, conversation, shown"
+            rows = _ROUNDS.stuck(db, now, least, columns)
         return [_stuck(row, now) for row in rows]
 
-    def take_back(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
+    def take_back(self, round_id: str, toolset: Toolset[Any], *, force: bool = False) -> Round[Any]:
         """Return a round whose process died, which waits again.
 
         If the process died while hooks or people were deciding, nothing has run: the round is as it was, and
-        running it asks them again. Otherwise the calls that began wait for a person: approving one lets it
-        run, maybe for a second time; rejecting it tells the model what you know.
+        running it asks them again. Otherwise the calls that had ended have their results, and those that
+        hadn't wait for a person: approving one lets it run, maybe for a second time; rejecting it tells the
+        model what you know.
 
         Args:
-            round_id: one of `stuck()`. Make sure that no process runs it any more.
+            round_id: one of `stuck()`.
             toolset: a toolset with its tools.
+            force: whether it is taken back though its process seems to live. Make sure that it doesn't run
+                the round any more.
 
         Raises:
             RestoreError: as for `load`. The round still counts as running; then call
                 `store.keep(error.round, error.round)`, which saves `error.round` as waiting.
-            StoreError: it is done, or waits.
+            StoreError: it is done, or waits; or its process renewed its lease a short time ago (`running`).
             TypeError: `toolset` isn't a toolset.
         """
         _check_toolset(toolset)
@@ -184,9 +361,18 @@ class Store:
             row = _row(db, round_id)
             if row is None or row[1] is None:
                 raise _gone(round_id, row)
-            after = self._restored(round_id, row, toolset).replace(revision=row[0] + 1)
+            lease, owner = _ROUNDS.read(db, round_id, "lease, owner")
+            if not force and _is_valid(lease, now := db.now()):
+                raise _running(round_id, owner_of(owner), lease - now)
+            query = "SELECT saved FROM ended_calls WHERE round = ? ORDER BY position"
+            ended = [text for (text,) in db.execute(query, (round_id,)).fetchall()]
+            after = self._restored(round_id, row, toolset, ended).replace(revision=row[0] + 1)
             self._let_wait(db, after, row[0])
         return after
+
+    def close(self) -> None:
+        """Close the connections of this process that nobody uses; the next use opens others."""
+        self.database.close()
 
     # --- for executors ---------------------------------------------------------------------------
 
@@ -195,8 +381,10 @@ class Store:
 
         Args:
             work: the round.
-            run: gets the round, and a function to call with the round after all decisions, before its first
-                call runs. Its attribute `may_decide` is False if no hook and no person is asked.
+            run: gets the round; a function to await with the round after all decisions, before its first
+                call runs; and one to await with each call that has ended. Its attribute `may_decide` is False
+                if no hook and no person is asked. With its attribute `in_thread`, the database is used in
+                threads, so that the event loop never waits.
 
         Raises:
             StoreError: another process has it; or it ran and can't be saved, so it is one of `stuck()`, and
@@ -204,53 +392,86 @@ class Store:
             BaseException: whatever `run` raises; the store then has the results so far. If they can't be
                 saved, a note says so.
         """
+        in_thread: Any = getattr(run, "in_thread", _at_once)
         is_decided = not getattr(run, "may_decide", True)
-        claimed = self.claim(work.confirmed() if is_decided else work, begun=is_decided)
-        begun: list[Round[Any]] = [claimed] if is_decided else []
+        given = work.confirmed() if is_decided else work
+        claimed = await in_thread(
+            lambda: self.claim(given, begun=is_decided, is_renewed=True), self.give_back
+        )
+        self._leases.add(claimed.id, cast("int", claimed.revision))
+        try:
+            return await self._run(claimed, run, in_thread, is_decided=is_decided)
+        finally:
+            self._leases.remove(claimed.id)
 
-        def begin(decided: Round[Any]) -> None:
+    async def _run(
+        self,
+        claimed: Round[Any],
+        run: Callable[..., Awaitable[Round[Any]]],
+        in_thread: Any,
+        *,
+        is_decided: bool,
+    ) -> Round[Any]:
+        """Run a round that is taken, and save what comes of it; see `run`."""
+        begun: list[Round[Any]] = [claimed] if is_decided else []
+        left = 0
+
+        async def begin(decided: Round[Any]) -> None:
+            nonlocal left
+            left = sum(call.tool.has_function for call in decided.pending)
             if not begun:
-                self.begin(decided)
+                await in_thread(lambda: self.begin(decided))
                 begun.append(decided)
 
+        async def ended(call: ToolCall[Any]) -> None:
+            nonlocal left
+            left -= 1
+            if left > 0:  # the last one is saved with the round
+                await in_thread(lambda: self.keep_call(claimed, call))
+
         try:
-            after = await run(claimed, begin)
+            after = await run(claimed, begin, ended)
         except HookError as error:  # nothing has run, so the caller may run the round again
             with _noting(error, claimed, begun):
-                self.give_back(claimed)
+                await in_thread(lambda: self.give_back(claimed), is_last=True)
             raise
         except BaseException as error:  # cancelled or interrupted too: what has run must be kept
             so_far: Any = getattr(error, "round", None) or (begun or [claimed])[0].current()
             with _noting(error, claimed, begun):
-                kept = self.keep(claimed, so_far)
+                kept = await in_thread(lambda: self.keep(claimed, so_far), is_last=True)
                 if hasattr(error, "round"):
                     cast("Any", error).round = kept
             raise
         try:
-            return self.keep(claimed, after)
+            kept = await in_thread(lambda: self.keep(claimed, after))
         except Exception as error:
-            raise StoreError(_unsaved(claimed, begun, error), work.id, after, code="unsaved") from error
+            raise StoreError(_unsaved(claimed, begun, error), claimed.id, after, code="unsaved") from error
+        return cast("Round[Any]", kept)
 
-    def claim(self, work: Round[Any], *, begun: bool = False) -> Round[Any]:
+    def claim(self, work: Round[Any], *, begun: bool = False, is_renewed: bool = False) -> Round[Any]:
         """Save a round as taken by this process alone; for executors.
 
         Args:
             work: the round.
             begun: whether its calls run from now on, because nobody is asked about them any more.
+            is_renewed: whether it has a lease, which `run` renews.
 
         Raises:
             EncodeError: it can't be written as JSON.
             StoreError: it is done or was committed, runs now, or somebody decided something else meanwhile.
         """
-        revision = work.revision
-        text, is_begun = json.dumps(work.as_dict(secret=self._secret)), int(begun)
+        revision, new = work.revision, self._saved(work)
         with self._transaction() as db:
+            now = db.now()
+            new |= {"since": now, "begun": int(begun), "owner": Owner.here(self._name).text()}
+            new["lease"] = now + self._lease if is_renewed else None
             if revision is None:
-                new: dict[str, Any] = {"since": time(), "round": text, "before": None, "begun": is_begun}
-                is_ours = not _has_turn(db, work.id) and _ROUNDS.add(db, work.id, **new)
+                is_ours = not _has_turn(db, work.id) and _ROUNDS.add(
+                    db, work.id, before=None, **{**_listed(work, now), **new}
+                )
             else:
                 row = _row(db, work.id)
-                new = {"since": time(), "round": text, "before": row and row[2], "begun": is_begun}
+                new["before"] = row and row[2]
                 is_ours = _ROUNDS.change(db, work.id, revision, taken=False, **new)
             if not is_ours:
                 raise _gone(work.id, _row(db, work.id))
@@ -264,11 +485,29 @@ class Store:
             StoreError: somebody took it back meanwhile.
         """
         revision: Any = decided.revision
-        text = json.dumps(decided.as_dict(secret=self._secret))
+        new = self._saved(decided)
         with self._transaction() as db:
-            new: dict[str, Any] = {"since": time(), "round": text, "begun": 1}
+            new |= {"since": db.now(), "begun": 1}
             if not _ROUNDS.change(db, decided.id, revision, taken=True, step=0, **new):
                 raise _gone(decided.id, _row(db, decided.id), "taken_back")
+
+    def keep_call(self, claimed: Round[Any], call: ToolCall[Any]) -> None:
+        """Save a call that has ended while others of its round still run; for executors.
+
+        Args:
+            claimed: what `claim` returned.
+            call: the call, after it ran.
+
+        Raises:
+            EncodeError: it can't be written as JSON.
+        """
+        text = json.dumps(save_ended(claimed.id, call, self._secret))
+        query = (
+            "INSERT INTO ended_calls (round, saved) "
+            "SELECT id, ? FROM rounds WHERE id = ? AND revision = ? AND since IS NOT NULL"
+        )
+        with self._transaction() as db:
+            db.execute(query, (text, claimed.id, claimed.revision))
 
     def keep(self, claimed: Round[Any], after: Round[Any]) -> Round[Any]:
         """Save a round after it ran, as waiting; for executors.
@@ -305,8 +544,22 @@ class Store:
 
     # --- inside ----------------------------------------------------------------------------------
 
-    def _restored(self, round_id: str, row: Any, toolset: Toolset[Any]) -> Round[Any]:
-        """Return the round of a row in its revision; if its calls began, they wait for a person.
+    def _saved(self, work: Round[Any]) -> dict[str, Any]:
+        """Return the columns of a round that hold all of it."""
+        return {"round": json.dumps(work.as_dict(secret=self._secret))}
+
+    def _renew(self, running: Mapping[str, int]) -> None:
+        """Renew the leases of rounds that run here, if nobody took them back."""
+        query = "UPDATE rounds SET lease = ? WHERE id = ? AND revision = ? AND since IS NOT NULL"
+        with self._transaction() as db:
+            until = db.now() + self._lease
+            for round_id in sorted(running):  # in one order, so that no two processes wait for each other
+                db.execute(query, (until, round_id, running[round_id]))
+
+    def _restored(
+        self, round_id: str, row: Any, toolset: Toolset[Any], ended: Sequence[str] = ()
+    ) -> Round[Any]:
+        """Return the round of a row in its revision; if its calls began, those that haven't ended wait.
 
         Raises:
             RestoreError: it doesn't fit any more, or is another round: its own signature would be right.
@@ -321,15 +574,29 @@ class Store:
             problems, found = [Finding((), "data_changed", message, tool="")], None
         if found is not None:
             found = found.replace(revision=row[0]).with_expired()
-            found = found.interrupted() if row[4] else found
+        if found is not None and row[4]:
+            try:
+                found = with_ended(found, ended, self._secret)
+            except RestoreError as error:
+                problems, found = [*problems, *error.findings], error.round
+            found = cast("Any", found).interrupted()
         if problems:
             raise RestoreError(problems, found)
         return cast("Round[Any]", found)
 
     def _let_wait(self, db: Statements, work: Round[Any], revision: int) -> None:
-        text = json.dumps(work.as_dict(secret=self._secret))
-        if not _ROUNDS.change(db, work.id, revision, taken=True, round=text, **_WAITS):
+        new = {**self._saved(work), **_listed(work, db.now()), **_WAITS}
+        if not _ROUNDS.change(db, work.id, revision, taken=True, **new):
             raise _gone(work.id, _row(db, work.id), "taken_back")
+        db.execute("DELETE FROM ended_calls WHERE round = ?", (work.id,))
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {"_leases", "_transaction"}
+        return {name: value for name, value in vars(self).items() if name not in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._connect()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.database)!r})"
@@ -338,12 +605,15 @@ class Store:
 class SqliteStore(Store):
     """Rounds that wait, and transcripts, in a file of SQLite.
 
-    A process that may only read the file can list and load what is there. If you set the file to WAL mode, a
-    process must be able to write to its folder, even to read.
+    Reading never waits for writing, nor writing for reading (WAL mode), and connections stay open. So the
+    newest rows may be in a file beside this one, named `…-wal`: `close` the store before you copy the file.
+    A process that may only read the file can list and load what is there.
 
     Args:
         path: path of the file, which is created if it doesn't exist.
         secret: as for `Store`.
+        name: as for `Store`.
+        lease: as for `Store`.
 
     Raises:
         StoreError: the file can't be opened, isn't a database of SQLite, or another version of this package
@@ -352,8 +622,11 @@ class SqliteStore(Store):
         ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
     """
 
-    def __init__(self, path: str | PathLike[str], *, secret: Secret = None) -> None:
-        super().__init__(SqliteDatabase(checked_path("the path of a store", path)), secret=secret)
+    def __init__(
+        self, path: str | PathLike[str], *, secret: Secret = None, name: str = "", lease: float = 30.0
+    ) -> None:
+        database = SqliteDatabase(checked_path("the path of a store", path))
+        super().__init__(database, secret=secret, name=name, lease=lease)
 
 
 class StoredTranscript:
@@ -474,6 +747,9 @@ class StoredTranscript:
 def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     """Yield the content of a store, in the order in which it was stored; the file is only read.
 
+    It is read in pages, and never while the caller uses what was yielded: nobody who writes waits for it. A
+    turn that is committed meanwhile comes as a turn or as its round.
+
     Args:
         path: of the file of a `SqliteStore`.
 
@@ -486,16 +762,40 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
         TypeError: the path isn't one.
     """
     name = checked_path("the path of a store", path)
-    uri = f"{Path(name).absolute().as_uri()}?mode=ro"
+    if not Path(name).is_file():
+        error = sqlite3.OperationalError("unable to open database file")
+        raise StoreError(unusable_database("the store", name, error), code="unavailable") from error
+    database = SqliteDatabase(name)
     try:
-        with _reading(name), closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE)) as db:
-            for turn, text in db.execute("SELECT turn, item FROM items ORDER BY position"):
-                item = json.loads(text)
+        with _reading(name), closing(database):
+            newest = 0
+            for position, turn, text in _pages(database, "turn, item", "items", 0):
+                item, newest = json.loads(text), position
                 yield item if turn is None else _calls_sent(item["turn"])
-            for (text,) in db.execute("SELECT round FROM rounds ORDER BY position"):
+            seen: set[str] = set()
+            for _, found, text in _pages(database, "id, round", "rounds", 0):
+                seen.add(found)
                 yield _calls_sent(json.loads(text))
+            for _, turn, text in _pages(database, "turn, item", "items", newest):
+                if turn is not None and turn not in seen:  # committed between the pages
+                    yield _calls_sent(json.loads(text)["turn"])
     except sqlite3.Error as error:
         raise StoreError(unusable_database("the store", name, error), code="unavailable") from error
+
+
+_PAGE = 100
+"""How many rows are read at once."""
+
+
+def _pages(database: Database, columns: str, table: str, after: int) -> Iterator[Any]:
+    """Yield the rows of a table after a position, with it; each page is read in a transaction of its own."""
+    query = f"SELECT position, {columns} FROM {table} WHERE position > ? ORDER BY position LIMIT {_PAGE}"  # noqa: S608  # names of this module
+    rows: list[Any] = [None]
+    while rows:
+        with database.transaction(writes=False) as db:
+            rows = db.execute(query, (after,)).fetchall()
+        yield from rows
+        after = rows[-1][0] if rows else after
 
 
 @contextmanager
@@ -509,10 +809,91 @@ def _reading(where: object) -> Generator[None]:
 
 
 def _stuck(row: Any, now: float) -> StuckRound:
-    found, since, text, begun = row
-    if not isinstance(found, str) or not isinstance(since, (int, float)) or begun not in {0, 1}:
+    found, since, text, begun, lease, owner, conversation, shown = row
+    is_named = isinstance(conversation, (str, NoneType))
+    if (
+        not isinstance(found, str)
+        or not isinstance(since, (int, float))
+        or begun not in {0, 1}
+        or not is_named
+    ):
         raise _damaged(found)
-    return StuckRound(found, now - since, _calls_to_run(text), bool(begun))
+    known = (_is_valid(lease, now), owner_of(owner), conversation, _shown(found, shown)["about"])
+    return StuckRound(found, now - since, _calls_to_run(text), bool(begun), *known)
+
+
+def _is_valid(lease: object, now: float) -> bool:
+    """Return whether a lease lasts longer than now."""
+    return isinstance(lease, (int, float)) and lease > now
+
+
+def _running(round_id: str, owner: Owner | None, seconds: float) -> StoreError:
+    """Return that a process runs a round, as far as its lease says."""
+    who = "another process" if owner is None else str(owner)
+    message = (
+        f"{one_line(round_id, 100)} runs now: {who} has it for another {seconds:.0f} seconds, unless it "
+        "renews that; wait until then, or give force=True if you know that it died"
+    )
+    return StoreError(message, round_id, code="running")
+
+
+def _listed(work: Round[Any], now: float) -> dict[str, Any]:
+    """Return the columns of a round for lists of those that wait."""
+    deferred = work.deferred
+    state = "deferred" if deferred else "pending" if work.pending else "complete"
+    waits = min([now, *[call.deferred_at for call in deferred if call.deferred_at is not None]])
+    reason = one_line(deferred[0].reason or "", 500) if deferred else ""
+    return {
+        "state": state,
+        "waits": waits,
+        "conversation": work.conversation,
+        "tools": _named_tools([call.name for call in deferred]),
+        "shown": json.dumps({"reason": reason, "about": work.about}),
+    }
+
+
+def _named_tools(names: Iterable[str]) -> str:
+    """Return the names of tools as one text in which each can be looked for."""
+    return "".join([f"|{name}|" for name in names])
+
+
+def _shown(round_id: object, text: object) -> dict[str, Any]:
+    """Return what a row shows of its round.
+
+    Raises:
+        StoreError: something else wrote it.
+    """
+    try:
+        found = json.loads(cast("str", text))
+        return {"reason": str(found["reason"]), "about": found["about"]}
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise _damaged(round_id) from None
+
+
+def _waiting_round(row: Any) -> WaitingRound:
+    """Return a row of the rounds that wait.
+
+    Raises:
+        StoreError: something else wrote it.
+    """
+    found, position, since, state, conversation, tools, shown = row
+    is_named = isinstance(conversation, (str, NoneType)) and isinstance(tools, str) and isinstance(found, str)
+    if not is_named or state not in get_args(WaitingState) or not isinstance(since, (int, float)):
+        raise _damaged(found)
+    names = tuple([name for name in tools.split("|") if name])
+    return WaitingRound(found, position, since, state, conversation, names, **_shown(found, shown))
+
+
+def _seconds(what: str, given: object) -> float:
+    """Return a number of seconds.
+
+    Raises:
+        TypeError: it isn't a number.
+    """
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        message = f"{what} must be a number, not {received(given)}"
+        raise TypeError(message)
+    return float(given)
 
 
 def _damaged(round_id: object) -> StoreError:
@@ -597,6 +978,11 @@ def _row(db: Statements, round_id: str) -> Any:
 def _has_turn(db: Statements, round_id: str) -> bool:
     """Return whether the turn of a round is in a transcript."""
     return db.execute("SELECT 1 FROM items WHERE turn = ?", (round_id,)).fetchone() is not None
+
+
+async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
+    """Use the store in this thread."""
+    return use()
 
 
 @contextmanager

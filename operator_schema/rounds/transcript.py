@@ -125,10 +125,10 @@ def checked_name(what: str, name: object) -> str:
 
     Raises:
         TypeError: it isn't a string.
-        ValueError: it has a lone surrogate.
+        ValueError: it has a lone surrogate, or the character U+0000.
     """
     checked = checked_text(what, name)
-    if has_surrogate(checked):  # in its place, U+FFFD could make two names one
+    if has_surrogate(checked) or "\0" in checked:  # in its place, U+FFFD could make two names one
         message = f"{what} must be text that can be written, not {quote(checked)}"
         raise ValueError(message)
     return checked

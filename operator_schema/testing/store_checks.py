@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +23,7 @@ from ..rounds import (
     StoreError,
     Toolset,
     Turn,
+    databases,
     hook,
 )
 from ..tools.calls import RawCall
@@ -31,11 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from ..rounds import Store
+    from ..rounds import Store, StuckRound
 
 __all__ = ["check_store"]
 
 _PROCESSES = 4
+_MANY = 50
+_PAGE = 7
 _PATIENCE = 120.0
 _CODES = ("done", "running", "changed", "taken_back")
 
@@ -185,6 +189,10 @@ def _refuses(use: Callable[[], object], *codes: str) -> None:
         raise AssertionError(what)
 
 
+def _waiting(store: Store) -> list[str]:
+    return [one.id for one in store.waiting()]
+
+
 # --- other processes -------------------------------------------------------------------------------
 
 _SPAWN: Any = multiprocessing.get_context("spawn")
@@ -227,10 +235,11 @@ def _die(make: MakeStore, place: str, round_id: str) -> None:
 
     store = make()
     _STOPS[place] = kill
-    work = _approved(store.load(round_id, _TOOLS)) if round_id else _sent(("look", "A7"), ("refund", "A7"))
+    second = ("wait", 3600.0) if place == "in a wait" else ("refund", "A7")
+    work = _approved(store.load(round_id, _TOOLS)) if round_id else _sent(("look", "A7"), second)
     if place == "before it is taken":
         kill()
-    done = _executor(store).run_sync(work)
+    done = _executor(store, max_concurrency=1).run_sync(work)
     if place == "after the run":
         kill()
     done.commit(store.transcript("died"))
@@ -265,7 +274,7 @@ def _what_runs_is_nobody_elses(make: MakeStore) -> None:
     store = make()
     waiting = _asked(store)
     claimed = store.claim(_approved(waiting))
-    _expect(waiting.id not in store.waiting(), "a round that runs is listed as waiting")
+    _expect(waiting.id not in _waiting(store), "a round that runs is listed as waiting")
     _refuses(lambda: make().load(waiting.id, _TOOLS), "running")
     _refuses(lambda: make().claim(_approved(waiting)), "running")
     _refuses(lambda: make().transcript("a").commit_turn(_turn_of(waiting), None))
@@ -326,12 +335,12 @@ def _results_are_kept(make: MakeStore) -> None:
 
 def _killed(make: MakeStore) -> None:
     """A process that is killed loses nothing, and nothing runs again without a person."""
-    for place in ("before it is taken", "while deciding", "in a call", "after the run"):
+    for place in ("before it is taken", "while deciding", "in a call", "in a wait", "after the run"):
         store = make()
-        known = {*store.waiting(), *[one.id for one in store.stuck()]}
+        known = {*_waiting(store), *[one.id for one in store.stuck()]}
         _join(_other(_die, make, place, ""))
         left = [one for one in store.stuck() if one.id not in known]
-        waiting = [one for one in store.waiting() if one not in known]
+        waiting = [one for one in _waiting(store) if one not in known]
         if place == "before it is taken":
             _expect(not left and not waiting, f"killed {place}, it left {left or waiting}")
         elif place == "after the run":
@@ -340,21 +349,116 @@ def _killed(make: MakeStore) -> None:
             _expect([call.state for call in kept.calls] == ["handled", "deferred"], f"it left {kept!r}")
         else:
             _expect(len(left) == 1, f"killed {place}, it left {left}")
-            begun = place == "in a call"
-            _expect(left[0].has_begun is begun, f"killed {place}, has_begun is {left[0].has_begun}")
-            _refuses(lambda: store.load(left[0].id, _TOOLS), "running")  # noqa: B023  # it is called at once
-            back = store.take_back(left[0].id, _TOOLS)
-            states = ["deferred", "deferred"] if begun else ["pending", "pending"]
-            _expect([call.state for call in back.calls] == states, f"killed {place}, it gave {back!r}")
-            approved = [call.id for call in back.calls if call.approved]
-            _expect(not approved, f"killed {place}, a call counts as approved")
+            _left_by_the_dead(store, place, left[0])
+
+
+_AFTER_DEATH = {
+    "while deciding": ["pending", "pending"],
+    "in a call": ["deferred", "deferred"],
+    "in a wait": ["handled", "deferred"],
+}
+"""The states of the calls of a round that is taken back, by the place where its process died."""
+
+
+def _left_by_the_dead(store: Store, place: str, left: StuckRound) -> None:
+    """Check what is left of a round whose process was killed."""
+    begun = place != "while deciding"
+    _expect(left.has_begun is begun, f"killed {place}, has_begun is {left.has_begun}")
+    _expect(left.owner is not None and left.owner.pid != os.getpid(), f"its owner is {left.owner}")
+    _refuses(lambda: store.load(left.id, _TOOLS), "running")
+    if left.is_running:
+        _refuses(lambda: store.take_back(left.id, _TOOLS), "running")
+    back = store.take_back(left.id, _TOOLS, force=True)
+    _expect([call.state for call in back.calls] == _AFTER_DEATH[place], f"killed {place}, it gave {back!r}")
+    approved = [call.id for call in back.calls if call.approved]
+    _expect(not approved, f"killed {place}, a call counts as approved")
+
+
+def _leases(make: MakeStore) -> None:
+    """A round that runs is taken back only by force, as long as its process renews its lease."""
+    store, work = make(), _sent(("look", "A7"), ("wait", 3600.0))
+
+    async def looks() -> None:
+        begun = asyncio.Event()
+        _STOPS["in a wait"] = begun.set
+        task = asyncio.ensure_future(_executor(store, max_concurrency=1).run(work))
+        await begun.wait()
+        (one,) = [one for one in make().stuck() if one.id == work.id]
+        _expect(one.is_running, "a round that runs isn't shown as running")
+        _expect(one.owner is not None and one.owner.pid == os.getpid(), f"its owner is {one.owner}")
+        _refuses(lambda: make().take_back(work.id, _TOOLS), "running")
+        back = make().take_back(work.id, _TOOLS, force=True)
+        states = [call.state for call in back.calls]
+        _expect(states == ["handled", "deferred"], f"while a call still ran, it gave {back!r}")
+        task.cancel()
+        await asyncio.wait([task])
+        _expect(make().load(work.id, _TOOLS) == back, "the process that had it changed it")
+
+    asyncio.run(looks())
+
+
+def _ahead(make: MakeStore, seconds: float, found: Any) -> None:
+    """Take a round in a process whose clock is ahead."""
+    real = time.time
+    vars(time)["time"] = vars(databases)["time"] = lambda: real() + seconds
+    found.put(make().claim(_sent(("look", "A7")), is_renewed=True).id)
+
+
+def _clocks(make: MakeStore) -> None:
+    """If the database has a clock, it counts, and not those of the processes."""
+    if make().database.clock is None:
+        return
+    for seconds in (-7200.0, 7200.0):
+        found = _SPAWN.Queue()
+        process = _other(_ahead, make, seconds, found)
+        name = found.get(timeout=_PATIENCE)
+        _join(process)
+        (one,) = [one for one in make().stuck() if one.id == name]
+        _expect(one.is_running, f"with a clock {seconds} s ahead, the round doesn't count as running")
+        _expect(abs(one.seconds) < _PATIENCE, f"with a clock {seconds} s ahead, it began {one.seconds} s ago")
+
+
+def _decided_elsewhere(make: MakeStore) -> None:
+    """Decisions can be saved without running, and somebody else finds and runs them."""
+    store = make()
+    waiting = _asked(store)
+    decided = store.save(_approved(waiting))
+    _refuses(lambda: make().save(waiting.reject_open("no")), "changed")
+    found = [one.id for one in make().waiting(state="pending")]
+    _expect(decided.id in found, "the decided round isn't listed as pending")
+    done = _executor(make()).run_sync(make().load(decided.id, _TOOLS))
+    _expect(done.is_complete, f"it ran as {done!r}")
+
+
+def _lists(make: MakeStore) -> None:
+    """Rounds that wait are listed in pages, found by what they are about, and counted."""
+    store = make()
+    last = max([one.position for one in store.waiting()], default=0)
+    before = store.counts()
+    for number in range(_MANY):
+        name = f"list {number % 3}"
+        work = _TOOLS.offer().round(
+            [RawCall("1", "refund", {"order": "A7"})], conversation=name, about={"number": number}
+        )
+        store.save(work.confirmed())
+    pages: list[Any] = []
+    while page := make().waiting(after=last, limit=_PAGE):
+        _expect(len(page) <= _PAGE, f"a page has {len(page)} rounds")
+        pages += page
+        last = page[-1].position
+    _expect([one.about for one in pages] == [{"number": n} for n in range(_MANY)], "the pages differ")
+    _expect({one.tools for one in pages} == {("refund",)}, "the tools that wait are others")
+    one = store.waiting(conversation="list 1", tool="refund", state="deferred", older_than=0)
+    _expect([found.id for found in one] == [found.id for found in pages[1::3]], "a filter finds others")
+    _expect(not store.waiting(conversation="list 1", tool="look"), "a filter finds too many")
+    _expect(store.counts().deferred == before.deferred + _MANY, "the counts are others")
 
 
 def _taken_back(make: MakeStore) -> None:
     """A process whose round was taken back can't change it any more."""
     store = make()
     slow = store.claim(_asked(store))
-    back = make().take_back(slow.id, _TOOLS)
+    back = make().take_back(slow.id, _TOOLS, force=True)
     for use in (
         lambda: store.keep(slow, slow),
         lambda: store.begin(slow),
@@ -410,9 +514,9 @@ def _items(make: MakeStore) -> None:
 def _in_order(make: MakeStore) -> None:
     """Rounds that wait are listed, the oldest first, and threads share a store."""
     store = make()
-    known = [*store.waiting()]
+    known = _waiting(store)
     made = [_asked(store, str(number)).id for number in range(20)]
-    _expect([one for one in store.waiting() if one not in known] == made, "the order is another one")
+    _expect([one for one in _waiting(store) if one not in known] == made, "the order is another one")
     failed: list[BaseException] = []
 
     def use(number: int) -> None:
@@ -462,6 +566,18 @@ def _goes_away(make: MakeStore, away: Callable[[], AbstractContextManager[Any]])
     done = _executor(store).run_sync(_approved(store.load(waiting.id, _TOOLS)))
     _expect(done.is_complete, "the round can't go on afterwards")
 
+    def leaves() -> None:
+        with away():
+            pass
+
+    _STOPS["in a call"] = leaves
+    try:
+        work = _executor(store).run_sync(_sent(("look", "B8"), ("refund", "B8")))
+    finally:
+        del _STOPS["in a call"]
+    kept = make().load(work.id, _TOOLS)
+    _expect([call.state for call in kept.calls] == ["handled", "deferred"], f"it kept {kept!r}")
+
 
 def _turn_of(work: Round[Any]) -> Turn:
     rejected = work.reject_open("no")
@@ -476,9 +592,13 @@ _CHECKS: tuple[Callable[[MakeStore], None], ...] = (
     _failed_hooks_leave_it,
     _results_are_kept,
     _taken_back,
+    _leases,
+    _clocks,
     _committed_once,
+    _decided_elsewhere,
     _items,
     _in_order,
+    _lists,
     _one_runs,
     _killed,
 )

@@ -31,7 +31,7 @@ def refund(order: str, amount: float) -> str:
 
 
 toolset = Toolset(look, refund)
-store = SqliteStore("desk.db", secret=b"0123456789abcdef")
+store = SqliteStore("desk.db", secret=b"0123456789abcdef", name="desk")
 executor = Executor(toolset, store=store)
 ANSWERS = [
     [RawCall("1", "look", {"order": "A7"}), RawCall("2", "refund", {"order": "A7", "amount": 6})],

@@ -96,7 +96,7 @@ def the_day_after(names: dict[str, Any]) -> dict[str, Any]:
     ran = Path("ran")
     found = ran.read_text(encoding="utf-8").split() if ran.exists() else []
     store, _ = names["opened"]("desk.db")
-    waiting, stuck = store.waiting(), [one.id for one in store.stuck()]
+    waiting, stuck = [one.id for one in store.waiting()], [one.id for one in store.stuck()]
     turns = len(store.transcript("customer 1"))
     for round_id in [*waiting, *stuck]:
         for call_id, approved in [("2", True), ("3", False)]:

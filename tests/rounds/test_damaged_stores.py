@@ -16,7 +16,11 @@ from operator_schema.rounds.stores import SqliteStore, stored_records
 pytestmark = pytest.mark.needs_threads
 
 COLUMNS = {
-    "rounds": ["id", "revision", "since", "round", "before", "begun"],
+    "rounds": [
+        *("id", "revision", "since", "round", "before", "begun", "lease", "owner", "state", "waits"),
+        *("conversation", "tools", "shown"),
+    ],
+    "ended_calls": ["round", "saved"],
     "items": ["position", "transcript", "turn", "item"],
 }
 VALUES = [
@@ -57,6 +61,7 @@ def saved(tmp_path_factory):
     done.commit(transcript)
     waiting = TOOLS.offer().round([raw("search", "1", query="a"), raw("pay", "2", amount=5)])
     Executor(TOOLS, store=store).run_sync(waiting)
+    store.close()
     return path.read_bytes(), waiting.id
 
 
@@ -69,7 +74,10 @@ def uses_of(store, path, round_id):
     yield lambda: len(store.transcript("ann"))
     yield lambda: store.load(round_id, TOOLS)
     yield lambda: list(stored_records(path))
+    yield lambda: store.waiting(conversation="ann", tool="pay", older_than=1, state="deferred", limit=5)
+    yield store.counts
     yield lambda: store.take_back(round_id, TOOLS)
+    yield lambda: store.take_back(round_id, TOOLS, force=True)
 
 
 @pytest.mark.parametrize(

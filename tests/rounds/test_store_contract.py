@@ -22,22 +22,23 @@ def test_the_store_in_sqlite_keeps_every_promise(tmp_path):
 
 
 class TakesWhatRuns(SqliteStore):
-    def claim(self, work, *, begun=False):
+    def claim(self, work, *, begun=False, is_renewed=False):
         text = json.dumps(work.as_dict())
         with self._transaction() as db:
             db.execute("DELETE FROM rounds WHERE id = ?", (work.id,))
             db.execute(
-                "INSERT INTO rounds (id, revision, since, round, begun) VALUES (?, 1, 1.0, ?, ?)",
+                "INSERT INTO rounds (id, revision, since, round, begun, state, waits, tools, shown) "
+                "VALUES (?, 1, 1.0, ?, ?, 'pending', 1.0, '', '{}')",
                 (work.id, text, begun),
             )
         return work.replace(revision=1)
 
 
 class OverwritesDecisions(SqliteStore):
-    def claim(self, work, *, begun=False):
+    def claim(self, work, *, begun=False, **options):
         with self._transaction(writes=False) as db:
             row = db.execute("SELECT revision FROM rounds WHERE id = ?", (work.id,)).fetchone()
-        return super().claim(work.replace(revision=None if row is None else row[0]), begun=begun)
+        return super().claim(work.replace(revision=None if row is None else row[0]), begun=begun, **options)
 
 
 class LoadsWhatRuns(SqliteStore):
@@ -78,8 +79,8 @@ class TakesATurnTwice(SqliteStore):
 
 
 class ListsTheNewestFirst(SqliteStore):
-    def waiting(self):
-        return super().waiting()[::-1]
+    def waiting(self, **options):
+        return super().waiting(**options)[::-1]
 
 
 class LosesSurrogates(SqliteStore):

@@ -408,7 +408,7 @@ class Decision:
 
 def waiting_rounds(subject: Subject, store: SqliteStore) -> dict[str, Any]:
     """Return the rounds that wait in a store, the oldest first, and those whose process may have died."""
-    ids = store.waiting()
+    ids = [one.id for one in store.waiting()]
     rounds = [_shown(subject, store, round_id) for round_id in ids[:_MOST_ROUNDS]]
     stuck = [
         {

@@ -203,3 +203,28 @@ def test_more_threads_than_connections_wait_for_each_other(server):
         thread.join(LONGEST_WAIT)
     assert sorted(store.transcript("all"), key=int) == [f"{number}" for number in range(20)]
     store.database.close()
+
+
+def test_busy_connections_are_no_outage(server, monkeypatch):
+    """Who finds all connections busy says so, and closes none of them."""
+    store = PostgresStore(server.conninfo, schema="busy", connections=1)
+    monkeypatch.setattr("operator_schema.adapters.postgres.PATIENCE", 0.2)
+    with store.database.transaction(writes=True) as db:
+        db.execute("INSERT INTO items (transcript, item) VALUES ('a', '\"kept\"')")
+        pool = store.database._pool
+        with pytest.raises(StoreError, match="give more of them"):
+            store.waiting()
+        assert store.database._pool is pool
+    assert list(store.transcript("a")) == ["kept"]
+    store.database.close()
+
+
+def test_a_fork_does_not_wait_for_a_lock_of_another_thread(store):
+    store.transcript("a").append("before")
+    with store.database._lock:  # as another thread may hold it at that moment
+        child = os.fork()
+    if not child:
+        store.transcript("a").append("in the child")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert list(store.transcript("a")) == ["before", "in the child"]

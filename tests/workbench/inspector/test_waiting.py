@@ -133,7 +133,7 @@ def test_what_can_not_be_decided(subject, store, decision):
     seen = seen_of(subject, store, round_id)
     with pytest.raises(DecisionError):
         decide(subject, store, Decision(round_id if name == "own" else name, index, seen, action))
-    assert store.waiting() == [round_id]
+    assert [one.id for one in store.waiting()] == [round_id]
 
 
 def test_a_decision_of_somebody_else_comes_first(subject, store):

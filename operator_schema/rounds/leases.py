@@ -1,0 +1,113 @@
+"""Which process runs a round now, and until when is it sure to live?"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING
+from weakref import WeakMethod
+
+from ..immutable import Value
+from ..message_text import one_line
+from .errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Leases", "Owner", "owner_of"]
+
+
+class Owner(Value):
+    """The process that took a round.
+
+    Attributes:
+        host: the name of its machine.
+        pid: the id of the process there.
+        name: of its store, as given; empty without.
+    """
+
+    host: str
+    pid: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        """Write it for a message."""
+        named = f"{one_line(self.name, 100)}, " if self.name else ""
+        return f"{named}process {self.pid} on {one_line(self.host, 100)}"
+
+    @classmethod
+    def here(cls, name: str) -> Owner:
+        """Return this process."""
+        return cls(platform.node(), os.getpid(), name)
+
+    def text(self) -> str:
+        """Return it as text for a column."""
+        return json.dumps([self.host, self.pid, self.name])
+
+
+def owner_of(text: object) -> Owner | None:
+    """Return the owner in a column; None if there is none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        host, pid, name = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    is_owner = isinstance(host, str) and isinstance(name, str) and isinstance(pid, int)
+    return Owner(host, pid, name) if is_owner else None
+
+
+class Leases:
+    """The rounds that this process runs; a thread renews their leases as long as there are any.
+
+    Args:
+        renew: gets the ids of rounds and their revisions, and writes how long they are sure to be run; held
+            weakly.
+        seconds: how long a lease lasts; it is renewed after a third of that.
+    """
+
+    def __init__(self, renew: Callable[[Mapping[str, int]], object], seconds: float) -> None:
+        self._renew = WeakMethod(renew)
+        self._seconds = seconds
+        self._forget()
+
+    def _forget(self) -> None:
+        self._pid = os.getpid()
+        self._lock = Lock()
+        self._running: dict[str, int] = {}
+        self._thread: Thread | None = None
+
+    def add(self, round_id: str, revision: int) -> None:
+        """Renew the lease of a round from now on."""
+        if self._pid != os.getpid():  # those of the parent of a fork aren't run here
+            self._forget()
+        with self._lock:
+            self._running[round_id] = revision
+            if self._thread is None:
+                thread = Thread(
+                    target=self._work, name="operator_schema leases", daemon=True, args=(self._renew,)
+                )
+                with suppress(RuntimeError):  # no thread can start: the lease ends by itself
+                    thread.start()
+                    self._thread = thread
+
+    def remove(self, round_id: str) -> None:
+        """Stop renewing the lease of a round."""
+        with self._lock:
+            self._running.pop(round_id, None)
+
+    def _work(self, renewing: WeakMethod[Callable[[Mapping[str, int]], object]]) -> None:
+        pause = Event()
+        while not pause.wait(self._seconds / 3):
+            with self._lock:
+                running = dict(self._running)
+                renew = renewing()
+                if not running or renew is None:
+                    self._thread = None
+                    return
+            with suppress(StoreError):  # the database is away: the next time may be soon enough
+                renew(running)
+            del renew

@@ -1,0 +1,155 @@
+"""Connections to a file stay open, and neither a fork nor another file at its path loses anything."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from patience import LONGEST_WAIT
+
+from operator_schema.rounds import SqliteDatabase, SqliteStore, StoreError, stored_records
+
+pytestmark = pytest.mark.needs_threads
+
+
+def in_a_child(use):
+    """Call a function in a fork, and wait for its end."""
+    child = os.fork()
+    if child == 0:
+        use()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def open_files(path):
+    """Count how often this process has a file open."""
+    files = [one.resolve() for one in Path("/proc/self/fd").iterdir()]
+    return files.count(path.resolve())
+
+
+def test_the_file_is_in_wal_mode_and_opened_once(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    for number in range(20):
+        store.transcript("a").append(f"{number}")
+    assert open_files(tmp_path / "desk.db") == 1
+    with closing(sqlite3.connect(tmp_path / "desk.db")) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.filterwarnings("error")
+def test_connections_are_closed_with_the_store(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    store.transcript("a").append("hello")
+    assert open_files(tmp_path / "desk.db") == 1
+    store.close()
+    assert open_files(tmp_path / "desk.db") == 0
+    assert not Path(f"{tmp_path}/desk.db-wal").exists()  # all is in the one file
+    assert list(store.transcript("a")) == ["hello"]
+    del store
+    gc.collect()
+    assert open_files(tmp_path / "desk.db") == 0
+
+
+def test_threads_that_come_and_go_leave_no_connections(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    for _ in range(3):
+        threads = [threading.Thread(target=store.transcript("a").append, args=("hello",)) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LONGEST_WAIT)
+    assert len(store.transcript("a")) == 60
+    assert open_files(tmp_path / "desk.db") <= 16
+
+
+@pytest.mark.needs_process
+def test_what_a_child_writes_stays_though_its_parent_closes_the_file(tmp_path):
+    """SQLite would take the child's locks for granted, because its parent had them: see howtocorrupt.html."""
+    store = SqliteStore(tmp_path / "desk.db")
+    store.transcript("a").append("parent")
+    told, go_on = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        store.transcript("a").append("child")
+        os.write(told[1], b"x")
+        os.read(go_on[0], 1)
+        store.transcript("a").append("child again")
+        os._exit(0)
+    os.read(told[0], 1)
+    store.transcript("a").append("parent again")
+    store.close()
+    os.write(go_on[1], b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    assert list(store.transcript("a")) == ["parent", "child", "parent again", "child again"]
+
+
+@pytest.mark.needs_process
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_fork_waits_for_the_transactions_of_other_threads(tmp_path):
+    store, database = SqliteStore(tmp_path / "desk.db"), SqliteDatabase(None)
+    ends = threading.Event()
+    begun = threading.Barrier(3)
+
+    def writes(transaction):
+        while not ends.is_set():
+            with transaction(writes=True):
+                pass
+            if not begun.broken and begun.n_waiting < 3 and not ready.is_set():
+                begun.wait(LONGEST_WAIT)
+                ready.set()
+
+    ready = threading.Event()
+    threads = [threading.Thread(target=writes, args=(one.transaction,)) for one in (store.database, database)]
+    for thread in threads:
+        thread.start()
+    begun.wait(LONGEST_WAIT)
+    try:
+        for number in range(20):
+
+            def use(number=number):
+                store.transcript("a").append(f"{number}")
+                with database.transaction(writes=True) as db:
+                    db.execute("CREATE TABLE a (b)")
+
+            in_a_child(use)
+    finally:
+        ends.set()
+        for thread in threads:
+            thread.join(LONGEST_WAIT)
+    assert list(store.transcript("a")) == [f"{number}" for number in range(20)]
+
+
+def test_another_file_at_the_path_is_noticed(tmp_path):
+    path = tmp_path / "desk.db"
+    store = SqliteStore(path)
+    store.transcript("a").append("old")
+    other = SqliteStore(tmp_path / "other.db")
+    other.transcript("a").append("new")
+    other.close()
+    for old in tmp_path.glob("desk.db*"):
+        old.unlink()
+    with pytest.raises(StoreError, match="it was deleted"):
+        store.transcript("a").append("lost")
+    for old in tmp_path.glob("desk.db*"):
+        old.unlink()
+    (tmp_path / "other.db").replace(path)
+    assert list(store.transcript("a")) == ["new"]
+
+
+@pytest.mark.parametrize("reads", [stored_records, lambda path: iter(SqliteStore(path).transcript("a"))])
+def test_an_open_reader_stops_no_writer(tmp_path, reads):
+    path = tmp_path / "desk.db"
+    store = SqliteStore(path)
+    for number in range(250):
+        store.transcript("a").append(f"{number}")
+    reader = reads(path)
+    first = [next(reader)]
+    with closing(sqlite3.connect(path, timeout=0)) as db:
+        # An open reader would make it busy, and the file beside this one grow for ever.
+        assert db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
+    assert [*first, *reader] == [f"{number}" for number in range(250)]
