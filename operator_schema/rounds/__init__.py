@@ -73,7 +73,9 @@ else:
             "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
             ".leases": "Owner",
-            ".stores": "SqliteStore Store StoreCounts StoredTranscript StuckRound WaitingRound stored_records",
+            ".stores": (
+                "SqliteStore Store StoreCounts StoredTranscript StuckRound WaitingRound stored_records"
+            ),
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
