@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec
+from ..lazy import answer_misnamed
 from ..rounds import RoundError, StoreError, in_thread
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from ..rounds import Round, Store, StoredTranscript, Turn
 
 __all__ = ["CallDecision", "commit_round", "restored_round", "run_round", "saved_round", "waiting_calls"]
+
+answer_misnamed(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,8 @@ async def run_round(
     """Decide about the calls of a round that wait, and run those that may run; this is one step.
 
     If the executor has a store, the step may be repeated: what an earlier attempt finished isn't run again,
-    and what it had only begun waits for a person.
+    and what it had only begun waits for a person. As long as the earlier attempt may still run, by the lease
+    of its store, this one waits.
 
     Args:
         executor: runs the calls.
@@ -100,13 +105,15 @@ async def run_round(
         DecodeError: something isn't a decision.
         RestoreError: as for `restored_round`.
         RoundError: no such call waits, or it can't be decided on so.
-        StoreError: an earlier attempt may still run. Let the engine try the step again later.
+        StoreError: the database can't be used, or the round is done.
     """
     decided = _DECISIONS.decode([dict(each) for each in decisions])
     work = restored_round(executor, saved, secret=secret)
     if executor.store is not None:
-        store, sent = executor.store, work
-        work = await in_thread(lambda: _known_to(store, sent, executor))
+        sent = work
+        while (found := await in_thread(lambda: _known_to(executor, sent))) is None:
+            await in_thread(lambda: sleep(_PAUSE))
+        work = found
         if work.revision != sent.revision:  # an earlier attempt of this step came further
             return saved_round(work, secret=secret)
     for each in decided:
@@ -114,17 +121,31 @@ async def run_round(
     return saved_round(await executor.run(work), secret=secret)
 
 
-def _known_to(store: Store, sent: Round[Any], executor: Executor) -> Round[Any]:
-    """Return a round as a store has it; one whose process died waits again."""
+def _known_to(executor: Executor, sent: Round[Any]) -> Round[Any] | None:
+    """Return a round as its store has it, after taking it back from a process that died.
+
+    Returns:
+        None if another process may still run it.
+    """
+    store: Store = executor.store
     toolset = executor.registry.toolset
     try:
         return store.load(sent.id, toolset)
     except StoreError as error:
-        if error.code == "running":
-            return store.take_back(sent.id, toolset)
         if error.code == "done" and sent.revision is None:
             return sent  # it is new; if its turn is there already, the executor says so
-        raise
+        if error.code != "running":
+            raise
+    try:
+        return store.take_back(sent.id, toolset)
+    except StoreError as error:
+        if error.code != "running":
+            raise
+        return None
+
+
+_PAUSE = 0.5
+"""Seconds between two looks at a round that another process may still run."""
 
 
 def _with_decision(work: Round[Any], decided: CallDecision) -> Round[Any]:

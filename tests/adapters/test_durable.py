@@ -41,7 +41,7 @@ def tools_at(path, dies=None):
 
 
 def executor_at(folder, dies=None, *, stored=True):
-    store = SqliteStore(folder / "rounds.db") if stored else None
+    store = SqliteStore(folder / "rounds.db", lease=0.5) if stored else None
     return Executor(tools_at(folder / "ran", dies), store=store)
 
 

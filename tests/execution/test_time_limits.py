@@ -77,7 +77,7 @@ def test_work_that_ends_just_as_its_time_is_over_has_its_result(monkeypatch, cap
             return super().leave()
 
     monkeypatch.setattr(threads, "_ThreadRun", EndsThen)
-    monkeypatch.setattr(threads, "_start", lambda run: None)
+    monkeypatch.setattr(threads, "start_in_thread", lambda run: None)
     used = threads.Threads(1)
     assert asyncio.run(used.run(lambda: 5, "work", 0.0)) == 5
     assert (used.abandoned, used.slots.held, caplog.messages) == (0, 0, [])

@@ -23,7 +23,7 @@ JSON = st.recursive(
     lambda values: st.lists(values, max_size=3) | st.dictionaries(TEXTS, values, max_size=3),
     max_leaves=8,
 )
-NAMES = st.none() | st.text(max_size=8)
+NAMES = st.none() | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
 
 
 @given(about=JSON, conversation=NAMES, assistant=JSON)

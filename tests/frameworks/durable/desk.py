@@ -37,7 +37,9 @@ async def pay(order: str) -> str:
 
 
 toolset = Toolset(look, pay)
-executor = Executor(toolset, store=SqliteStore(FOLDER / "rounds.db") if os.environ.get("STORED") else None)
+executor = Executor(
+    toolset, store=SqliteStore(FOLDER / "rounds.db", lease=1) if os.environ.get("STORED") else None
+)
 
 
 def asked(order):
