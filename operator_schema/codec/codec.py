@@ -255,7 +255,8 @@ class Codec(Generic[T]):
             DecodeError: the text isn't valid JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        return self.decode(self._read(text)[0])
+        value = self._tiers.read(text)
+        return self.decode(self._read(text)[0] if value is GiveUp else value)
 
     def decode_report(self, value: object) -> DecodeReport[T]:
         """Turn a JSON value into an instance, and report what was repaired and ignored.
@@ -304,10 +305,14 @@ class Codec(Generic[T]):
         return self._read(text)[0]
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Finding, ...]]:
+        value = self._tiers.read(text)
+        if value is not GiveUp:
+            return value, ()
+        reader = _json_text()
         decimals = self._tiers.decimals() if self._parse is None else None
-        value, repairs, problems = _json_text().read_text(
-            text, self._parse, self._options["repair"], decimals
-        )
+        if self._parse is None and decimals is None:
+            self._tiers.read = reader.read_faultless
+        value, repairs, problems = reader.read_text(text, self._parse, self._options["repair"], decimals)
         if problems is not None:
             raise self._error(problems, text)
         return value, repairs

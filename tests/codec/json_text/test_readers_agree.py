@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from random import Random
+from typing import Any
 
 import pytest
 
+from operator_schema import Codec, DecodeError
 from operator_schema.codec.json_text import read_json
 from operator_schema.json_values import (
     MAX_INTEGER_DIGITS,
@@ -29,6 +31,8 @@ BEGINNINGS = [
     '{"a": "\\ud800"}',
     '"é€\U0001f600"',
     "\ufeff[0]",
+    "\t\ufeff[0]",
+    "[0]\ufeff ",
     "[[[[]]]]",
     "",
     "0",
@@ -63,11 +67,19 @@ def outcome_of(read, text):
 @pytest.mark.parametrize("seed", seeds(25))
 def test_a_text_is_read_as_the_careful_reader_reads_it(seed):
     read = 0
+    codec = Codec(Any)
     for text in texts_of(seed):
         value, problems = read_json(text)
         careful, faults = read_json(text, keeps_digits=True)  # never the fast one
         assert [problems.found, problems.omitted] == [faults.found, faults.omitted], text
         assert json.dumps(value) == json.dumps(careful), text
+        try:
+            decoded, found = codec.decode_json(text), ()
+        except DecodeError as error:
+            decoded, found = None, error.findings
+        codes, wanted = [finding.code for finding in found], [fault.code for fault in faults.found]
+        assert codes == wanted or codes == ["too_deep"] * (not wanted), text  # a type takes fewer levels
+        assert found or json.dumps(decoded) == json.dumps(careful), text
         read += not problems.found
     assert TEXTS / 10 < read < TEXTS
 
