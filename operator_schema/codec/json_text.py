@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from codecs import BOM_UTF8
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph
     from ..message_text import Path
 
-__all__ = ["RefusedTextError", "check_depth", "parser_of", "read_json", "read_nearly_json", "read_text"]
+__all__ = ["RefusedTextError", "check_depth", "parser_of", "read_faultless", "read_json", "read_nearly_json", "read_text"]
 
 
 _SHOWN_LENGTH = 40
@@ -110,7 +111,11 @@ def read_faultless(text: str | bytes | bytearray) -> Any:
         TypeError: text is neither a string nor bytes.
     """
     try:
-        source = text if text.__class__ is str and text.isascii() else text_of(text)
+        kind = text.__class__
+        if (kind is str or kind is bytes) and text.isascii():
+            source = text if isinstance(text, str) else text.decode()
+        else:
+            source = text_of(text)
         if len(source) > _SHORT_LENGTH:
             check_depth(source)
             if len(source) > MAX_INTEGER_DIGITS and not _refuses_long_integers():
@@ -257,7 +262,8 @@ def text_of(text: object) -> str:
         message = f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode"
         raise TypeError(message)
     try:
-        return text.decode("utf-8-sig")
+        # The codec with the mark in its name is written in Python: it takes as long as reading a small text.
+        return text.decode("utf-8-sig" if text.startswith(BOM_UTF8) else "utf-8")
     except UnicodeDecodeError as error:
         byte, skipped = error.object[error.start], len(text) - len(error.object)
         message = f": it is not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"

@@ -213,7 +213,7 @@ class _Work(Value):
 
     def _values(self, part: Part) -> Iterator[tuple[int, str | None, Any]]:
         """Yield line, name of the tool, and value."""
-        for line, _, record in records_of(part):
+        for line, record, _ in records_of(part):
             if isinstance(record, Unreadable):
                 yield record.line, None, record
             elif not self.has_tools:
