@@ -287,6 +287,15 @@ class Codec(Generic[T]):
         """
         return self._report(*self._read(text))
 
+    def fits_exactly(self, value: object) -> bool:
+        """Return whether it is clear at once that `decode_report` has no findings; for this package only.
+
+        Raises:
+            DecodeError: the class of the root refuses the value.
+        """
+        exact = self._tiers.exact
+        return exact is not None and exact(value) is not GiveUp
+
     def report(self, value: object) -> tuple[Finding, ...]:
         """Return what is wrong with a JSON value, in the order of the fields; empty if it decodes."""
         repaired, _ = self._repaired(value)

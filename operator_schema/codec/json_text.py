@@ -36,7 +36,15 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph
     from ..message_text import Path
 
-__all__ = ["RefusedTextError", "check_depth", "parser_of", "read_faultless", "read_json", "read_nearly_json", "read_text"]
+__all__ = [
+    "RefusedTextError",
+    "check_depth",
+    "parser_of",
+    "read_faultless",
+    "read_json",
+    "read_nearly_json",
+    "read_text",
+]
 
 
 _SHOWN_LENGTH = 40

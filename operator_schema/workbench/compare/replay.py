@@ -21,9 +21,9 @@ from ...tools import tools_of
 from .recorded_calls import calls_in, count_bare_spans
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from pathlib import Path
+    from typing import TypeAlias
 
     from ...findings import Finding
     from ...recordings import Part
@@ -322,14 +322,17 @@ class Replay:
             self.unknown.add(call.name)
             return _UNKNOWN
         counts = self.tools[call.name]
-        tool, _ = both
+        codec = both[0].codec
         if not finite and not is_finite(call.arguments):
             call = call._replace(
                 arguments=json.dumps(call.arguments)
             )  # as text, which is refused as it was sent
-        codec, arguments = tool.codec, call.arguments
+        arguments = call.arguments
         try:
             is_text = isinstance(arguments, str)
+            if codec.fits_exactly(codec.read_json(arguments) if is_text else arguments):
+                counts.fits += 1
+                return _FITS
             report = codec.decode_json_report(arguments) if is_text else codec.decode_report(arguments)
         except DecodeError as error:
             return self._add_fault(counts, both, call, error)
