@@ -319,8 +319,8 @@ class Codec(Generic[T]):
             return value, ()
         reader = _json_text()
         decimals = self._tiers.decimals() if self._parse is None else None
-        if self._parse is None and decimals is None:
-            self._tiers.read = reader.read_faultless
+        if decimals is None:
+            self._tiers.read = reader.quick_reader(self._parse)
         value, repairs, problems = reader.read_text(text, self._parse, self._options["repair"], decimals)
         if problems is not None:
             raise self._error(problems, text)

@@ -61,7 +61,7 @@ class Tiers:
         encode: takes an instance and answers as `Codec.encode` does; None until it was compiled.
         exact: decodes what needs no repair and has no unused key; None until it is compiled.
         read: takes a JSON text and returns its value, or `GiveUp` if it must be read in another way: the
-            first one, a faulty one, and each one if numbers keep their digits or another parser reads.
+            first one, a faulty one, and each one if numbers keep their digits.
         expects: the line that reports end with; None until it is needed.
     """
 
