@@ -42,6 +42,7 @@ def run(plan: Plan) -> dict[str, dict[str, Entry]]:
     """Count the instructions of every contestant; of none where there is no valgrind."""
     if shutil.which("valgrind") is None:
         return {}
+    _compile(TYPES_ALONE)
     alone = instructions_of(TYPES_ALONE)
     entrants = samplers(chosen(quick=plan.quick), lambda each: _sampler(each, alone))
     return {"Event": race("start-up, instructions", entrants, plan, ROUNDS)}
@@ -50,8 +51,13 @@ def run(plan: Plan) -> dict[str, dict[str, Entry]]:
 def _sampler(contestant: Contestant, alone: float) -> Callable[[], float]:
     load(contestant)
     code = CODE.format(contestant.module)
-    process(f"{code}\nprint(0)")()  # byte code is compiled once
+    _compile(code)
     return lambda: instructions_of(code) - alone
+
+
+def _compile(code: str) -> None:
+    """Run code once, so that the byte code of what it imports is written."""
+    process(f"{code}\nprint(0)")()
 
 
 def instructions_of(code: str) -> float:
