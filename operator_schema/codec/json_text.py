@@ -135,8 +135,8 @@ def read_faultless(text: str | bytes | bytearray) -> Any:
         if "\\" in source and "\\u" in source:
             _check_surrogates(value)
     except StopIteration:  # no value begins here
-        rest = source.lstrip(JSON_SPACES)
-        is_new = len(rest) < len(source) and not rest.startswith(_BYTE_ORDER_MARK)
+        rest, size = source.lstrip(JSON_SPACES), len(source)  # pyright: ignore[reportPossiblyUnboundVariable]  # it was scanned
+        is_new = len(rest) < size and not rest.startswith(_BYTE_ORDER_MARK)
         return read_faultless(rest) if is_new else GiveUp
     except (ValueError, RecursionError):
         return GiveUp
