@@ -180,7 +180,7 @@ BENCH ?= .venv-bench
 bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9' · 7 min
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
-bench-quick: $(BENCH)/.bench ## measure only the limits that we aim at; fails if one is missed · half a minute
+bench-quick: $(BENCH)/.bench ## measure only the limits that we aim at; fails if one is missed · 2 min
 	$(BENCH)/bin/python -m benchmarks --quick $(ARGS)
 
 bench-code: $(VENV)/.test ## measure the code tools on the standard library, write docs/code-tools.md (ARGS=--print) · minutes

@@ -27,6 +27,12 @@ def main() -> int:
     console = Console()
     started = monotonic()
     document = {"machine": machine(), "versions": versions(), "results": {}}
+    if busy := busy_with(document["machine"]):
+        console.print(f"{busy}: only ratios mean something", style="yellow")
+        if not (arguments.quick or arguments.busy):
+            console.print("Wait until the machine is idle, or mark the results: --busy", style="yellow")
+            return 2
+        document["machine"]["busy"] = busy
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         rounds = arguments.rounds or (ROUNDS_QUICK if arguments.quick else ROUNDS)
@@ -52,6 +58,18 @@ def main() -> int:
     return 1 if arguments.quick and missed else 0
 
 
+def busy_with(about: dict[str, str]) -> str:
+    """Return in words that a machine has more to do than it has cores; empty if it hasn't.
+
+    Args:
+        about: what `machine` returns.
+    """
+    load, cores = about["load before"], about["cores"]
+    if load == "unknown" or float(load) <= float(cores):
+        return ""
+    return f"other work kept the machine busy: a load of {load} on {cores} cores"
+
+
 def default_folder(questions: list[str]) -> Path:
     """Return the folder for the results. Only a run of all questions replaces the published ones."""
     is_complete = not set(QUESTIONS).difference(questions or QUESTIONS)
@@ -63,6 +81,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition(":")[0])
     parser.add_argument("questions", nargs="*", metavar="QUESTION", help=f"some of {', '.join(QUESTIONS)}")
     parser.add_argument("--quick", action="store_true", help="only what the bars need; writes no files")
+    parser.add_argument(
+        "--busy", action="store_true", help="measure on a busy machine, too, and say so in the results"
+    )
     parser.add_argument(
         "--rounds", type=int, help=f"turns of each contestant ({ROUNDS}, quick {ROUNDS_QUICK})"
     )

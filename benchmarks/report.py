@@ -20,7 +20,7 @@ def amount(value: float, unit: str) -> str:
 
     Args:
         value: seconds, bytes, or a plain number.
-        unit: `s`, `bytes`, or anything else for a plain number.
+        unit: `s`, `bytes`, `instructions`, or anything else for a plain number.
     """
     if unit == "s":
         for factor, name in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
@@ -29,6 +29,8 @@ def amount(value: float, unit: str) -> str:
         return f"{value * 1e9:,.0f} ns"
     if unit == "bytes":
         return f"{value:,.0f}"
+    if unit == "instructions":
+        return f"{value / 1e6:,.1f} M"
     return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"  # noqa: PLR2004  # two digits, at least
 
 

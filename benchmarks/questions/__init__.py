@@ -17,6 +17,7 @@ from . import (
     requests,
     schema_size,
     start_up,
+    start_up_instructions,
 )
 
 QUESTIONS = {
@@ -24,6 +25,7 @@ QUESTIONS = {
     for module in (
         import_time,
         start_up,
+        start_up_instructions,
         registration,
         first_decode,
         hot_decode,

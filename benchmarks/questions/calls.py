@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 TITLE = "A call of a tool"
 HOW = (
-    "Two integers in, their sum out, with the time limit that an executor has unless told otherwise. The "
-    "other rows run an empty function: what `asyncio` itself takes for a task in time (`wait_for` of one), "
-    "for a thread, and for a loop. Processor time of all threads, which run on one core if the system lets a "
-    "program choose: waking a thread on another core takes several times as long, and otherwise chance "
-    "decides which of the two is measured. The columns for two cores show how long it takes then"
+    "Two integers in, as JSON text, their sum out, with the time limit that an executor has unless told "
+    "otherwise. The other rows run an empty function: what `asyncio` itself takes for a task in time "
+    "(`wait_for` of one), for a thread, and for a loop. Processor time of all threads, which run on one core "
+    "if the system lets a program choose: waking a thread on another core takes several times as long, and "
+    "otherwise chance decides which of the two is measured. The columns for two cores show how long it takes "
+    "then"
 )
 UNIT = "s"
 
@@ -41,7 +42,7 @@ WARM = 300
 def run(plan: Plan) -> dict[str, dict[str, Entry]]:
     """Measure calls of async and of plain functions, awaited and not."""
     executor = Executor([awaited_sum, plain_sum], timeout=SECONDS)
-    call, plain = (RawCall("1", name, {"a": 1, "b": 2}) for name in ("awaited_sum", "plain_sum"))
+    call, plain = (RawCall("1", name, '{"a": 1, "b": 2}') for name in ("awaited_sum", "plain_sum"))
     for one in (call, plain):
         for _ in range(WARM):
             check(lambda one=one: executor.run_sync(one).value, lambda found: found == SUM)
@@ -73,6 +74,7 @@ def _ways(
     }
     waited_for = {
         OURS: _repeated(lambda: executor.run_sync(plain), place),
+        PEERS[1]: _awaited(lambda: asyncio.to_thread(int), place),
         PEERS[2]: _repeated(_in_loop, place),
     }
     return dict(zip(CASES, (in_time, in_thread, waited_for), strict=True))

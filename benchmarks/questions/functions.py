@@ -24,9 +24,7 @@ FUNCTIONS = ("geo_search", "parse_url", "create_event")
 
 
 def run(plan: Plan) -> dict[str, dict[str, Entry]]:
-    """Measure every contestant with each function; not in a quick run, because two peers load slowly."""
-    if plan.quick:
-        return {}
+    """Measure every contestant with each function."""
     return {
         name: race(f"functions, {name}", samplers(OF_FUNCTIONS, partial(_sampler, name)), plan)
         for name in FUNCTIONS

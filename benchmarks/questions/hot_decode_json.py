@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import types_
-from ..contestants import CONTESTANTS, OURS, chosen, job_of
+from ..contestants import CONTESTANTS, OURS, chosen, job_of, warm_decoder_of
 from ..measure import Entry, Plan, check, hot, race, samplers
 from ..samples import SAMPLES
 from .hot_decode import same
@@ -18,24 +18,44 @@ if TYPE_CHECKING:
     from ..contestants import Contestant
 
 TITLE = "Hot decode from JSON text"
-HOW = "bytes in, instances out; with orjson as the parser where a library has none of its own"
+HOW = (
+    "bytes in, instances out; with orjson as the parser where a library has none of its own. The cases of "
+    "the standard library have text in, and no other parser: ours beside `json.loads`, which decodes nothing"
+)
 UNIT = "s"
 
-OWN_PARSER = f"{OURS}, json of the standard library"
+JSON_LOADS = "json.loads"
+JSON_LOADS_AND_DECODE = "json.loads and our decode"
 
 
 def run(plan: Plan) -> dict[str, dict[str, Entry]]:
-    """Measure every contestant with each type."""
+    """Measure every contestant with each type, and ours with the parser that every user has."""
     results = {}
     for name in SAMPLES:
-        entrants = samplers(chosen(quick=plan.quick), partial(_sampler, plan, name, "json_decoder"))
-        ours = samplers(CONTESTANTS[:1], partial(_sampler, plan, name, "own_json_decoder"))
-        results[name] = race(f"JSON, {name}", entrants | {OWN_PARSER: ours[OURS]}, plan)
+        entrants = samplers(chosen(quick=plan.quick), partial(_sampler, plan, name))
+        results[name] = race(f"JSON, {name}", entrants, plan)
+    for name in SAMPLES:
+        case = f"{name}, standard library"
+        results[case] = race(f"JSON, {case}", _with_standard_library(plan, name), plan)
     return results
 
 
-def _sampler(plan: Plan, name: str, job: str, contestant: Contestant) -> Callable[[], float]:
-    cls, text = getattr(types_, name), json.dumps(SAMPLES[name], separators=(",", ":")).encode()
-    make = job_of(contestant, job)
-    decode = check(lambda: make(cls), lambda made: same(name, made(text)))
+def _with_standard_library(plan: Plan, name: str) -> dict[str, Callable[[], float]]:
+    cls, text = getattr(types_, name), json.dumps(SAMPLES[name])
+    make = job_of(CONTESTANTS[0], "own_json_decoder")
+    decode = warm_decoder_of(CONTESTANTS[0])(cls)
+    return {
+        OURS: _checked(plan, name, make, text),
+        JSON_LOADS: hot(json.loads, text, plan.seconds),
+        JSON_LOADS_AND_DECODE: _checked(plan, name, lambda _: lambda given: decode(json.loads(given)), text),
+    }
+
+
+def _sampler(plan: Plan, name: str, contestant: Contestant) -> Callable[[], float]:
+    text = json.dumps(SAMPLES[name], separators=(",", ":")).encode()
+    return _checked(plan, name, job_of(contestant, "json_decoder"), text)
+
+
+def _checked(plan: Plan, name: str, make: Callable[[Any], Any], text: str | bytes) -> Callable[[], float]:
+    decode = check(lambda: make(getattr(types_, name)), lambda made: same(name, made(text)))
     return hot(decode, text, plan.seconds)

@@ -254,7 +254,8 @@ class Codec(Generic[T]):
             DecodeError: the text isn't valid JSON, with line and column; or every problem of its value.
             TypeError: text is neither a string nor bytes.
         """
-        return self.decode(self._read(text)[0])
+        value = self._tiers.read(text)
+        return self.decode(self._read(text)[0] if value is GiveUp else value)
 
     def decode_report(self, value: object) -> DecodeReport[T]:
         """Turn a JSON value into an instance, and report repairs and ignored keys.
@@ -285,6 +286,15 @@ class Codec(Generic[T]):
         """
         return self._report(*self._read(text))
 
+    def fits_exactly(self, value: object) -> bool:
+        """Return whether it is clear at once that `decode_report` has no findings; for this package only.
+
+        Raises:
+            DecodeError: the class of the root refuses the value.
+        """
+        exact = self._tiers.exact
+        return exact is not None and exact(value) is not GiveUp
+
     def report(self, value: object) -> tuple[Finding, ...]:
         """Return the problems of a JSON value, in the order of the fields; empty if it decodes."""
         repaired, _ = self._repaired(value)
@@ -303,10 +313,14 @@ class Codec(Generic[T]):
         return self._read(text)[0]
 
     def _read(self, text: str | bytes | bytearray) -> tuple[Any, tuple[Finding, ...]]:
+        value = self._tiers.read(text)
+        if value is not GiveUp:
+            return value, ()
+        reader = _json_text()
         decimals = self._tiers.decimals() if self._parse is None else None
-        value, repairs, problems = _json_text().read_text(
-            text, self._parse, self._options["repair"], decimals
-        )
+        if decimals is None:
+            self._tiers.read = reader.quick_reader(self._parse)
+        value, repairs, problems = reader.read_text(text, self._parse, self._options["repair"], decimals)
         if problems is not None:
             raise self._error(problems, text)
         return value, repairs

@@ -9,22 +9,24 @@ from __future__ import annotations
 import json
 import re
 import sys
+from codecs import BOM_UTF8
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
 from ..json_values import (
+    JSON_SPACES,
     MAX_INTEGER_DIGITS,
     MAX_TEXT_DEPTH,
     WrittenFloat,
     distinct_keys,
     is_array,
     is_object,
-    json_reader,
+    json_scanner,
     most_digits,
 )
 from ..message_text import clip, escape, excerpt, quote, said_by, steps_of
-from .problems import Problems
+from .problems import GiveUp, Problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +35,16 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph
     from ..message_text import Path
 
-__all__ = ["RefusedTextError", "check_depth", "parser_of", "read_json", "read_nearly_json", "read_text"]
+__all__ = [
+    "RefusedTextError",
+    "check_depth",
+    "parser_of",
+    "quick_reader",
+    "read_faultless",
+    "read_json",
+    "read_nearly_json",
+    "read_text",
+]
 
 
 _SHOWN_LENGTH = 40
@@ -78,8 +89,8 @@ def read_json(text: str | bytes | bytearray, *, keeps_digits: bool = False) -> t
     Raises:
         TypeError: text is neither a string nor bytes.
     """
-    value = NOT_READ if keeps_digits else read_faultless(text)
-    return _read_with_faults(text, keeps_digits=keeps_digits) if value is NOT_READ else (value, Problems())
+    value = GiveUp if keeps_digits else read_faultless(text)
+    return _read_with_faults(text, keeps_digits=keeps_digits) if value is GiveUp else (value, Problems())
 
 
 def _read_with_faults(text: str | bytes | bytearray, *, keeps_digits: bool) -> tuple[Any, Problems]:
@@ -102,28 +113,52 @@ def _read_with_faults(text: str | bytes | bytearray, *, keeps_digits: bool) -> t
     return None, problems
 
 
-NOT_READ: Any = object()
-"""Returned by `read_faultless` for a text that it doesn't read."""
-
-
 def read_faultless(text: str | bytes | bytearray) -> Any:
-    """Return the value of a valid text; `NOT_READ` for any other, whose problem `read_json` finds.
+    """Return the value of a valid text, or `GiveUp` for any other, whose problem `read_json` finds.
 
     Raises:
         TypeError: text is neither a string nor bytes.
     """
     try:
-        source = text_of(text)
+        kind = text.__class__
+        if (kind is str or kind is bytes) and text.isascii():
+            source = text if isinstance(text, str) else text.decode()
+        else:
+            source = text_of(text)
         if len(source) > _SHORT_LENGTH:
             check_depth(source)
             if len(source) > MAX_INTEGER_DIGITS and not _refuses_long_integers():
-                return NOT_READ
-        value = _read_strictly(source)
+                return GiveUp
+        value, end = _scan(source, 0)
+        if end < len(source) and source[end:].strip(JSON_SPACES):
+            return GiveUp
         if "\\" in source and "\\u" in source:
             _check_surrogates(value)
+    except StopIteration:  # no value begins here
+        rest, size = source.lstrip(JSON_SPACES), len(source)  # pyright: ignore[reportPossiblyUnboundVariable]  # it was scanned
+        is_new = len(rest) < size and not rest.startswith(_BYTE_ORDER_MARK)
+        return read_faultless(rest) if is_new else GiveUp
     except (ValueError, RecursionError):
-        return NOT_READ
+        return GiveUp
     return value
+
+
+def quick_reader(parse: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    """Return a function that reads a text as `read_faultless` does, by a parser if there is one.
+
+    Args:
+        parse: what `parser_of` made; None for the reader of this package.
+    """
+    if parse is None:
+        return read_faultless
+
+    def read(text: Any) -> Any:
+        try:
+            return parse(text)
+        except RefusedTextError:
+            return GiveUp
+
+    return read
 
 
 def _refuses_long_integers() -> bool:
@@ -142,7 +177,8 @@ def _no_number(name: str) -> Any:
     raise ValueError(name)
 
 
-_read_strictly = json_reader(object_pairs_hook=distinct_keys, parse_float=_finite, parse_constant=_no_number)
+_scan = json_scanner(object_pairs_hook=distinct_keys, parse_float=_finite, parse_constant=_no_number)
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 def read_text(
@@ -167,7 +203,7 @@ def read_text(
     """
     read: Callable[[Any], tuple[Any, Problems]] | None
     if parse is None:
-        if decimals is None and (value := read_faultless(text)) is not NOT_READ:
+        if decimals is None and (value := read_faultless(text)) is not GiveUp:
             return value, (), None
         read = None if decimals is None else partial(_read_digits, decimals)
         value, problems = read_json(text) if read is None else read(text)
@@ -248,12 +284,13 @@ def text_of(text: object) -> str:
         if not text.isascii():
             _check_characters(text)
         # RFC 8259, section 8.1: a reader may ignore a byte order mark.
-        return text.removeprefix("\ufeff")
+        return text.removeprefix(_BYTE_ORDER_MARK)
     if not isinstance(text, (bytes, bytearray)):
         message = f"JSON text is str or bytes, not {type(text).__name__}; for a parsed value use decode"
         raise TypeError(message)
     try:
-        return text.decode("utf-8-sig")
+        # The codec with the mark in its name is written in Python: it takes as long as reading a small text.
+        return text.decode("utf-8-sig" if text.startswith(BOM_UTF8) else "utf-8")
     except UnicodeDecodeError as error:
         byte, skipped = error.object[error.start], len(text) - len(error.object)
         message = f": it is not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"
@@ -398,7 +435,7 @@ _BY_START = {
     "'": "strings and keys need double quotes, not single quotes",
     "/": "JSON has no comments",
     "#": "JSON has no comments",
-    "\ufeff": "remove the byte order mark at the beginning",
+    _BYTE_ORDER_MARK: "remove the byte order mark at the beginning",
 }
 _BY_MESSAGE = {
     "Expecting property name": "expected a key in double quotes here",

@@ -33,6 +33,10 @@ _NOTHING: frozenset[str] = frozenset()
 """Shared by all codecs: each empty `frozenset()` is an object of 216 bytes."""
 
 
+def _unread(text: Any) -> Any:  # noqa: ARG001  # called as a reader is
+    return GiveUp
+
+
 def _give_up(codec: Any, value: object) -> Any:  # noqa: ARG001  # called as a method that decodes
     return GiveUp
 
@@ -56,6 +60,8 @@ class Tiers:
         decode: works like `Codec.decode`; None until it is compiled, or found to stay interpreted.
         encode: works like `Codec.encode`; None until it is compiled.
         exact: decodes values that need no repair and have no unused key; None until it is compiled.
+        read: takes a JSON text and returns its value, or `GiveUp` if it must be read in another way: the
+            first one, a faulty one, and each one if numbers keep their digits.
         expects: the last line of reports; None until it is needed.
     """
 
@@ -73,6 +79,7 @@ class Tiers:
         "encode",
         "exact",
         "expects",
+        "read",
     )
 
     def __init__(
@@ -94,6 +101,7 @@ class Tiers:
         self.decode: Decode | None = None
         self.encode: Encode | None = None
         self.exact: Decode | None = None
+        self.read: Callable[[Any], Any] = _unread
         self.expects: str | None = None
         self._decimals: bool | None = None
         self._plans: dict[int, UnionPlan] | None = None

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from .. import rounds
 from ..codec.codec import codec_of
+from ..codec.problems import GiveUp
 from ..json_values import RepeatedKeyError, is_array, is_object, read_distinct
+from .line_reader import line_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -74,13 +76,13 @@ class Record(NamedTuple):
 
     Attributes:
         line: number of its line or row, from 1; 0 if the log is one value.
-        size: bytes of its text, or 0 if it has none.
         value: JSON values, or an `Unreadable`.
+        is_finite: whether all its numbers are known to be finite.
     """
 
     line: int
-    size: int
     value: Any
+    is_finite: bool = False
 
 
 class Part(NamedTuple):
@@ -397,24 +399,28 @@ def _row_groups(log: str) -> Iterator[Part]:
 
 
 def records_of(part: Part) -> Iterator[Record]:
-    """Yield the records of a part in order.
+    """Return the records of a part in order.
 
     Raises:
-        LogError: a library that reads it isn't installed.
+        LogError: by the iterator: a library that reads it isn't installed.
     """
     match part.kind:
         case "lines":
-            yield from _line_records(part)
+            return _line_records(part)
         case "value":
-            found = _record(_data_of(part), 0)
-            for value in found if is_array(found) else [found]:
-                yield Record(0, 0, value)
+            return _values(part)
         case "parquet":
-            yield from _rows(part)
+            return _rows(part)
         case "store":
-            yield from _stored(part)
+            return _stored(part)
         case "unreadable":
-            yield Record(part.first, 0, Unreadable(part.first, part.reason))
+            return iter([Record(part.first, Unreadable(part.first, part.reason))])
+
+
+def _values(part: Part) -> Iterator[Record]:
+    found = _lenient(_data_of(part), 0)
+    for value in found if is_array(found) else [found]:
+        yield Record(0, value)
 
 
 def records_in(stream: Any) -> Iterator[Any]:
@@ -449,29 +455,38 @@ def _line_records(part: Part) -> Iterator[Record]:
             yield from _lines(stream, part.first, part.end - part.start)
     except OSError as error:
         what = f"the {part.end - part.start:,} bytes from here on can't be read: {error.strerror}"
-        yield Record(part.first, 0, Unreadable(part.first, what))
+        yield Record(part.first, Unreadable(part.first, what))
 
 
 def _lines(stream: BinaryIO, number: int, left: int) -> Iterator[Record]:
+    read = line_reader()
     while left > 0:
-        line = stream.readline(min(left, MAX_LINE + 1))
+        line = stream.readline(left if left <= MAX_LINE else MAX_LINE + 1)
         if not line:
             what = f"the file has become shorter by {left:,} bytes since it was opened"
-            yield Record(number, 0, Unreadable(number, what))
+            yield Record(number, Unreadable(number, what))
             return
         left -= len(line)
-        size = len(line)
-        if size > MAX_LINE:
+        if len(line) > MAX_LINE:
             while left > 0 and not line.endswith(b"\n"):
                 line = stream.readline(min(left, _CHUNK))
                 left -= len(line) or left
-            yield Record(number, 0, Unreadable(number, f"it is longer than {MAX_LINE:,} bytes"))
+            yield Record(number, Unreadable(number, f"it is longer than {MAX_LINE:,} bytes"))
         elif not line.isspace():
-            yield Record(number, size, _record(line, number))
+            value = read(line)
+            if value is not GiveUp:
+                yield _new(Record, (number, value, True))
+            else:
+                yield Record(number, _lenient(line, number))
         number += 1
 
 
-def _record(text: bytes, number: int) -> Any:
+_new: Callable[[type[Record], tuple[int, Any, bool]], Record] = tuple.__new__  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of any items
+"""Makes a record, as the class does, in a third of the time: that is 5 % of reading a line."""
+
+
+def _lenient(text: bytes, number: int) -> Any:
+    """Return the value of a text, as Python reads more than JSON is, or why it can't be read."""
     try:
         return read_distinct(text.rstrip(b"\r\n"))
     except json.JSONDecodeError as error:
@@ -491,11 +506,11 @@ def _rows(part: Part) -> Iterator[Record]:
             for batch in file.iter_batches(_ROWS, row_groups=[part.start]):
                 for row in _values_of(batch):
                     value = Unreadable(number, _MAP_REPEATS) if row is None else json_of(row)
-                    yield Record(number, 0, value)
+                    yield Record(number, value)
                     number += 1
     except (_BrokenFileError, OSError) as error:
         what = f"the rows from here on in this row group can't be read: {error}"
-        yield Record(number, 0, Unreadable(number, what))
+        yield Record(number, Unreadable(number, what))
 
 
 _MAP_REPEATS = "a map has a key more than once"
@@ -534,6 +549,6 @@ def _stored(part: Part) -> Iterator[Record]:
     number = 0
     try:
         for number, value in enumerate(rounds.stored_records(part.path), 1):  # its number is in the message
-            yield Record(number, 0, value)
+            yield Record(number, value)
     except rounds.StoreError as error:
-        yield Record(number + 1, 0, Unreadable(number + 1, str(error)))
+        yield Record(number + 1, Unreadable(number + 1, str(error)))

@@ -141,3 +141,17 @@ def test_an_annotation_without_hash_is_registered_each_time():
     unhashable = Annotated[int, {"a": 1}]
     assert decode(unhashable, 3) == 3
     assert decode(Annotated[int, ["x"], "text"], 3) == 3
+
+
+def test_a_value_fits_exactly_once_its_decoder_is_compiled():
+    codec = Codec(Point)
+    assert not codec.fits_exactly({"x": 1})  # not known at once
+    while not codec.fits_exactly({"x": 1}):
+        assert codec.decode_report({"x": 1}).findings == ()
+    for value in ({"x": 1, "y": None}, {"x": 1.0}, {"x": "1"}, {"x": 1, "z": 2}):
+        try:
+            has_findings = bool(codec.decode_report(value).findings)
+        except DecodeError:
+            has_findings = True
+        assert not (codec.fits_exactly(value) and has_findings)
+    assert codec.fits_exactly({"x": 2, "y": 3})

@@ -11,7 +11,7 @@ import sys
 from collections import OrderedDict
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from saving_samples import (
@@ -405,3 +405,18 @@ def wonder(answer: Annotated[str | None, skip] = None) -> str:
 
 
 WONDERS = Toolset(wonder)
+
+
+@pytest.mark.parametrize("given", ["ok", "", "é", None, 3, {"a": 1}, ["é"], True], ids=repr)
+def test_a_result_is_saved_with_its_text_and_its_value(given):
+    @tool
+    def give() -> Any:
+        """Give."""
+        return given
+
+    toolset = Toolset(give)
+    done = Executor(toolset).run_sync(toolset.offer().round([RawCall("1", "give", {})]))
+    saved = done.as_dict()
+    text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, separators=(",", ":"))
+    assert saved["calls"][0]["result"] == {"content": text} | ({} if given is None else {"json": given})
+    assert toolset.restore_round(saved).calls[0].result == done.calls[0].result

@@ -20,7 +20,7 @@ from ..compare.recorded_calls import calls_in
 from .columns import NOT_HELD, Columns, columns_of, import_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from os import PathLike
 
     import pyarrow as pa
@@ -175,8 +175,8 @@ class _Work(Value):
     def _decoder(self, subject: Any) -> _ValueDecoder:
         columns = columns_of(subject, json_text=self.json_text, decimals=self.decimals)
         if isinstance(subject, Tool):
-            tool: Any = subject.with_(repair=self.repair)
-            return _ValueDecoder(tool.decode, tool.codec.encode, columns)
+            codec: Any = subject.with_(repair=self.repair).codec
+            return _ValueDecoder(_arguments_decoder(codec), codec.encode, columns)
         codec = subject if isinstance(subject, Codec) else codec_of(subject, repair=self.repair)
         return _ValueDecoder(codec.decode, codec.encode, columns)
 
@@ -197,15 +197,16 @@ class _Work(Value):
         builders: dict[str | None, _Builder] = {}
         decoders = self.decoders()
         for line, name, value in self._values(part):
-            known = name if name in decoders else None
+            decoder = decoders.get(name)
+            known = name if decoder is not None else None
             builder = builders.get(known) or builders.setdefault(known, self._builder(known))
             if isinstance(value, Unreadable):
                 builder.with_problem(_Problem(part.log, line, "", "unreadable", value.reason))
-            elif name not in decoders:
+            elif decoder is None:
                 message = f"there is no tool {name}"
                 builder.with_problem(_Problem(part.log, line, "", "unknown_tool", message))
             else:
-                builder.add(part.log, line, value, decoders[name])
+                builder.add(part.log, line, value, decoder)
             if builder.is_full:
                 yield from builder.batches()
         for builder in builders.values():
@@ -213,7 +214,7 @@ class _Work(Value):
 
     def _values(self, part: Part) -> Iterator[tuple[int, str | None, Any]]:
         """Yield line, name of the tool, and value."""
-        for line, _, record in records_of(part):
+        for line, record, _ in records_of(part):
             if isinstance(record, Unreadable):
                 yield record.line, None, record
             elif not self.has_tools:
@@ -225,6 +226,15 @@ class _Work(Value):
                     yield line, call.name, call.arguments
                 if is_empty:
                     yield line, None, Unreadable(line, "there is no call in it")
+
+
+def _arguments_decoder(codec: Codec[Any]) -> Callable[[Any], Any]:
+    """Return a function that decodes the arguments of a call, which may be recorded as text."""
+
+    def decode(arguments: Any) -> Any:
+        return codec.decode_json(arguments) if isinstance(arguments, str) else codec.decode(arguments)
+
+    return decode
 
 
 @lru_cache(2)

@@ -18,6 +18,7 @@ from .recorded_calls import calls_in, count_bare_spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
     from ...findings import Finding
     from ...recordings import Part
@@ -225,6 +226,10 @@ def _with_others(tally: Tally[str]) -> dict[str, int]:
     return {**dict(tally.ranked()), **({"…": tally.others} if tally.others else {})}
 
 
+_Both: TypeAlias = "tuple[Tool[..., Any], Tool[..., Any]]"
+"""A tool without and with repair."""
+
+
 class Replay:
     """Counts recorded calls by their outcome with the current tools.
 
@@ -301,22 +306,32 @@ class Replay:
         """The calls that fit in no way, also of unknown tools."""
         return sum(counts.fails for counts in self.tools.values()) + self._unknown_calls
 
-    def add(self, call: RecordedCall) -> ReplayedOutcome:
-        """Count a call; return what became of it."""
+    def add(self, call: RecordedCall, *, finite: bool = False) -> ReplayedOutcome:
+        """Count a call; return its outcome.
+
+        Args:
+            call: with arguments as they were recorded.
+            finite: whether all their numbers are known to be finite.
+        """
         both = self._tools.get(call.name)
         if both is None:
             self.unknown.add(call.name)
             return _UNKNOWN
         counts = self.tools[call.name]
-        tool, repairing = both
-        if not is_finite(call.arguments):
+        codec = both[0].codec
+        if not finite and not is_finite(call.arguments):
             call = call._replace(
                 arguments=json.dumps(call.arguments)
             )  # as text, which is refused as it was sent
+        arguments = call.arguments
         try:
-            report = tool.decode_report(call.arguments)
+            is_text = isinstance(arguments, str)
+            if codec.fits_exactly(codec.read_json(arguments) if is_text else arguments):
+                counts.fits += 1
+                return _FITS
+            report = codec.decode_json_report(arguments) if is_text else codec.decode_report(arguments)
         except DecodeError as error:
-            return self._add_fault(counts, repairing, call, error)
+            return self._add_fault(counts, both, call, error)
         counts.fits += 1
         if not report.findings:
             return _FITS
@@ -339,13 +354,14 @@ class Replay:
             places.append(f"{place}: {reason}")
 
     def _add_fault(
-        self, counts: ToolCounts, repairing: Tool[..., Any], call: RecordedCall, error: DecodeError
+        self, counts: ToolCounts, both: _Both, call: RecordedCall, error: DecodeError
     ) -> ReplayedOutcome:
         findings = without_redacted(error.findings, call.arguments)
         if not findings:
             counts.redacted += 1
             return _REDACTED
         faults = tuple(dict.fromkeys(fault_key(finding) for finding in findings))
+        tool, repairing = both
         try:
             report = repairing.decode_report(call.arguments)
         except DecodeError:
@@ -363,7 +379,8 @@ class Replay:
                 counts.examples.pop(left_out, None)
             if fault in counts.faults and fault not in counts.examples:
                 sent = call.arguments if isinstance(call.arguments, str) else to_json_text(call.arguments)
-                counts.examples[fault] = Example(clip(sent, _EXAMPLE_LENGTH), clip(str(error), _TEXT_LENGTH))
+                text = _text_for_model(error, tool, call.arguments)
+                counts.examples[fault] = Example(clip(sent, _EXAMPLE_LENGTH), clip(text, _TEXT_LENGTH))
         return outcome
 
     def as_dict(self) -> dict[str, Any]:
@@ -378,6 +395,15 @@ class Replay:
                 "first": places,
             },
         }
+
+
+def _text_for_model(error: DecodeError, tool: Tool[..., Any], arguments: Any) -> str:
+    """Return what a model reads about arguments that don't fit: the tool knows more than its codec."""
+    try:
+        tool.decode(arguments)
+    except DecodeError as with_hint:
+        return str(with_hint)
+    return str(error)  # a class's own check may refuse once and not again
 
 
 # --- one part of a log ---------------------------------------------------------------------------
@@ -471,7 +497,7 @@ class ReplayWork(Value):
     def _rows(self, part: Part, report: PartReport) -> Iterator[CallRow]:
         """Count the calls of a part; yield what became of each."""
         found, before, _ = report
-        for line, _, record in records_of(part):
+        for line, record, finite in records_of(part):
             if isinstance(record, Unreadable):
                 is_broken = part.kind == "unreadable"
                 found.add_unreadable(part.place(record.line), record.reason, is_broken=is_broken)
@@ -480,9 +506,9 @@ class ReplayWork(Value):
             has_calls = False
             for call in calls_in(record):
                 has_calls = True
-                if before is not None and not before.add(call).may_fit:
+                if before is not None and not before.add(call, finite=finite).may_fit:
                     continue
-                kind, faults, repairs, ignored = found.add(call)
+                kind, faults, repairs, ignored = found.add(call, finite=finite)
                 if self.with_rows:
                     codes, paths = tuple(each.code for each in faults), tuple(each.path for each in faults)
                     yield CallRow(part.log, line, call.name, kind, codes, paths, repairs, ignored)

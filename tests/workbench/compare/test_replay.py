@@ -19,6 +19,7 @@ from operator_schema.recordings.logs import MAX_LINE, Unreadable, records_in
 from operator_schema.workbench.compare import replay as replay_module
 from operator_schema.workbench.compare.recorded_calls import RecordedCall, calls_in
 from operator_schema.workbench.compare.replay import Replay
+from tests.small_domains import sequences_of
 
 ARGUMENTS = {"order_id": 7}
 TEXT = json.dumps(ARGUMENTS)
@@ -112,6 +113,32 @@ def read(*records, compress=False, cut=0):
 def test_a_call_is_found_in_every_form(form):
     (found,) = calls_in(FORMS[form])
     assert (found.name, found.arguments) in [("refund", ARGUMENTS), ("refund", TEXT)]
+
+
+MARKED = {
+    "Chat Completions": {"function": {"name": "chat", "arguments": {}}},
+    "Anthropic": {"type": "tool_use", "name": "anthropic", "input": {}},
+    "Bedrock": {"toolUse": {"name": "bedrock", "input": {}}},
+    "Gemini": {"functionCall": {"name": "gemini", "args": {}}},
+    "a span": {"attributes": {"gen_ai.tool.name": "span", "gen_ai.tool.call.arguments": {}}},
+    "ours": {"name": "ours", "arguments": {}},
+    "by tool": {"tool": "by tool", "arguments": {}},
+    "by tool_name": {"tool_name": "by tool_name", "arguments": {}},
+}
+MARKED_NAMES = ["chat", "anthropic", "bedrock", "gemini", "span", "ours", "by tool", "by tool_name"]
+"""The forms of a call, those first that say the most about themselves, and what a call of each is named."""
+
+
+@pytest.mark.parametrize("chosen", [each for each in sequences_of([False, True], 8) if len(each) == 8])
+def test_a_record_of_several_forms_is_the_call_of_the_first_one(chosen):
+    forms = [form for form, is_chosen in zip(MARKED, chosen, strict=True) if is_chosen]
+    record = {}
+    for form in reversed(forms):
+        record |= MARKED[form]
+    names = [MARKED_NAMES[list(MARKED).index(form)] for form in forms]
+    if "Anthropic" in forms or "ours" not in forms:  # they share the key `name`
+        names = [name for name in names if name != "ours"]
+    assert [call.name for call in calls_in(record)] == names[:1]
 
 
 @pytest.mark.parametrize(
