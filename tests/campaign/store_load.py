@@ -16,6 +16,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -240,7 +241,14 @@ class Load:
         await asyncio.sleep(self.options.away_at)
         await asyncio.to_thread(server.kill)
         await asyncio.sleep(4)
-        await asyncio.to_thread(server.start)
+        for _ in range(5):  # as a supervisor does: workers that connect meanwhile may delay its end
+            try:
+                await asyncio.to_thread(server.start)
+            except subprocess.CalledProcessError as error:
+                print(error, error.stderr)
+                await asyncio.sleep(1)
+            else:
+                return
 
     async def run(self, server):
         await asyncio.gather(*[self.start(socket) for socket in self.sockets])
