@@ -58,8 +58,11 @@ class PostgresStore(Store):
         secret: bytes | Sequence[bytes] | None = None,
         schema: str = "operator_schema",
         connections: int = 10,
+        name: str = "",
+        lease: float = 30.0,
     ) -> None:
-        super().__init__(PostgresDatabase(conninfo, schema=schema, connections=connections), secret=secret)
+        database = PostgresDatabase(conninfo, schema=schema, connections=connections)
+        super().__init__(database, secret=secret, name=name, lease=lease)
 
 
 class PostgresDatabase(Database):

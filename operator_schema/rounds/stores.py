@@ -579,7 +579,7 @@ class Store:
                 found = with_ended(found, ended, self._secret)
             except RestoreError as error:
                 problems, found = [*problems, *error.findings], error.round
-            found = cast("Any", found).interrupted()
+            found = found.interrupted()
         if problems:
             raise RestoreError(problems, found)
         return cast("Round[Any]", found)

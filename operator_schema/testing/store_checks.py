@@ -227,6 +227,17 @@ def _click(make: MakeStore, round_id: str, barrier: Any, found: Any) -> None:
         found.put(f"ran {len(_RAN)}")
 
 
+def _after_each_call(store: Store, then: Callable[[], object]) -> None:
+    """Do something each time that the store has saved a call that ended."""
+    keep_call = store.keep_call
+
+    def keep_and_then(claimed: Round[Any], call: Any) -> None:
+        keep_call(claimed, call)
+        then()
+
+    vars(store)["keep_call"] = keep_and_then
+
+
 def _die(make: MakeStore, place: str, round_id: str) -> None:
     """Run a round, and be killed at a place."""
 
@@ -235,7 +246,9 @@ def _die(make: MakeStore, place: str, round_id: str) -> None:
 
     store = make()
     _STOPS[place] = kill
-    second = ("wait", 3600.0) if place == "in a wait" else ("refund", "A7")
+    if place == "after a call":
+        _after_each_call(store, kill)
+    second = ("wait", 3600.0) if place == "after a call" else ("refund", "A7")
     work = _approved(store.load(round_id, _TOOLS)) if round_id else _sent(("look", "A7"), second)
     if place == "before it is taken":
         kill()
@@ -335,7 +348,7 @@ def _results_are_kept(make: MakeStore) -> None:
 
 def _killed(make: MakeStore) -> None:
     """A process that is killed loses nothing, and nothing runs again without a person."""
-    for place in ("before it is taken", "while deciding", "in a call", "in a wait", "after the run"):
+    for place in ("before it is taken", "while deciding", "in a call", "after a call", "after the run"):
         store = make()
         known = {*_waiting(store), *[one.id for one in store.stuck()]}
         _join(_other(_die, make, place, ""))
@@ -355,7 +368,7 @@ def _killed(make: MakeStore) -> None:
 _AFTER_DEATH = {
     "while deciding": ["pending", "pending"],
     "in a call": ["deferred", "deferred"],
-    "in a wait": ["handled", "deferred"],
+    "after a call": ["handled", "deferred"],
 }
 """The states of the calls of a round that is taken back, by the place where its process died."""
 
@@ -379,10 +392,10 @@ def _leases(make: MakeStore) -> None:
     store, work = make(), _sent(("look", "A7"), ("wait", 3600.0))
 
     async def looks() -> None:
-        begun = asyncio.Event()
-        _STOPS["in a wait"] = begun.set
-        task = asyncio.ensure_future(_executor(store, max_concurrency=1).run(work))
-        await begun.wait()
+        loop, saved = asyncio.get_running_loop(), asyncio.Event()
+        _after_each_call(store, lambda: loop.call_soon_threadsafe(saved.set))
+        task = asyncio.ensure_future(_executor(store).run(work))
+        await saved.wait()
         (one,) = [one for one in make().stuck() if one.id == work.id]
         _expect(one.is_running, "a round that runs isn't shown as running")
         _expect(one.owner is not None and one.owner.pid == os.getpid(), f"its owner is {one.owner}")
@@ -400,7 +413,8 @@ def _leases(make: MakeStore) -> None:
 def _ahead(make: MakeStore, seconds: float, found: Any) -> None:
     """Take a round in a process whose clock is ahead."""
     real = time.time
-    vars(time)["time"] = vars(databases)["time"] = lambda: real() + seconds
+    for module in (time, databases):
+        setattr(module, "time", lambda: real() + seconds)  # noqa: B010  # a module has no such attribute to assign
     found.put(make().claim(_sent(("look", "A7")), is_renewed=True).id)
 
 

@@ -64,6 +64,8 @@ def test_it_goes_on_after_the_server_was_killed(server, monkeypatch):
 
 OF_SQLITE = {
     "test_names_and_ids_of_odd_characters": "it takes no character U+0000 in a name",
+    "test_a_round_that_is_stuck_says_for_how_many_seconds": "the clock is the server's",
+    "test_a_round_that_died_is_found_whatever_the_clock_says": "the clock is the server's",
     "test_an_error_of_sqlite_without_a_remedy_keeps_its_words": "the text is SQLite's",
 }
 """Laws that speak of SQLite's own texts and files."""
