@@ -204,18 +204,20 @@ class ChatWire(ChatLikeWire):
             "id": text_or_none(response.get("id")),
             "usage": usage_of(response.get("usage"), ["prompt_tokens"], ["completion_tokens"]),
         }
-        if failed := failed_calls(response):
-            response = {"choices": [_failed_choice(failed)], **response}
-        about["stop_message"] = _message_in(response)
+        if "error" in response:
+            if failed := failed_calls(response):
+                response = {"choices": [_failed_choice(failed)], **response}
+            about["stop_message"] = _message_in(response)
         choices = _in_one([object_of(choice) for choice in response["choices"]])
         return [self._answer(choice, about) for choice in choices]
 
     def _answer(self, choice: Mapping[str, Any], about: Mapping[str, Any]) -> Answer:
         message = object_of(choice["message"])
         calls = calls_of(message)
-        function = object_of(message.get("function_call") or {})
-        if function.get("name"):  # some servers send an empty one with every answer
-            calls += (unnamed_call(function["name"], _arguments(function), _LEGACY),)
+        if legacy := message.get("function_call"):
+            function = object_of(legacy)
+            if function.get("name"):  # some servers send an empty one with every answer
+                calls += (unnamed_call(function["name"], _arguments(function), _LEGACY),)
         refusal = message.get("refusal")
         raw = choice.get("finish_reason")
         native = choice.get("native_finish_reason")
@@ -232,7 +234,8 @@ class ChatWire(ChatLikeWire):
         text = text_of(message.get("content"))
         # Several providers refuse a message that says nothing.
         said = (message,) if calls or refusal or message.get("content") else ()
-        about = {**about, "stop_message": about["stop_message"] or _message_in(choice)}
+        if "error" in choice and not about.get("stop_message"):
+            about = {**about, "stop_message": _message_in(choice)}
         return Answer(calls, text, refusal or None, stop, raw, said, reasoning, **about)
 
     def merger(self, calls: StreamedCalls) -> Merger:
@@ -264,13 +267,15 @@ class ChatWire(ChatLikeWire):
 
 def _message_in(found: Mapping[str, Any]) -> str | None:
     """Return the message of the error in a response, or, as OpenRouter has it, in a choice."""
-    error: Any = found.get("error")
+    error: Any = found["error"]
     return text_or_none(error.get("message")) if is_object(error) else None
 
 
 def _in_one(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return choices in which one answer isn't split: Copilot gives its calls a choice of their own."""
-    first, *others = choices or [{}]
+    if len(choices) < 2:  # noqa: PLR2004  # there are no others
+        return choices
+    first, *others = choices
     calls = [call for choice in others for call in object_of(choice["message"]).get("tool_calls") or ()]
     if not (calls and waits_in_vain(first)):
         return choices
@@ -377,7 +382,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str:
         if isinstance(message.get(key), str) and message[key]:
             return str(message[key])
     content = message.get("content")
-    return "".join([_thought_of(part) for part in content]) if is_array(content) else ""
+    return "".join([_thought_of(part) for part in content]) if content and is_array(content) else ""
 
 
 def _thought_of(part: Any) -> str:

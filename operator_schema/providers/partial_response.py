@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..json_values import copy_json, is_array, is_finite, is_object, to_json_text
-from .answer import read_json
+from ..json_values import copy_json, is_array, is_object, to_json_text
+from .answer import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -317,7 +317,7 @@ class GrowingInput(_Growing):
         text = joined(self._pieces)
         if not text:
             return copy_json(self._first)
-        return _value_of(text) if self._as_value else text
+        return value_of(text) if self._as_value else text
 
 
 class CustomInput(GrowingInput):
@@ -353,17 +353,6 @@ def _checked_text(text: Any) -> str:
         return text
     message = "expected text"
     raise TypeError(message)
-
-
-def _value_of(text: str) -> Any:
-    """Return the arguments of a call as the JSON value that the unstreamed response has.
-
-    Returns:
-        An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end
-        or has a number like NaN, or has a key twice: decoding says so.
-    """
-    value: Any = read_json(text, text) if text.strip() else {}
-    return value if is_finite(value) else text
 
 
 _SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"})

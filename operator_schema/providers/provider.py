@@ -15,9 +15,9 @@ from .answer import (
     Answer,
     ResponseError,
     answer_without_nulls,
+    body_of,
     check_response_depth,
     container_in,
-    json_of,
     renamed,
     renamed_call,
     what_came,
@@ -381,20 +381,20 @@ class Provider(Value):
 
     def _read(self, response: Any) -> list[Answer]:
         """Read a response, with the names that are on the wire."""
-        body = json_of(response)
+        body, is_finite = body_of(response)
         if body is None:
             message = f"a response must be a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
-            if not isinstance(response, (str, bytes, bytearray)):
-                check_response_depth(body)  # of a text, it is checked already
-            return [self._settled(answer) for answer in self.wire.answers(body)]
+            if not is_finite:
+                check_response_depth(body)
+            return [self._settled(answer, is_finite=is_finite) for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
 
-    def _settled(self, answer: Answer) -> Answer:
-        found = answer.checked().settled(self.name)
-        if not any(call.is_cut_off for call in found.calls):
+    def _settled(self, answer: Answer, *, is_finite: bool) -> Answer:
+        found = answer.settled(self.name, is_finite_body=is_finite)
+        if not [call for call in found.calls if call.is_cut_off]:
             return found
         return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
 
@@ -408,9 +408,11 @@ class Provider(Value):
         return found
 
     def _nullable(self, offered: Offered) -> dict[str, Tool[..., Any]]:
+        if offered.strict is False and self.always is None:  # as most are
+            return {}
         strict = checked_strict(offered.strict)
         possible = (self.dialect, self.always) if strict == "auto" else (dialect_in(self, strict=strict),)
-        if all(dialect is None or dialect.required == "any" for dialect in possible):
+        if not [dialect for dialect in possible if dialect is not None and dialect.required != "any"]:
             return {}
         dialects = [dialect_in(self, strict=fit.strict) for fit in fits_of(self, offered.tools, strict)]
         return {

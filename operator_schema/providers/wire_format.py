@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from os import urandom
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
@@ -581,8 +581,8 @@ def object_of(value: Any) -> Mapping[str, Any]:
     Raises:
         TypeError: it is something else.
     """
-    if is_object(value):
-        return value
+    if isinstance(value, dict):  # not `is_object`: every part of an answer comes here
+        return cast("Mapping[str, Any]", value)
     message = "expected a JSON object"
     raise TypeError(message)
 
@@ -598,14 +598,19 @@ def usage_of(found: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Usage
     Returns:
         None if the provider doesn't say anything.
     """
-    if not is_object(found) or not found:
+    if not found or not is_object(found):
         return None
     return Usage(_sum_of(found, inputs), _sum_of(found, outputs), found)
 
 
 def _sum_of(found: Mapping[str, Any], keys: Sequence[str]) -> int | None:
-    counts = [found[key] for key in keys if type(found.get(key)) is int]
-    return sum(counts) if counts else None
+    counts = [found[key] for key in keys if type(found.get(key)) is int or _is_whole(found.get(key))]
+    return int(sum(counts)) if counts else None
+
+
+def _is_whole(count: Any) -> bool:
+    """Return whether a count is a float without fraction, as Cohere writes them."""
+    return type(count) is float and count.is_integer()
 
 
 def failed_calls(body: Mapping[str, Any]) -> list[RawCall]:

@@ -11,7 +11,7 @@ from ..codec.json_text import RefusedTextError, check_depth
 from ..immutable import Value
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
-from ..json_values import distinct_keys, is_array, is_object, to_json_text, type_of
+from ..json_values import distinct_keys, is_array, is_finite, is_object, to_json_text, type_of
 from ..tools import RawCall
 from .answer import read_json
 from .tool_names import SCOPES
@@ -187,6 +187,8 @@ def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
                 if not is_whole:
                     raise
                 calls, end = _broken(text, at, is_tagged=_TAG.search(text, end, at) is not None)
+            if not is_finite([call.arguments for call in calls]):
+                break  # JSON has no such number, so that no request could say the call again
             found += calls
             at = _end_of(_AROUND, text, end)
     except _NoCallError:
@@ -593,7 +595,7 @@ def _typed(text: str, types: Collection[str]) -> Any:
     """Return the value that a text stands for: the text itself for a parameter that takes text."""
     value = read_json(text.strip(), text)
     is_text = "string" in types and (isinstance(value, str) or type_of(value) not in types)
-    return text if is_text else value
+    return text if is_text or not is_finite(value) else value
 
 
 def _is_definition(arguments: Any, types: Mapping[str, Collection[str]]) -> bool:
