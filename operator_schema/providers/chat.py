@@ -407,6 +407,7 @@ _REPEATING_EVENTS = frozenset(
 Source: https://github.com/openai/openai-python/blob/main/helpers.md
 """
 
+_NOTHING: Mapping[str, Any] = {}  # nobody changes it
 _OF_A_CALL = frozenset({"index", "function"})
 _OF_A_KNOWN_CALL = _OF_A_CALL | {"id"}
 _OF_A_FUNCTION = frozenset({"name", "arguments"})
@@ -425,7 +426,7 @@ class ChatMerger(ChoicesMerger):
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a chunk; Mistral's SDK has it in `data`, and the helper of OpenAI's SDK in `chunk`."""
-        if failed := failed_calls(event):
+        if "error" in event and (failed := failed_calls(event)):
             chunk: Mapping[str, Any] = {**event, "choices": [_failed_choice(failed)]}
         elif "choices" in event:
             chunk = event
@@ -561,11 +562,11 @@ class _Choice:
 
     def _take_call(self, delta: Mapping[str, Any]) -> None:
         index, call_id = delta.get("index"), _known_id(delta)
-        function, custom = object_of(delta.get("function") or {}), object_of(delta.get("custom") or {})
+        function, custom = object_of(delta.get("function") or _NOTHING), delta.get("custom") or _NOTHING
         call = self._last if index is None else self._by_index.get(index)
         has_name = bool(function.get("name") or custom.get("name"))
         if call is None or (has_name and (index is None or _is_other(call, call_id, function))):
-            call = self._begin_custom(delta, custom) if custom else self._begin(call_id)
+            call = self._begin_custom(delta, object_of(custom)) if custom else self._begin(call_id)
             self._message.held("tool_calls", GrowingList).add(call)
             self._last = self._by_index[index] = call
         if isinstance(call.input, CustomInput):

@@ -148,10 +148,15 @@ class GrowingObject(_Growing):
             more: of the object.
             but: keys that are left out.
         """
+        content = self.content
         for key, value in more.items():
-            if key in but or value is None or (self.content.get(key) and says_nothing(key, value)):
+            if key in but or value is None:
                 continue
-            self.content[key] = copy_json(value)
+            known = content.get(key)
+            # Each chunk repeats most of what it says of the whole.
+            is_repeated = value.__class__ is str and value == known
+            if not (is_repeated or (known and says_nothing(key, value))):
+                content[key] = copy_json(value)
 
     def whole(self) -> dict[str, Any]:
         """Return the object as it is so far."""
@@ -416,10 +421,11 @@ class GrowingText:
         if self._pieces and part != self._part:
             text = self._between + text
         self._part = part
-        # A character beyond U+FFFF may have its two surrogates in two pieces.
-        text = joined([self._half, text])
-        self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-        text = text.removesuffix(self._half)
+        if self._half or not text.isascii():
+            # A character beyond U+FFFF may have its two surrogates in two pieces.
+            text = joined([self._half, text])
+            self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+            text = text.removesuffix(self._half)
         self._length += len(text)
         self._pieces.append(text)
         self.new.append(text)
