@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .tool_names import NameRule
     from .wire_format import Wire
 
+    Changed: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
     Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
     Tools: TypeAlias = (
         "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"
@@ -177,9 +178,7 @@ class Provider(Value):
             if container is not None:
                 body[self.wire.CONTAINER] = container
                 items = items[:-1] if self.wire.REPEATS else items
-            body[self.wire.HISTORY] = [
-                message for item in items for message in self._messages_of(item, offered)
-            ]
+            body[self.wire.HISTORY] = self._messages_of(items, offered)
             self.wire.complete(body)
         return body
 
@@ -215,11 +214,16 @@ class Provider(Value):
                 return None
         return None
 
-    def _messages_of(self, item: Any, offered: Offered) -> list[Any]:
-        """Return the messages of one item of a history, as they can be sent."""
-        if isinstance(item, rounds.Turn):
-            return self._turn(item, offered)
-        return _sendable(self._messages_said(item, offered))
+    def _messages_of(self, items: Iterable[Any], offered: Offered) -> list[Any]:
+        """Return the messages of a history, as they can be sent; those of turns are the caller's own."""
+        turn_class, changed = rounds.Turn, _changed(self._renames(offered))
+        found: list[Any] = []
+        for item in items:
+            if isinstance(item, turn_class):
+                found += self._turn(item, offered, changed)
+            else:
+                found += _sendable(self._messages_said(item, offered))
+        return found
 
     def _messages_said(self, item: Any, offered: Offered) -> list[Any]:
         if isinstance(item, str):
@@ -231,7 +235,8 @@ class Provider(Value):
             unfit = item.unfit_outputs
             if unfit and not item.calls:
                 calls, results = tuple([call for _, call, _ in unfit]), tuple([one for _, _, one in unfit])
-                return self._turn(rounds.Turn("", calls, results, item.assistant, item.provider), offered)
+                turn = rounds.Turn("", calls, results, item.assistant, item.provider)
+                return self._turn(turn, offered, _changed(self._renames(offered)))
             return self._said(item.message, item.calls, offered, item.provider)
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
@@ -548,17 +553,25 @@ class Provider(Value):
         if not isinstance(turn, rounds.Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
-        return self._turn(turn, offered_now(offer))
+        offered = offered_now(offer)
+        return self._turn(turn, offered, _changed(self._renames(offered)))
 
-    def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
-        """Return the messages of a turn, the caller's own; the turn keeps what it becomes for a provider."""
+    def _turn(self, turn: Turn, offered: Offered, changed: Changed | None) -> list[dict[str, Any]]:
+        """Return the messages of a turn, the caller's own; the turn keeps what it becomes for a provider.
+
+        Args:
+            turn: of a history.
+            offered: in the request.
+            changed: the names that `_changed` returns for it.
+        """
         if offered.deferred and self.features.loads_found:  # what was found depends on the request
             return _sendable(self._made_turn(turn, offered))
-        renames = self._renames(offered)
         kept = turn.kept(self.name)
-        if kept is None or not (_is_same(kept[0], self) and _renames_alike(kept[1], renames)):
+        if kept is None or not (
+            (kept[0] is self or kept[0] == self) and (kept[1] is changed or kept[1] == changed)
+        ):
             original = Original(_sendable(self._made_turn(turn, offered)))
-            kept = turn.keep(self.name, (self, renames, original))
+            kept = turn.keep(self.name, (self, changed, original))
         copied: list[dict[str, Any]] = kept[2].copy()
         return copied
 
@@ -663,9 +676,10 @@ def _id_of(one: RawCall | ToolResult) -> str:
     return one.id if isinstance(one, tools.RawCall) else one.call_id
 
 
-def _renames_alike(one: Renames, other: Renames) -> bool:
-    """Return whether the tools and properties that have other names on the wire are the same."""
-    return one is other or one[1:] == other[1:]
+def _changed(renames: Renames) -> Changed | None:
+    """Return the tools and properties that have other names on the wire; None if none has."""
+    _, own, keys = renames
+    return (own, keys) if own or keys else None
 
 
 def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
