@@ -353,6 +353,7 @@ class ArgumentStream(Generic[T]):
             those that came.
         repairs: whether the codec repairs, so that members may change.
         has_parser: whether the user gave a parser, so that members may change.
+        clean: as for `Codec.stream`; `decode_json` does the same.
     """
 
     __slots__ = (
@@ -383,6 +384,7 @@ class ArgumentStream(Generic[T]):
         *,
         repairs: bool = False,
         has_parser: bool = False,
+        clean: Callable[[Graph, Any], Any] | None = None,
     ) -> None:
         self._decode_json = decode_json
         self._read_whole = read
@@ -396,7 +398,7 @@ class ArgumentStream(Generic[T]):
         self._text = GrowingJson()
         self._length = 0  # of the text that is read
         self._unread = ""
-        self._members = _Members(graph, max_depth, repairs=repairs)
+        self._members = _Members(graph, max_depth, repairs=repairs, clean=clean)
         self._refused: Finding | None = None
         self._whole: tuple[T] | None = None
         self._partial = self._members.show(())
@@ -541,6 +543,7 @@ class _Members:
         "_fields",
         "_max_depth",
         "_repairs",
+        "_clean",
         "_times",
         "_key",
         "_is_repeated",
@@ -548,7 +551,9 @@ class _Members:
         "_missing",
     )
 
-    def __init__(self, graph: Graph, max_depth: int, *, repairs: bool) -> None:
+    def __init__(
+        self, graph: Graph, max_depth: int, *, repairs: bool, clean: Callable[[Graph, Any], Any] | None
+    ) -> None:
         root = graph.resolve_root()
         self.problems = Problems()
         self.receiving: str | None = None
@@ -559,6 +564,7 @@ class _Members:
         self._fields = {field.key: field for field in fields}
         self._max_depth = max_depth
         self._repairs = repairs
+        self._clean = clean
         self._times: dict[str, int] = {}
         self._key = ""
         self._is_repeated = False
@@ -631,6 +637,11 @@ class _Members:
 
     def _decoded(self, field: Field, value: object) -> tuple[dict[str, Any], Problems]:
         """Return the field's value by its name; nothing if it doesn't fit or means the default."""
+        if self._clean is not None:
+            cleaned = self._clean(self._graph, {field.key: value})
+            if field.key not in cleaned:
+                return {}, Problems()
+            value = cleaned[field.key]
         if self._repairs and self._node is not None:
             from .repair import repair_field
 

@@ -23,7 +23,7 @@ from .tool_forms import Offered, TakesTools, fits_of, own_keys, sent_tools
 from .wire_format import Wanted, Wire, arguments_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Self
 
     from ..codec.partial import Partial
@@ -281,10 +281,14 @@ def _in_text(asked: AskedOutput, text: str) -> Output:
 
 
 def _said(provider: TakesOutputs, text: str, asked: AskedOutput) -> Output:
-    alone = _alone(asked, strict=False if provider.dialect is None else "auto")
-    strict = provider.with_null_for_left_out(alone).get(FINAL)
-    nulls_of = None if strict is None else strict.codec
+    nulls_of = asked.tool.codec if _nullable(provider, asked) else None
     return Output(asked.codec, asked.is_wrapped, text, own_keys(provider, [asked.tool]), nulls_of)
+
+
+def _nullable(provider: TakesOutputs, asked: AskedOutput) -> Collection[str]:
+    """Return the name of the answer, if the model has to send null where it leaves something out of it."""
+    alone = _alone(asked, strict=False if provider.dialect is None else "auto")
+    return provider.with_null_for_left_out(alone)
 
 
 class PartialOutput:
@@ -298,7 +302,10 @@ class PartialOutput:
         by_tool: whether a tool takes the answer.
     """
 
-    __slots__ = ("_asked", "_calls", "_fed", "_keys", "_looked", "_said", "_takes_calls", "_text")
+    __slots__ = (
+        *("_asked", "_calls", "_keys", "_nullable", "_takes_calls"),
+        *("_fed", "_looked", "_said", "_text"),
+    )
 
     def __init__(
         self, provider: TakesOutputs, calls: StreamedCalls, asked: AskedOutput, own: Offered, *, by_tool: bool
@@ -307,6 +314,7 @@ class PartialOutput:
         self._asked = asked
         self._takes_calls = takes_calls(own)
         self._keys = {} if by_tool else own_keys(provider, [asked.tool])
+        self._nullable = () if by_tool else _nullable(provider, asked)
         self._begin(None)
 
     def _begin(self, said: GrowingText | None) -> None:
@@ -337,7 +345,7 @@ class PartialOutput:
             self._looked = len(text)
             if start is None:
                 return None
-            known = StreamedCalls({}, {FINAL: self._asked.tool.codec}, self._keys)
+            known = StreamedCalls({}, {FINAL: self._asked.tool.codec}, self._keys, self._nullable)
             self._text = known.begin(None, FINAL, "")
             self._fed = said.since(0)[0]
             return _grown(self._text, text[start:])

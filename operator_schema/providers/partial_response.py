@@ -608,12 +608,19 @@ class StreamedCall:
         name = self.name
         if self._stream is None or self._stream[0] != name:
             codec = self._known.codecs.get(name)
-            self._stream, self._fed = (name, None if codec is None else codec.stream()), 0
+            self._stream, self._fed = (name, None if codec is None else self._stream_of(codec, name)), 0
         stream = self._stream[1]
         if stream is None:
             return None
         self._fed, new = self._text.since(self._fed)
         return stream.feed(new) if new else stream.partial
+
+    def _stream_of(self, codec: Codec[Any], name: str) -> ArgumentStream[Any]:
+        if name not in self._known.nullable:
+            return codec.stream()
+        from .property_names import without_nulls  # only some strict modes send such nulls
+
+        return codec.stream(clean=without_nulls)
 
     @property
     def wire_name(self) -> str:
@@ -647,23 +654,29 @@ class StreamedCalls:
         own_names: name of a tool on the wire to its own.
         codecs: of the arguments of tools, by their own names.
         own_keys: name of a property on the wire to its own, where these differ.
+        nullable: own names of the tools for which the model sends null where it leaves something out.
         grown: the calls that grew since this was last emptied.
         held: the same as `said` where it may turn out to be calls; otherwise None.
         said: what the model says beside the calls, as `Answer.text` has it.
     """
 
-    __slots__ = ("own_names", "codecs", "own_keys", "grown", "held", "said", "_calls", "_thoughts")
+    __slots__ = (
+        *("own_names", "codecs", "own_keys", "nullable"),
+        *("grown", "held", "said", "_calls", "_thoughts"),
+    )
 
     def __init__(
         self,
         own_names: Mapping[str, str],
         codecs: Mapping[str, Codec[Any]],
         own_keys: Mapping[str, str],
+        nullable: Collection[str],
         held: HeldText | None = None,
     ) -> None:
         self.own_names = own_names
         self.codecs = codecs
         self.own_keys = own_keys
+        self.nullable = nullable
         self.grown: dict[StreamedCall, None] = {}
         self.held = held
         self.said = GrowingText(between="\n") if held is None else held
@@ -698,7 +711,7 @@ class StreamedCalls:
 
     def of_another_answer(self) -> StreamedCalls:
         """Return a receiver for the calls of another answer of the same response."""
-        return StreamedCalls(self.own_names, self.codecs, self.own_keys)
+        return StreamedCalls(self.own_names, self.codecs, self.own_keys, self.nullable)
 
     def adopt(self, others: StreamedCalls) -> None:
         """Take over the calls of what seemed to be another answer."""

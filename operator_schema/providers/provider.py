@@ -473,7 +473,8 @@ class Provider(Value):
             from .text_calls import may_become_calls
 
             held = HeldText(lambda text: may_become_calls(text, names))
-        calls = StreamedCalls(own_names, codecs, self._own_keys(offered), held)
+        nullable = self.with_null_for_left_out(offered)
+        calls = StreamedCalls(own_names, codecs, self._own_keys(offered), nullable, held)
         ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
 
         if asked is None:
