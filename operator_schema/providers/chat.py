@@ -765,7 +765,8 @@ deepseek = Provider(
     NameRule(),
     takes_unions=False,
     dialect=DEEPSEEK_STRICT,
-    features=Features(outputs=False),  # it has only `json_object`, which takes no schema
+    # For outputs, it has only `json_object`, which takes no schema.
+    features=Features(outputs=False, required_while_thinking=False),
 )
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
 groq = Provider(

@@ -338,5 +338,6 @@ bedrock = Provider(
     takes_unions=False,
     dialect=ANTHROPIC_STRICT,  # most models that take `strict` there are Anthropic's
     rules=ANTHROPIC_RULES,
-    features=Features(cache=True, outputs_beside_tools=True),  # the search for tools is only in InvokeModel
+    # The search for tools is only in InvokeModel.
+    features=Features(cache=True, outputs_beside_tools=True, required_while_thinking=False),
 )

@@ -343,6 +343,7 @@ ANTHROPIC_FEATURES = Features(
     callers=(("direct", None), *_CODE_EXECUTION),
     programs_alone=True,
     outputs_beside_tools=True,
+    required_while_thinking=False,
 )
 """Source: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/tool-reference, and the pages there"""
 

@@ -19,7 +19,7 @@ from .call_ids import OUTPUT
 from .partial_response import THOUGHTS, StreamedCalls
 from .property_names import value_with_keys, without_nulls
 from .text_calls import THOUGHT
-from .tool_forms import Offered, TakesTools, fits_of, own_keys, sent_tools
+from .tool_forms import Offered, TakesTools, fits_of, may_require, own_keys, sent_tools
 from .wire_format import Wanted, Wire, arguments_text
 
 if TYPE_CHECKING:
@@ -110,10 +110,19 @@ def ask(provider: TakesOutputs, body: dict[str, Any], asked: AskedOutput, offere
     provider.wire.ask_output(body, definition, strict=is_strict)  # type: ignore[arg-type]  # of `_Definitions`
 
 
-def with_final_tool(provider: TakesOutputs, offered: Offered, asked: AskedOutput) -> Offered:
+def with_final_tool(
+    provider: TakesOutputs, offered: Offered, asked: AskedOutput, *, thinks: bool = False
+) -> Offered:
     """Return what is offered with a tool that takes the answer, where the provider has no other way.
 
-    The model then has to call some tool. While one of the others is required, none takes the answer.
+    The model then has to call some tool, if a request may require that. While one of the others is required,
+    none takes the answer.
+
+    Args:
+        provider: gets the request.
+        offered: the tools.
+        asked: what the answer has to be.
+        thinks: whether the request lets the model think.
 
     Raises:
         ValueError: another tool has its name.
@@ -125,6 +134,8 @@ def with_final_tool(provider: TakesOutputs, offered: Offered, asked: AskedOutput
         raise ValueError(message)
     may_call = offered.tools and offered.choice.mode == "auto"
     choice = Wanted("required") if may_call else Wanted("named", FINAL)
+    if not may_require(provider, thinks=thinks):
+        choice = Wanted("auto")
     return offered.replace(tools=(*offered.tools, asked.tool), choice=choice)
 
 

@@ -28,6 +28,7 @@ from .call_ids import OUTPUT, UNNAMED, given_id
 from .partial_response import HeldText, StreamedCalls
 from .tool_forms import (
     Offered,
+    check_required,
     checked_strict,
     dialect_in,
     fits_of,
@@ -143,6 +144,9 @@ class Provider(Value):
                 `ToolSearch` that is offered.
                 `namespaces`: a list of `Namespace`s that group tools.
                 `late`: names or tools whose results may come after the next request; see `Answer.late_calls`.
+                `thinking`: True if your part of the body lets the model think. Some providers then refuse a
+                choice that requires a call: it is refused here, and a tool that takes the output isn't
+                required.
 
         Returns:
             A fresh dict, to be merged into the body; without tools, and without a history, it is empty.
@@ -156,11 +160,17 @@ class Provider(Value):
                 take an option, or deferred tools; or two options exclude each other.
         """
         own = offered_now(offer)
-        asked, offered = self._asked(output, own)
-        if options or offered.deferred:
+        given: dict[str, Any] = {**options}
+        thinks = False
+        if "thinking" in given:
+            from .request_options import takes_thinking
+
+            thinks = takes_thinking(given)
+        check_required(self, own, thinks=thinks)
+        asked, offered = self._asked(output, own, thinks=thinks)
+        if given or offered.deferred:
             from .request_options import tools_with
 
-            given: dict[str, Any] = {**options}
             if given.get("listed") is not None:
                 listed = offered_now(given["listed"])
                 given["listed"] = listed.replace(tools=(*listed.tools, *offered.tools[len(own.tools) :]))
@@ -182,14 +192,22 @@ class Provider(Value):
             self.wire.complete(body)
         return body
 
-    def _asked(self, output: Any, offered: Offered) -> tuple[AskedOutput | None, Offered]:
-        """Return what `output=` asks for, and what is offered then: maybe with a tool that takes it."""
+    def _asked(
+        self, output: Any, offered: Offered, *, thinks: bool = False
+    ) -> tuple[AskedOutput | None, Offered]:
+        """Return what `output=` asks for, and what is offered then: maybe with a tool that takes it.
+
+        Args:
+            output: as for `request`.
+            offered: the tools.
+            thinks: whether the request lets the model think.
+        """
         if output is None:
             return None, offered
         from .output import asked_for, with_final_tool
 
         asked = asked_for(output)
-        return asked, with_final_tool(self, offered, asked)
+        return asked, with_final_tool(self, offered, asked, thinks=thinks)
 
     def _tools(self, offered: Offered) -> dict[str, Any]:
         sent, is_strict = sent_tools(self, offered)
