@@ -14,6 +14,7 @@ from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, is_whole
 from .call_ids import CUSTOM, UNNAMED, given_id
+from .openai_shared import OPENAI_STRICT, custom_call, custom_input, data_url, is_custom
 from .partial_response import (
     CustomInput,
     GrowingBlock,
@@ -32,20 +33,15 @@ from .wire_format import (
     ITEMS,
     LENGTHS,
     NUMBERS,
-    OPENAI_STRICT,
     PDF,
     ChoicesMerger,
     Merger,
     Wire,
     arguments_text,
     as_written,
-    custom_call,
-    custom_input,
-    data_url,
     described,
     failed_calls,
     file_name,
-    is_custom,
     object_of,
     parts_of,
     text_or_none,

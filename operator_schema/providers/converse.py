@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..tools import RawCall
 from .answer import Answer
+from .anthropic_shared import ANTHROPIC_RULES, ANTHROPIC_STRICT, with_input_object
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
 from .tool_names import Features, NameRule
 from .wire_format import (
-    ANTHROPIC_RULES,
-    ANTHROPIC_STRICT,
     IMAGES,
     PDF,
     BlockWire,
@@ -28,7 +27,6 @@ from .wire_format import (
     object_of,
     parts_of,
     usage_of,
-    with_input_object,
 )
 
 if TYPE_CHECKING:

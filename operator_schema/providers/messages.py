@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_object
 from ..tools import RawCall
 from .answer import CONTAINER, Answer
+from .anthropic_shared import ANTHROPIC_RULES, ANTHROPIC_STRICT, with_input_object
 from .partial_response import (
     GrowingBlock,
     GrowingInput,
@@ -22,8 +23,6 @@ from .partial_response import (
 from .provider import Provider
 from .tool_names import Features, HostedTool, NameRule
 from .wire_format import (
-    ANTHROPIC_RULES,
-    ANTHROPIC_STRICT,
     IMAGES,
     PDF,
     BlockWire,
@@ -37,7 +36,6 @@ from .wire_format import (
     program_of,
     text_or_none,
     usage_of,
-    with_input_object,
 )
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from .tool_forms import (
     sent_tools,
 )
 from .tool_names import Features, Rules
-from .wire_format import SEARCH, Wanted, form_of, text_in
+from .wire_format import Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -166,7 +166,8 @@ class Provider(Value):
             from .request_options import takes_thinking
 
             thinks = takes_thinking(given)
-        check_required(self, own, thinks=thinks)
+        if own.choice.mode in {"required", "named"}:
+            check_required(self, thinks=thinks)
         asked, offered = self._asked(output, own, thinks=thinks)
         if given or offered.deferred:
             from .request_options import tools_with
@@ -183,14 +184,17 @@ class Provider(Value):
 
             ask(self, body, asked, own)
         if history is not None:
-            items = _checked_history(history)
-            container = self._container_of(items) if self.wire.CONTAINER else None
-            if container is not None:
-                body[self.wire.CONTAINER] = container
-                items = items[:-1] if self.wire.REPEATS else items
-            body[self.wire.HISTORY] = self._messages_of(items, offered)
-            self.wire.complete(body)
+            self._add_history(body, _checked_history(history), offered)
         return body
+
+    def _add_history(self, body: dict[str, Any], items: list[Any], offered: Offered) -> None:
+        """Put the messages of a history into the body of a request, and what they ask for."""
+        container = self._container_of(items) if self.wire.CONTAINER else None
+        if container is not None:
+            body[self.wire.CONTAINER] = container
+            items = items[:-1] if self.wire.REPEATS else items
+        body[self.wire.HISTORY] = self._messages_of(items, offered)
+        self.wire.complete(body)
 
     def _asked(
         self, output: Any, offered: Offered, *, thinks: bool = False
@@ -481,18 +485,7 @@ class Provider(Value):
         codecs = {tool.name: tool.codec for tool in offered.tools}
         if asked is not None:
             codecs.setdefault(asked.tool.name, asked.tool.codec)
-        own_names = {**self._own_names(offered)}
-        if offered.deferred and SEARCH not in codecs:
-            from .special_calls import own_search
-
-            own_names[SEARCH] = own_search(offered.tools) or SEARCH
-        held = None
-        if self.calls_in_text and (names := _callable(offered, own_names)):
-            from .text_calls import may_become_calls
-
-            held = HeldText(lambda text: may_become_calls(text, names))
-        nullable = self.with_null_for_left_out(offered)
-        calls = StreamedCalls(own_names, codecs, self._own_keys(offered), nullable, held)
+        calls = self._streamed_calls(offered, codecs)
         ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
 
         if asked is None:
@@ -508,6 +501,27 @@ class Provider(Value):
 
         partial = PartialOutput(self, calls, asked, own, by_tool=offered is not own)
         return Stream(self.name, self.wire.merger(calls), calls, read_outputs, partial)
+
+    def _streamed_calls(self, offered: Offered, codecs: Mapping[str, Codec[Any]]) -> StreamedCalls:
+        """Return what shows the calls of one stream.
+
+        Args:
+            offered: in the request.
+            codecs: of what the model may write, by the names of the tools.
+        """
+        own_names = {**self._own_names(offered)}
+        if offered.deferred:
+            from .special_calls import SEARCH, own_search
+
+            if SEARCH not in codecs:
+                own_names[SEARCH] = own_search(offered.tools) or SEARCH
+        held = None
+        if self.calls_in_text and (names := _callable(offered, own_names)):
+            from .text_calls import may_become_calls
+
+            held = HeldText(lambda text: may_become_calls(text, names))
+        nullable = self.with_null_for_left_out(offered)
+        return StreamedCalls(own_names, codecs, self._own_keys(offered), nullable, held)
 
     def results(
         self, results: Sequence[ToolResult], /, offer: Tools = (), calls: Sequence[RawCall] = ()

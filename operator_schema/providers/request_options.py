@@ -10,10 +10,11 @@ from ..findings import Finding, about_type
 from ..json_values import copy_json, to_json_text
 from ..message_text import as_written, listed, nearest, nearest_names, quote, received
 from ..tools import Tool
+from .openai_shared import SEARCH
 from .partial_response import text_key
 from .special_calls import Grammar, Namespace, found_by, names_found, own_search
 from .tool_forms import STYLE, sent_tools, wire_keys
-from .wire_format import SEARCH, Wanted
+from .wire_format import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

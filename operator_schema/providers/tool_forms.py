@@ -526,13 +526,13 @@ def may_require(provider: TakesTools, *, thinks: bool) -> bool:
     return features.required and (features.required_while_thinking or not thinks)
 
 
-def check_required(provider: TakesTools, offered: Offered, *, thinks: bool) -> None:
-    """Check that the provider takes a choice that requires a call, if there is one.
+def check_required(provider: TakesTools, *, thinks: bool) -> None:
+    """Check that the provider takes a choice that requires a call.
 
     Raises:
         ValueError: it takes none, or none while the model thinks.
     """
-    if offered.choice.mode not in {"required", "named"} or may_require(provider, thinks=thinks):
+    if may_require(provider, thinks=thinks):
         return
     remedy = "offer without required=, and ask for the call in the prompt"
     if not provider.features.required:
