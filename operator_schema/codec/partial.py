@@ -58,6 +58,10 @@ _NUMBER_MAY_END = frozenset({"zero", "integer", "fraction", "exponent"})
 class GrowingJson:
     """JSON text that comes in pieces, each of which is read once.
 
+    Args:
+        within: the open brackets between which the parts lie that `read` gives: `{` for the members of the
+            root, `{[` for the items of lists in it.
+
     Attributes:
         index: of the first character of the piece that is not read yet; where text is broken, of
             the character that broke it.
@@ -70,6 +74,7 @@ class GrowingJson:
         "broken",
         "ended",
         "_state",
+        "_within",
         "_brackets",
         "_part",
         "_start",
@@ -82,13 +87,14 @@ class GrowingJson:
         "_number",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, within: str = "{") -> None:
+        self._within = [*within]
         self.index = 0
         self.broken = False
         self.ended = False
         self._state: _State = GrowingJson._value
         self._brackets: list[str] = []
-        self._part: MemberPart | None = None  # the part of a member of the root that is being read …
+        self._part: MemberPart | None = None  # the part that is being read …
         self._start = 0  # … where it starts in this piece …
         self._pieces: list[str] = []  # … and what earlier pieces had of it
         self._finished = False
@@ -99,7 +105,7 @@ class GrowingJson:
         self._number = ""
 
     def read(self, piece: str) -> Iterator[tuple[MemberPart, str]]:
-        """Read the next piece of the text; give each key and value of the root that ends in it.
+        """Read the next piece of the text; give each key and value that ends in it.
 
         What is given has been read: whoever stops in between goes on at `index`, with what is left
         of the piece.
@@ -126,7 +132,7 @@ class GrowingJson:
         return part, text
 
     def _begin(self, part: MemberPart, index: int) -> None:
-        if self._brackets == ["{"]:
+        if self._brackets == self._within:
             self._part, self._start = part, index
 
     def _break(self, index: int) -> int:
@@ -219,7 +225,7 @@ class GrowingJson:
 
     def _end_value(self) -> None:
         if self._brackets:
-            self._finished = self._part is not None and len(self._brackets) == 1
+            self._finished = self._part is not None and len(self._brackets) == len(self._within)
             self._state = GrowingJson._after_value
         else:
             self.ended = True

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .. import rounds, tools
 from ..codec.codec import Codec, codec_of
+from ..codec.interpret import interpret
+from ..codec.json_text import read_json as read_json_text
+from ..codec.partial import GrowingJson
 from ..errors import DecodeError
 from ..immutable import Value
-from ..introspect.nodes import ObjectNode
-from ..json_values import is_object
+from ..introspect.nodes import ArrayNode, ObjectNode
+from ..json_values import MAX_DEPTH, is_object
 from ..message_text import quote
 from .answer import is_whole
 from .call_ids import OUTPUT
@@ -302,6 +305,45 @@ def _nullable(provider: TakesOutputs, asked: AskedOutput) -> Collection[str]:
     return provider.with_null_for_left_out(alone)
 
 
+class _Items:
+    """The items of a list that arrives as an answer.
+
+    Args:
+        asked: what the request asked for.
+        is_nullable: whether the model sends null where it leaves something out.
+
+    Attributes:
+        fitting: those that have ended and fit.
+    """
+
+    __slots__ = ("_fed", "_graph", "_is_nullable", "_text", "_waiting", "fitting")
+
+    def __init__(self, asked: AskedOutput, *, is_nullable: bool) -> None:
+        root = asked.codec.graph.resolve_root()
+        self._graph = asked.codec.graph.replace(root=root.items) if isinstance(root, ArrayNode) else None
+        self._is_nullable = is_nullable
+        self._text = GrowingJson("{[")
+        self._fed = 0
+        self._waiting: list[str] = []
+        self.fitting: list[Any] = []
+
+    def take(self, text: StreamedCall) -> None:
+        """Take what is new in the text of the answer."""
+        if self._graph is None:
+            return
+        self._fed, new = text.since(self._fed)
+        # An exception of your own code passes through here: the next reading goes on with the next item.
+        self._waiting += [found for _, found in self._text.read(new)]
+        while self._waiting:
+            value, problems = read_json_text(self._waiting.pop(0))
+            if problems.found:
+                continue
+            value = without_nulls(self._graph, value) if self._is_nullable else value
+            item, problems = interpret(self._graph, value, MAX_DEPTH)
+            if not problems.found:
+                self.fitting.append(item)
+
+
 class PartialOutput:
     """The typed answer of one stream so far.
 
@@ -315,7 +357,7 @@ class PartialOutput:
 
     __slots__ = (
         *("_asked", "_calls", "_keys", "_nullable", "_takes_calls"),
-        *("_fed", "_looked", "_said", "_text"),
+        *("_fed", "_items", "_items_of", "_looked", "_said", "_text"),
     )
 
     def __init__(
@@ -326,6 +368,7 @@ class PartialOutput:
         self._takes_calls = takes_calls(own)
         self._keys = {} if by_tool else own_keys(provider, [asked.tool])
         self._nullable = () if by_tool else _nullable(provider, asked)
+        self._items_of: StreamedCall | None = None
         self._begin(None)
 
     def _begin(self, said: GrowingText | None) -> None:
@@ -346,7 +389,7 @@ class PartialOutput:
         """What is known so far; None if nothing has come."""
         mine = next((call for call in self._calls.all() if call.name == FINAL), None)
         if self._takes_calls and mine is not None:
-            return mine.partial
+            return self._with_items(mine, mine.partial, is_nullable=FINAL in self._calls.nullable)
         said = self._calls.said
         if said is not self._said:  # the provider may begin its answer again
             self._begin(said)
@@ -358,10 +401,21 @@ class PartialOutput:
                 return None
             known = StreamedCalls({}, {FINAL: self._asked.tool.codec}, self._keys, self._nullable)
             self._text = known.begin(None, FINAL, "")
-            self._fed = said.since(0)[0]
-            return _grown(self._text, text[start:])
-        self._fed, new = said.since(self._fed)
-        return _grown(self._text, new)
+            self._fed, new = said.since(0)[0], text[start:]
+        else:
+            self._fed, new = said.since(self._fed)
+        return self._with_items(self._text, _grown(self._text, new), is_nullable=bool(self._nullable))
+
+    def _with_items(self, text: StreamedCall, found: Partial | None, *, is_nullable: bool) -> Partial | None:
+        """Return what is known of an answer; of a list that hasn't ended, these are its items so far."""
+        if not self._asked.is_wrapped or found is None:
+            return found
+        if text is not self._items_of:
+            self._items, self._items_of = _Items(self._asked, is_nullable=is_nullable), text
+        self._items.take(text)
+        is_list = found.receiving == _VALUE and not found.findings and _LIST.match(text.arguments)
+        items = self._items.fitting if is_list else []
+        return found.replace(fields={_VALUE: [*items]}) if items else found
 
 
 def _grown(text: StreamedCall, new: str) -> Partial | None:
@@ -373,6 +427,9 @@ def _grown(text: StreamedCall, new: str) -> Partial | None:
         text.grow(piece)
     return text.partial
 
+
+_LIST = re.compile(rf'\s*\{{\s*"{_VALUE}"\s*:\s*\[')
+"""How the answer begins if it is a list."""
 
 _AFTER_AN_OBJECT = re.compile(r"(?<=\})(?=\s*[^\s,\]}])")
 """Where the JSON may have ended before other text."""

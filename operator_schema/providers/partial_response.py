@@ -598,6 +598,10 @@ class StreamedCall:
         held = "" if self._keys is None else self._keys.held
         return f"{self._text.text}{held}" if held else self._text.text
 
+    def since(self, number: int) -> tuple[int, str]:
+        """Return how many pieces of the arguments have come, and the text of those after a number of them."""
+        return self._text.since(number)
+
     @property
     def partial(self) -> Partial | None:
         """The typed arguments so far; None if the tool isn't known.

@@ -384,7 +384,8 @@ class Stream(Generic[T]):
     def partial_output(self) -> Partial | None:
         """The typed answer so far, where `output=` asked for a type; None before any of it has come.
 
-        An answer of a type without fields, such as a list, is its field `value`.
+        An answer of a type without fields is its field `value`. While a list arrives, that is the list of the
+        items that have ended and fit.
 
         Raises:
             Exception: that code of your own raises for a value, other than ValueError and TypeError.
