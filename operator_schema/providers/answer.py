@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     T = TypeVar("T", default=Any)
 
     class Output(Protocol):
-        """What came of an answer with a type; see `output.Output`."""
+        """An answer with a type, as it came; see `output.Output`."""
 
         @property
         def calls(self) -> Sequence[tuple[int, RawCall]]:
@@ -364,14 +364,14 @@ class Answer(Value, Generic[T]):
 
 
 def container_in(said: Any) -> str | None:
-    """Return what messages of the model name for the next request, as a round keeps them, or None."""
+    """Return the sandbox or token that the next request has to name, from kept messages; or None."""
     last: Any = said[-1] if type(said) in {list, tuple} and said else None
     found = last.get(CONTAINER) if is_object(last) else None
     return found if isinstance(found, str) else None
 
 
 def without_container(said: Sequence[Any]) -> list[Any]:
-    """Return messages of the model as they are sent: without what a round keeps beside them."""
+    """Return the model's messages as they are sent, without the key that a round adds to them."""
     return [
         {key: value for key, value in message.items() if key != CONTAINER} if is_object(message) else message
         for message in said

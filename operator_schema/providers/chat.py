@@ -494,7 +494,7 @@ class _Choice:
         return self.has_ended and waits_in_vain({**self.tree.content, "message": self._message.whole()})
 
     def _unsaid(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what of a whole message hasn't come: all of it, or, after its pieces, what they left out."""
+        """Return the parts of a whole message that its pieces haven't brought."""
         known = self._message.whole()
         delta = {key: value for key, value in message.items() if not known.get(key)}
         calls = delta.get("tool_calls") or ()

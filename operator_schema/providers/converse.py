@@ -102,24 +102,13 @@ class ConverseWire(BlockWire):
         choice = {} if wanted.mode == "none" else {"toolChoice": self.choice(wanted)}
         return {"toolConfig": {"tools": tools, **choice}}
 
-    def ask_output(
-        self,
-        body: dict[str, Any],
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # there is no other mode
-    ) -> None:
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:  # noqa: ARG002  # there is no other mode
         """Set `outputConfig.textFormat`, in which the schema is a text."""
         found = described(definition, "schema", strict=False)
         schema = {**found, "schema": to_json_text(definition["input_schema"])}
         body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}
 
-    def add_cache_point(
-        self,
-        tools: list[dict[str, Any]],
-        last: int,
-        ttl: str | None,
-    ) -> None:
+    def add_cache_point(self, tools: list[dict[str, Any]], last: int, ttl: str | None) -> None:
         """Add a cache point after the tools."""
         tools.insert(last + 1, {"cachePoint": {"type": "default", **({} if ttl is None else {"ttl": ttl})}})
 

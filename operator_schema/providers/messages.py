@@ -77,13 +77,7 @@ class MessagesWire(BlockWire):
             return {"type": "tool", "name": wanted.name}
         return {"type": "any" if wanted.mode == "required" else wanted.mode}
 
-    def ask_output(
-        self,
-        body: dict[str, Any],
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # there is no other mode
-    ) -> None:
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:  # noqa: ARG002  # there is no other mode
         """Set `output_config.format`."""
         body["output_config"] = {"format": {"type": "json_schema", "schema": described_schema(definition)}}
 

@@ -95,7 +95,7 @@ def _asked(codec: Codec[Any]) -> AskedOutput:
 
 
 def ask(provider: TakesOutputs, body: dict[str, Any], asked: AskedOutput, offered: Offered) -> None:
-    """Say in the body of a request what the answer has to be, where a tool doesn't.
+    """Ask for the type of the answer in the body of a request, unless a tool asks for it.
 
     Args:
         provider: gets the request.
@@ -170,7 +170,7 @@ _DEFINITIONS = _Definitions()
 
 
 class Output(Value):
-    """What came of an answer with a type.
+    """An answer with a type, as it came.
 
     Attributes:
         codec: of the answer.

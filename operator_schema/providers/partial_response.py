@@ -94,7 +94,7 @@ class GrowingObject(_Growing):
         return part
 
     def held(self, key: str, kind: type[_Part]) -> _Part:
-        """Return the part under a key; where there is none of this kind, it begins with what is there."""
+        """Return the growing part under a key; make it of the value there, if it isn't of this kind."""
         found = self._growing.get(key)
         return found if isinstance(found, kind) else self.hold(key, kind(self.content.get(key)))
 
@@ -108,6 +108,11 @@ class GrowingObject(_Growing):
     def holds(self, *keys: str) -> bool:
         """Return whether a part grows under one of these keys."""
         return not self._growing.keys().isdisjoint(keys)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has come of it."""
+        return not (self.content or self._growing)
 
     def append(self, key: str, text: Any) -> None:
         """Let a text grow.
@@ -142,7 +147,7 @@ class GrowingObject(_Growing):
                 self.content[key] = value
 
     def put(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
-        """Update the object with later values; a null is ignored, and so is what empties a known value.
+        """Update the object with later values; ignore null, and values that would empty a known one.
 
         Args:
             more: of the object.
@@ -484,7 +489,7 @@ class HeldText(GrowingText):
         self._length_held = self._next_look = 0
 
     def add(self, text: Any, part: Any = None) -> None:
-        """Take the next piece; what can't be a call any more is shown."""
+        """Take the next piece, and show the text once it can't be a call any more."""
         if not self.is_held:
             super().add(text, part)
             return
@@ -511,7 +516,7 @@ class HeldText(GrowingText):
                 self._show(text)
 
     def _show(self, text: str) -> None:
-        """Show what is no call; it may be a thought whose start the template of the model wrote."""
+        """Show a text that isn't a call; the model's template may have written the start of a thought."""
         if self._has_thought:
             self.release()
             return
@@ -519,7 +524,7 @@ class HeldText(GrowingText):
         self._look(text)
 
     def _show_thought(self, text: str, end: str) -> str:
-        """Show a thought, but for what may be the beginning of its end, and return what follows on it."""
+        """Show a thought, and return the text after it; hold back a possible beginning of its end mark."""
         before, found, after = text.partition(end)
         self._has_thought = bool(found)
         self._thought_end = "" if found else end
@@ -718,7 +723,7 @@ class StreamedCalls:
         return StreamedCalls(self.own_names, self.codecs, self.own_keys, self.nullable)
 
     def adopt(self, others: StreamedCalls) -> None:
-        """Take over the calls of what seemed to be another answer."""
+        """Take over the calls of another choice that turned out to be the same answer."""
         self._calls += others._calls
         self.grown.update(others.grown)
         others._calls = []

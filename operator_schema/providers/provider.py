@@ -222,7 +222,7 @@ class Provider(Value):
         return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
 
     def _container_of(self, items: Sequence[Any]) -> str | None:
-        """Return what the last answer or turn has for the next request to name; None without it.
+        """Return the sandbox or token of the last answer or turn, which the request has to name; or None.
 
         A token is only for an answer with which the history ends.
         """
@@ -503,7 +503,7 @@ class Provider(Value):
         return Stream(self.name, self.wire.merger(calls), calls, read_outputs, partial)
 
     def _streamed_calls(self, offered: Offered, codecs: Mapping[str, Codec[Any]]) -> StreamedCalls:
-        """Return what shows the calls of one stream.
+        """Return the object that shows the calls of one stream.
 
         Args:
             offered: in the request.
@@ -546,7 +546,7 @@ class Provider(Value):
         return _sendable([*found, *self._told(given)])
 
     def _told(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
-        """Return what is wrong with answers of a wrong type, which the model said as a text, as texts."""
+        """Return messages that tell the model why its text doesn't fit the type that was asked for."""
         wrong = [result.content for result in results if result.call_id.startswith(OUTPUT)]
         return [self.wire.text_message("user", text) for text in wrong]
 
@@ -683,7 +683,7 @@ class Provider(Value):
         return self._renames(offered)[2]
 
     def _renames(self, offered: Offered) -> Renames:
-        """Return names on the wire, own names, and own keys; what is offered keeps them."""
+        """Return names on the wire, own names, and own keys; the offer keeps them."""
         kept = offered.kept(self.name)
         if kept is None or not _is_same(kept[0], self):
             names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
@@ -800,7 +800,7 @@ def _sendable(messages: list[Any]) -> list[Any]:
 
 
 def _key_of_response(given: Mapping[str, Any]) -> str | None:
-    """Return what shows that it is the response of a provider; None for anything else, such as a message."""
+    """Return the key that only a response has; None for anything else, such as a message."""
     key = next((key for key in KEYS_OF_ANSWERS if key in given), None)
     return None if key == "output" and "type" in given else key  # the result of a call has it, too
 

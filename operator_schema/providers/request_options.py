@@ -573,7 +573,7 @@ class _ToolEntries:
             raise ValueError(message)
 
     def _narrow(self, body: dict[str, Any], offered: Offered, *, is_strict: bool) -> None:
-        """Allow what is offered, of what is listed.
+        """Allow only the offered tools among the listed ones.
 
         Raises:
             ValueError: the provider can't narrow such a choice.

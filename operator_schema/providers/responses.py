@@ -219,7 +219,7 @@ class ResponsesWire(Wire):
         return {**found, "arguments": arguments_text(call)}
 
     def with_whole_calls(self, messages: list[Any], calls: Sequence[RawCall]) -> list[Any]:
-        """Return the items, of which a call that was cut off is whole: the API takes none in progress."""
+        """Return the items with each cut-off call made whole: the API takes no call in progress."""
         sent = [item for item in messages if self.is_call(item)]
         for found, call in zip(sent, calls, strict=True):
             if call.is_cut_off and found["type"] == "function_call":

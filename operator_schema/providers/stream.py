@@ -627,7 +627,7 @@ _WHOLE = (
 
 
 def _is_item(piece: object) -> bool:
-    """Return whether a piece is what iterating over the object of an SDK gives: a name and its value."""
+    """Return whether a piece is a pair of a name and a value, as iterating over an SDK's object gives."""
     item: Any = piece
     is_pair = type(piece) is tuple and len(item) == 2  # noqa: PLR2004  # as said
     return is_pair and type(item[0]) is str

@@ -33,6 +33,7 @@ __all__ = [
     "BlockWire",
     "ChoicesMerger",
     "Merger",
+    "MessageMerger",
     "Wanted",
     "Wire",
     "arguments_object",
@@ -235,7 +236,7 @@ class Wire(Value):
         return [*said, *[self.call(call) for call in calls]]
 
     def with_stand_ins(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return messages that another provider's model said, with what this provider's models want in them.
+        """Return messages of another provider's model, with the additions that this provider wants.
 
         Args:
             messages: as `calls_message` returns them.
@@ -306,7 +307,7 @@ class BlockWire(Wire):
             body[self.HISTORY] = [one for _, messages in groups for one in self._in_one([*messages])]
 
     def _in_one(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return one message with the blocks of several; what has another form stays as it is."""
+        """Return one message with the blocks of several; leave messages of another form alone."""
         several = [message.get(self.BLOCKS) for message in messages]
         if len(messages) == 1 or not all(is_array(blocks) for blocks in several):
             return messages
@@ -345,7 +346,7 @@ class BlockWire(Wire):
 
 
 class Merger:
-    """What merges the events of one stream into a response, which `answers` of its wire form reads.
+    """Merges the events of one stream into a response, which `answers` of its wire form reads.
 
     Args:
         calls: to which it adds the calls of the first answer while they come.
@@ -386,6 +387,19 @@ class Merger:
     def response(self) -> dict[str, Any] | None:
         """Return the response as it is so far; None if nothing has come."""
         return self._response.whole() if self.has_begun else None
+
+
+class MessageMerger(Merger):
+    """A merger of events, each of which has more of the only message."""
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        super().__init__(calls)
+        self._message = self._response.hold("message", GrowingObject())
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any of the message has come."""
+        return self._has_ended or not self._message.is_empty
 
 
 class GrowingChoice(Protocol):
