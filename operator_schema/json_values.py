@@ -38,6 +38,7 @@ __all__ = [
     "in_order",
     "is_array",
     "is_finite",
+    "is_finite_within",
     "is_object",
     "json_reader",
     "json_scanner",
@@ -337,6 +338,27 @@ def is_finite(value: Any) -> bool:
             elif isinstance(found, (dict, list)):
                 pending.append(found)  # on purpose
     return True
+
+
+def is_finite_within(value: Any, levels: int) -> bool:
+    """Return whether all numbers are finite and nothing nests deeper than some levels, in one walk."""
+    level: list[Any] = [[value]]
+    for _ in range(levels + 1):
+        inner: list[Any] = []
+        for holder in level:
+            items: Any = holder.values() if isinstance(holder, dict) else holder  # pyright: ignore[reportUnknownVariableType]  # of whatever items
+            for found in items:
+                if found.__class__ in _PLAIN:
+                    continue
+                if isinstance(found, float):
+                    if found - found != 0:
+                        return False
+                elif isinstance(found, (dict, list)):
+                    inner.append(found)
+        if not inner:
+            return True
+        level = inner
+    return False
 
 
 def nests_deeper(value: Any, levels: int) -> bool:

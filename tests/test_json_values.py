@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operator_schema.json_values import is_finite, nests_deeper, plain_number
+from operator_schema.json_values import is_finite, is_finite_within, nests_deeper, plain_number
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
 JSON = st.recursive(
@@ -40,6 +40,11 @@ def test_levels_are_counted_as_they_nest(value, levels):
 @given(JSON)
 def test_numbers_are_finite_if_each_is(value):
     assert is_finite(value) is all(-inf < number < inf for number in numbers_of(value))
+
+
+@given(JSON, st.integers(0, 6))
+def test_one_walk_says_as_much_as_two(value, levels):
+    assert is_finite_within(value, levels) is (is_finite(value) and not nests_deeper(value, levels))
 
 
 FRACTIONS = st.fractions() | st.floats(allow_nan=False, allow_infinity=False).map(Fraction)

@@ -422,8 +422,13 @@ class Codec(Generic[T]):
         """
         return self.stream().feed(text)
 
-    def stream(self) -> ArgumentStream[T]:
-        """Return a stream that takes the text of a model's arguments chunk by chunk."""
+    def stream(self, *, clean: Callable[[Graph, Any], Any] | None = None) -> ArgumentStream[T]:
+        """Return a stream that takes the text of a model's arguments chunk by chunk.
+
+        Args:
+            clean: changes the arguments before they are decoded, given the type's graph and some or all of
+                their members; None if they stay as the model wrote them.
+        """
         from .partial import ArgumentStream
 
         repairs, has_parser = self._options["repair"], self._options["json_loads"] is not None
@@ -431,11 +436,15 @@ class Codec(Generic[T]):
         return ArgumentStream(
             self._graph,
             self._options["max_depth"],
-            self.decode_json,
+            self.decode_json if clean is None else partial(self._decode_cleaned, clean),
             read,
             repairs=repairs,
             has_parser=has_parser,
+            clean=clean,
         )
+
+    def _decode_cleaned(self, clean: Callable[[Graph, Any], Any], text: str | bytes) -> T:
+        return self.decode(clean(self._graph, self.read_json(text)))
 
     def _read_whole(self, text: str | bytes) -> Any:
         return self._repaired(self._read(text)[0])[0]

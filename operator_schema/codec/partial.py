@@ -58,6 +58,10 @@ _NUMBER_MAY_END = frozenset({"zero", "integer", "fraction", "exponent"})
 class GrowingJson:
     """A JSON text that arrives in pieces; each piece is read once.
 
+    Args:
+        within: the open brackets between which the parts lie that `read` gives: `{` for the members of the
+            root, `{[` for the items of lists in it.
+
     Attributes:
         index: index of the first unread character of the piece; if the text is broken, of the character that
             broke it.
@@ -70,6 +74,7 @@ class GrowingJson:
         "broken",
         "ended",
         "_state",
+        "_within",
         "_brackets",
         "_part",
         "_start",
@@ -82,13 +87,14 @@ class GrowingJson:
         "_number",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, within: str = "{") -> None:
+        self._within = [*within]
         self.index = 0
         self.broken = False
         self.ended = False
         self._state: _State = GrowingJson._value
         self._brackets: list[str] = []
-        self._part: MemberPart | None = None  # the part of a member of the root that is being read …
+        self._part: MemberPart | None = None  # the part that is being read …
         self._start = 0  # … where it starts in this piece …
         self._pieces: list[str] = []  # … and what earlier pieces had of it
         self._finished = False
@@ -99,7 +105,7 @@ class GrowingJson:
         self._number = ""
 
     def read(self, piece: str) -> Iterator[tuple[MemberPart, str]]:
-        """Read the next piece of the text; yield each key and value of the root that ends in it.
+        """Read the next piece of the text; yield each key and value that ends in it.
 
         A yielded part has been read: a caller that stops in between can continue at `index`, with the rest of
         the piece.
@@ -126,7 +132,7 @@ class GrowingJson:
         return part, text
 
     def _begin(self, part: MemberPart, index: int) -> None:
-        if self._brackets == ["{"]:
+        if self._brackets == self._within:
             self._part, self._start = part, index
 
     def _break(self, index: int) -> int:
@@ -219,7 +225,7 @@ class GrowingJson:
 
     def _end_value(self) -> None:
         if self._brackets:
-            self._finished = self._part is not None and len(self._brackets) == 1
+            self._finished = self._part is not None and len(self._brackets) == len(self._within)
             self._state = GrowingJson._after_value
         else:
             self.ended = True
@@ -353,6 +359,7 @@ class ArgumentStream(Generic[T]):
             that arrived.
         repairs: whether the codec repairs, so that members may change.
         has_parser: whether the user gave a parser, so that members may change.
+        clean: as for `Codec.stream`; `decode_json` does the same.
     """
 
     __slots__ = (
@@ -383,6 +390,7 @@ class ArgumentStream(Generic[T]):
         *,
         repairs: bool = False,
         has_parser: bool = False,
+        clean: Callable[[Graph, Any], Any] | None = None,
     ) -> None:
         self._decode_json = decode_json
         self._read_whole = read
@@ -396,7 +404,7 @@ class ArgumentStream(Generic[T]):
         self._text = GrowingJson()
         self._length = 0  # of the text that is read
         self._unread = ""
-        self._members = _Members(graph, max_depth, repairs=repairs)
+        self._members = _Members(graph, max_depth, repairs=repairs, clean=clean)
         self._refused: Finding | None = None
         self._whole: tuple[T] | None = None
         self._partial = self._members.show(())
@@ -541,6 +549,7 @@ class _Members:
         "_fields",
         "_max_depth",
         "_repairs",
+        "_clean",
         "_times",
         "_key",
         "_is_repeated",
@@ -548,7 +557,9 @@ class _Members:
         "_missing",
     )
 
-    def __init__(self, graph: Graph, max_depth: int, *, repairs: bool) -> None:
+    def __init__(
+        self, graph: Graph, max_depth: int, *, repairs: bool, clean: Callable[[Graph, Any], Any] | None
+    ) -> None:
         root = graph.resolve_root()
         self.problems = Problems()
         self.receiving: str | None = None
@@ -559,6 +570,7 @@ class _Members:
         self._fields = {field.key: field for field in fields}
         self._max_depth = max_depth
         self._repairs = repairs
+        self._clean = clean
         self._times: dict[str, int] = {}
         self._key = ""
         self._is_repeated = False
@@ -631,6 +643,11 @@ class _Members:
 
     def _decoded(self, field: Field, value: object) -> tuple[dict[str, Any], Problems]:
         """Return a dict of name and value of a field; an empty one if it doesn't fit or means the default."""
+        if self._clean is not None:
+            cleaned = self._clean(self._graph, {field.key: value})
+            if field.key not in cleaned:
+                return {}, Problems()
+            value = cleaned[field.key]
         if self._repairs and self._node is not None:
             from .repair import repair_field
 

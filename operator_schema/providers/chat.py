@@ -14,6 +14,7 @@ from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, is_whole
 from .call_ids import CUSTOM, UNNAMED, given_id
+from .openai_shared import OPENAI_STRICT, custom_call, custom_input, data_url, is_custom
 from .partial_response import (
     CustomInput,
     GrowingBlock,
@@ -32,20 +33,15 @@ from .wire_format import (
     ITEMS,
     LENGTHS,
     NUMBERS,
-    OPENAI_STRICT,
     PDF,
     ChoicesMerger,
     Merger,
     Wire,
     arguments_text,
     as_written,
-    custom_call,
-    custom_input,
-    data_url,
     described,
     failed_calls,
     file_name,
-    is_custom,
     object_of,
     parts_of,
     text_or_none,
@@ -204,18 +200,20 @@ class ChatWire(ChatLikeWire):
             "id": text_or_none(response.get("id")),
             "usage": usage_of(response.get("usage"), ["prompt_tokens"], ["completion_tokens"]),
         }
-        if failed := failed_calls(response):
-            response = {"choices": [_failed_choice(failed)], **response}
-        about["stop_message"] = _message_in(response)
+        if "error" in response:
+            if failed := failed_calls(response):
+                response = {"choices": [_failed_choice(failed)], **response}
+            about["stop_message"] = _message_in(response)
         choices = _in_one([object_of(choice) for choice in response["choices"]])
         return [self._answer(choice, about) for choice in choices]
 
     def _answer(self, choice: Mapping[str, Any], about: Mapping[str, Any]) -> Answer:
         message = object_of(choice["message"])
         calls = calls_of(message)
-        function = object_of(message.get("function_call") or {})
-        if function.get("name"):  # some servers send an empty one with every answer
-            calls += (unnamed_call(function["name"], _arguments(function), _LEGACY),)
+        if legacy := message.get("function_call"):
+            function = object_of(legacy)
+            if function.get("name"):  # some servers send an empty one with every answer
+                calls += (unnamed_call(function["name"], _arguments(function), _LEGACY),)
         refusal = message.get("refusal")
         raw = choice.get("finish_reason")
         native = choice.get("native_finish_reason")
@@ -232,7 +230,8 @@ class ChatWire(ChatLikeWire):
         text = text_of(message.get("content"))
         # Several providers refuse a message that says nothing.
         said = (message,) if calls or refusal or message.get("content") else ()
-        about = {**about, "stop_message": about["stop_message"] or _message_in(choice)}
+        if "error" in choice and not about.get("stop_message"):
+            about = {**about, "stop_message": _message_in(choice)}
         return Answer(calls, text, refusal or None, stop, raw, said, reasoning, **about)
 
     def merger(self, calls: StreamedCalls) -> Merger:
@@ -264,13 +263,15 @@ class ChatWire(ChatLikeWire):
 
 def _message_in(found: Mapping[str, Any]) -> str | None:
     """Return the message of the error in a response, or, as OpenRouter has it, in a choice."""
-    error: Any = found.get("error")
+    error: Any = found["error"]
     return text_or_none(error.get("message")) if is_object(error) else None
 
 
 def _in_one(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return choices in which one answer isn't split: Copilot gives its calls a choice of their own."""
-    first, *others = choices or [{}]
+    if len(choices) < 2:  # noqa: PLR2004  # there are no others
+        return choices
+    first, *others = choices
     calls = [call for choice in others for call in object_of(choice["message"]).get("tool_calls") or ()]
     if not (calls and waits_in_vain(first)):
         return choices
@@ -377,7 +378,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str:
         if isinstance(message.get(key), str) and message[key]:
             return str(message[key])
     content = message.get("content")
-    return "".join([_thought_of(part) for part in content]) if is_array(content) else ""
+    return "".join([_thought_of(part) for part in content]) if content and is_array(content) else ""
 
 
 def _thought_of(part: Any) -> str:
@@ -402,6 +403,7 @@ _REPEATING_EVENTS = frozenset(
 Source: https://github.com/openai/openai-python/blob/main/helpers.md
 """
 
+_NOTHING: Mapping[str, Any] = {}  # nobody changes it
 _OF_A_CALL = frozenset({"index", "function"})
 _OF_A_KNOWN_CALL = _OF_A_CALL | {"id"}
 _OF_A_FUNCTION = frozenset({"name", "arguments"})
@@ -420,7 +422,7 @@ class ChatMerger(ChoicesMerger):
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a chunk; Mistral's SDK has it in `data`, and the helper of OpenAI's SDK in `chunk`."""
-        if failed := failed_calls(event):
+        if "error" in event and (failed := failed_calls(event)):
             chunk: Mapping[str, Any] = {**event, "choices": [_failed_choice(failed)]}
         elif "choices" in event:
             chunk = event
@@ -492,7 +494,7 @@ class _Choice:
         return self.has_ended and waits_in_vain({**self.tree.content, "message": self._message.whole()})
 
     def _unsaid(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what of a whole message hasn't come: all of it, or, after its pieces, what they left out."""
+        """Return the parts of a whole message that its pieces haven't brought."""
         known = self._message.whole()
         delta = {key: value for key, value in message.items() if not known.get(key)}
         calls = delta.get("tool_calls") or ()
@@ -556,11 +558,11 @@ class _Choice:
 
     def _take_call(self, delta: Mapping[str, Any]) -> None:
         index, call_id = delta.get("index"), _known_id(delta)
-        function, custom = object_of(delta.get("function") or {}), object_of(delta.get("custom") or {})
+        function, custom = object_of(delta.get("function") or _NOTHING), delta.get("custom") or _NOTHING
         call = self._last if index is None else self._by_index.get(index)
         has_name = bool(function.get("name") or custom.get("name"))
         if call is None or (has_name and (index is None or _is_other(call, call_id, function))):
-            call = self._begin_custom(delta, custom) if custom else self._begin(call_id)
+            call = self._begin_custom(delta, object_of(custom)) if custom else self._begin(call_id)
             self._message.held("tool_calls", GrowingList).add(call)
             self._last = self._by_index[index] = call
         if isinstance(call.input, CustomInput):
@@ -759,7 +761,8 @@ deepseek = Provider(
     NameRule(),
     takes_unions=False,
     dialect=DEEPSEEK_STRICT,
-    features=Features(outputs=False),  # it has only `json_object`, which takes no schema
+    # For outputs, it has only `json_object`, which takes no schema.
+    features=Features(outputs=False, required_while_thinking=False),
 )
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.
 groq = Provider(

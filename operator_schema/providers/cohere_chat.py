@@ -13,7 +13,7 @@ from .chat import ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
 from .tool_names import NameRule
-from .wire_format import DATES, Merger, described_schema, object_of, text_or_none, usage_of
+from .wire_format import DATES, MessageMerger, described_schema, object_of, text_or_none, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,13 +50,7 @@ class CohereWire(ChatLikeWire):
             body["tool_choice"] = "NONE" if wanted.mode == "none" else "REQUIRED"
         return body
 
-    def ask_output(
-        self,
-        body: dict[str, Any],
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # there is no other mode
-    ) -> None:
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:  # noqa: ARG002  # there is no other mode
         """Set `response_format`."""
         body["response_format"] = {"type": "json_object", "json_schema": described_schema(definition)}
 
@@ -97,20 +91,14 @@ _OF_A_MESSAGE = frozenset({"role", "content", "tool_plan", "tool_calls", "citati
 """What the events of each kind say; anything else is kept by its form."""
 
 
-class CohereMerger(Merger):
+class CohereMerger(MessageMerger):
     """Events that begin and continue the parts of one message."""
 
     first_event = "message-start"
 
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
-        self._message = self._response.hold("message", GrowingObject())
         self._calls: dict[int, GrowingBlock] = {}
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether any of the message has come."""
-        return self._has_ended or bool(self._message.whole())
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take an event; kinds that aren't known are left out."""

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..tools import RawCall
 from .answer import Answer
+from .anthropic_shared import ANTHROPIC_RULES, ANTHROPIC_STRICT, with_input_object
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
 from .provider import Provider
 from .tool_names import Features, NameRule
 from .wire_format import (
-    ANTHROPIC_RULES,
-    ANTHROPIC_STRICT,
     IMAGES,
     PDF,
     BlockWire,
@@ -28,7 +27,6 @@ from .wire_format import (
     object_of,
     parts_of,
     usage_of,
-    with_input_object,
 )
 
 if TYPE_CHECKING:
@@ -104,24 +102,13 @@ class ConverseWire(BlockWire):
         choice = {} if wanted.mode == "none" else {"toolChoice": self.choice(wanted)}
         return {"toolConfig": {"tools": tools, **choice}}
 
-    def ask_output(
-        self,
-        body: dict[str, Any],
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # there is no other mode
-    ) -> None:
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:  # noqa: ARG002  # there is no other mode
         """Set `outputConfig.textFormat`, in which the schema is a text."""
         found = described(definition, "schema", strict=False)
         schema = {**found, "schema": to_json_text(definition["input_schema"])}
         body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}
 
-    def add_cache_point(
-        self,
-        tools: list[dict[str, Any]],
-        last: int,
-        ttl: str | None,
-    ) -> None:
+    def add_cache_point(self, tools: list[dict[str, Any]], last: int, ttl: str | None) -> None:
         """Add a cache point after the tools."""
         tools.insert(last + 1, {"cachePoint": {"type": "default", **({} if ttl is None else {"ttl": ttl})}})
 
@@ -338,5 +325,6 @@ bedrock = Provider(
     takes_unions=False,
     dialect=ANTHROPIC_STRICT,  # most models that take `strict` there are Anthropic's
     rules=ANTHROPIC_RULES,
-    features=Features(cache=True, outputs_beside_tools=True),  # the search for tools is only in InvokeModel
+    # The search for tools is only in InvokeModel.
+    features=Features(cache=True, outputs_beside_tools=True, required_while_thinking=False),
 )

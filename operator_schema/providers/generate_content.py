@@ -105,12 +105,7 @@ class GenerateContentWire(BlockWire):
 
     schema_key: str = "parametersJsonSchema"
 
-    def tool(
-        self,
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # the mode of the request says it
-    ) -> dict[str, Any]:
+    def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:  # noqa: ARG002  # the mode of the request says it
         """Return a tool as it is in the list of tools."""
         return described(definition, self.schema_key, strict=False)
 
@@ -128,13 +123,7 @@ class GenerateContentWire(BlockWire):
         config = {"functionCallingConfig": self.choice(wanted)}
         return {"tools": [{"functionDeclarations": tools}], "toolConfig": config}
 
-    def ask_output(
-        self,
-        body: dict[str, Any],
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # Gemini holds its models to each schema
-    ) -> None:
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:  # noqa: ARG002  # Gemini holds its models to each schema
         """Set the schema and the type of the answer in `generationConfig`."""
         key = "responseJsonSchema" if self.schema_key == "parametersJsonSchema" else "responseSchema"
         body["generationConfig"] = {
@@ -570,7 +559,7 @@ def _value_of(part: Mapping[str, Any]) -> Any:
 
 
 def _place(container: Any, path: Path, value: Any) -> int:
-    """Put a value where its path says; what leads to it is made.
+    """Put a value at its path, and make the objects and lists on the way.
 
     Returns:
         How many steps led to what was there before.

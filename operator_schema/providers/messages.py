@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import copy_json, is_object
 from ..tools import RawCall
 from .answer import CONTAINER, Answer
+from .anthropic_shared import ANTHROPIC_RULES, ANTHROPIC_STRICT, with_input_object
 from .partial_response import (
     GrowingBlock,
     GrowingInput,
@@ -22,8 +23,6 @@ from .partial_response import (
 from .provider import Provider
 from .tool_names import Features, HostedTool, NameRule
 from .wire_format import (
-    ANTHROPIC_RULES,
-    ANTHROPIC_STRICT,
     IMAGES,
     PDF,
     BlockWire,
@@ -37,7 +36,6 @@ from .wire_format import (
     program_of,
     text_or_none,
     usage_of,
-    with_input_object,
 )
 
 if TYPE_CHECKING:
@@ -79,13 +77,7 @@ class MessagesWire(BlockWire):
             return {"type": "tool", "name": wanted.name}
         return {"type": "any" if wanted.mode == "required" else wanted.mode}
 
-    def ask_output(
-        self,
-        body: dict[str, Any],
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # there is no other mode
-    ) -> None:
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:  # noqa: ARG002  # there is no other mode
         """Set `output_config.format`."""
         body["output_config"] = {"format": {"type": "json_schema", "schema": described_schema(definition)}}
 
@@ -343,6 +335,7 @@ ANTHROPIC_FEATURES = Features(
     callers=(("direct", None), *_CODE_EXECUTION),
     programs_alone=True,
     outputs_beside_tools=True,
+    required_while_thinking=False,
 )
 """Source: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/tool-reference, and the pages there"""
 

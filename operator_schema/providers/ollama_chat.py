@@ -15,7 +15,7 @@ from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_a
 from .partial_response import GrowingList, GrowingObject
 from .provider import Provider
 from .tool_names import IdRule, NameRule, Rules
-from .wire_format import Merger, arguments_object, described_schema, object_of, usage_of
+from .wire_format import MessageMerger, arguments_object, described_schema, object_of, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,13 +38,7 @@ class OllamaWire(ChatLikeWire):
         """Return `tools`."""
         return {} if wanted.mode == "none" else {"tools": tools_alone(tools, wanted)}
 
-    def ask_output(
-        self,
-        body: dict[str, Any],
-        definition: ToolDefinition,
-        *,
-        strict: bool,  # noqa: ARG002  # Ollama holds its models to each schema
-    ) -> None:
+    def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:  # noqa: ARG002  # Ollama holds its models to each schema
         """Set `format`."""
         body["format"] = described_schema(definition)
 
@@ -94,19 +88,10 @@ def _id(call_id: str, key: str = "id") -> dict[str, str]:
     return {} if call_id.startswith(UNNAMED) else {key: call_id}
 
 
-class OllamaMerger(Merger):
+class OllamaMerger(MessageMerger):
     """Messages that continue each other, an object a line; each call comes as a whole."""
 
     takes_responses = True
-
-    def __init__(self, calls: StreamedCalls) -> None:
-        super().__init__(calls)
-        self._message = self._response.hold("message", GrowingObject())
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether any of the message has come."""
-        return self._has_ended or bool(self._message.whole())
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a line."""

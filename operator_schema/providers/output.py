@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .. import rounds, tools
 from ..codec.codec import Codec, codec_of
+from ..codec.interpret import interpret
+from ..codec.json_text import read_json as read_json_text
+from ..codec.partial import GrowingJson
 from ..errors import DecodeError
 from ..immutable import Value
-from ..introspect.nodes import ObjectNode
-from ..json_values import is_object
+from ..introspect.nodes import ArrayNode, ObjectNode
+from ..json_values import MAX_DEPTH, is_object
 from ..message_text import quote
 from .answer import is_whole
 from .call_ids import OUTPUT
 from .partial_response import THOUGHTS, StreamedCalls
 from .property_names import value_with_keys, without_nulls
 from .text_calls import THOUGHT
-from .tool_forms import Offered, TakesTools, fits_of, own_keys, sent_tools
+from .tool_forms import Offered, TakesTools, fits_of, may_require, own_keys, sent_tools
 from .wire_format import Wanted, Wire, arguments_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Self
 
     from ..codec.partial import Partial
@@ -92,7 +95,7 @@ def _asked(codec: Codec[Any]) -> AskedOutput:
 
 
 def ask(provider: TakesOutputs, body: dict[str, Any], asked: AskedOutput, offered: Offered) -> None:
-    """Say in the body of a request what the answer has to be, where a tool doesn't.
+    """Ask for the type of the answer in the body of a request, unless a tool asks for it.
 
     Args:
         provider: gets the request.
@@ -110,10 +113,19 @@ def ask(provider: TakesOutputs, body: dict[str, Any], asked: AskedOutput, offere
     provider.wire.ask_output(body, definition, strict=is_strict)  # type: ignore[arg-type]  # of `_Definitions`
 
 
-def with_final_tool(provider: TakesOutputs, offered: Offered, asked: AskedOutput) -> Offered:
+def with_final_tool(
+    provider: TakesOutputs, offered: Offered, asked: AskedOutput, *, thinks: bool = False
+) -> Offered:
     """Return what is offered with a tool that takes the answer, where the provider has no other way.
 
-    The model then has to call some tool. While one of the others is required, none takes the answer.
+    The model then has to call some tool, if a request may require that. While one of the others is required,
+    none takes the answer.
+
+    Args:
+        provider: gets the request.
+        offered: the tools.
+        asked: what the answer has to be.
+        thinks: whether the request lets the model think.
 
     Raises:
         ValueError: another tool has its name.
@@ -125,6 +137,8 @@ def with_final_tool(provider: TakesOutputs, offered: Offered, asked: AskedOutput
         raise ValueError(message)
     may_call = offered.tools and offered.choice.mode == "auto"
     choice = Wanted("required") if may_call else Wanted("named", FINAL)
+    if not may_require(provider, thinks=thinks):
+        choice = Wanted("auto")
     return offered.replace(tools=(*offered.tools, asked.tool), choice=choice)
 
 
@@ -156,7 +170,7 @@ _DEFINITIONS = _Definitions()
 
 
 class Output(Value):
-    """What came of an answer with a type.
+    """An answer with a type, as it came.
 
     Attributes:
         codec: of the answer.
@@ -281,10 +295,53 @@ def _in_text(asked: AskedOutput, text: str) -> Output:
 
 
 def _said(provider: TakesOutputs, text: str, asked: AskedOutput) -> Output:
-    alone = _alone(asked, strict=False if provider.dialect is None else "auto")
-    strict = provider.with_null_for_left_out(alone).get(FINAL)
-    nulls_of = None if strict is None else strict.codec
+    nulls_of = asked.tool.codec if _nullable(provider, asked) else None
     return Output(asked.codec, asked.is_wrapped, text, own_keys(provider, [asked.tool]), nulls_of)
+
+
+def _nullable(provider: TakesOutputs, asked: AskedOutput) -> Collection[str]:
+    """Return the name of the answer, if the model has to send null where it leaves something out of it."""
+    alone = _alone(asked, strict=False if provider.dialect is None else "auto")
+    return provider.with_null_for_left_out(alone)
+
+
+class _Items:
+    """The items of a list that arrives as an answer.
+
+    Args:
+        asked: what the request asked for.
+        is_nullable: whether the model sends null where it leaves something out.
+
+    Attributes:
+        fitting: those that have ended and fit.
+    """
+
+    __slots__ = ("_fed", "_graph", "_is_nullable", "_text", "_waiting", "fitting")
+
+    def __init__(self, asked: AskedOutput, *, is_nullable: bool) -> None:
+        root = asked.codec.graph.resolve_root()
+        self._graph = asked.codec.graph.replace(root=root.items) if isinstance(root, ArrayNode) else None
+        self._is_nullable = is_nullable
+        self._text = GrowingJson("{[")
+        self._fed = 0
+        self._waiting: list[str] = []
+        self.fitting: list[Any] = []
+
+    def take(self, text: StreamedCall) -> None:
+        """Take what is new in the text of the answer."""
+        if self._graph is None:
+            return
+        self._fed, new = text.since(self._fed)
+        # An exception of your own code passes through here: the next reading goes on with the next item.
+        self._waiting += [found for _, found in self._text.read(new)]
+        while self._waiting:
+            value, problems = read_json_text(self._waiting.pop(0))
+            if problems.found:
+                continue
+            value = without_nulls(self._graph, value) if self._is_nullable else value
+            item, problems = interpret(self._graph, value, MAX_DEPTH)
+            if not problems.found:
+                self.fitting.append(item)
 
 
 class PartialOutput:
@@ -298,7 +355,10 @@ class PartialOutput:
         by_tool: whether a tool takes the answer.
     """
 
-    __slots__ = ("_asked", "_calls", "_fed", "_keys", "_looked", "_said", "_takes_calls", "_text")
+    __slots__ = (
+        *("_asked", "_calls", "_keys", "_nullable", "_takes_calls"),
+        *("_fed", "_items", "_items_of", "_looked", "_said", "_text"),
+    )
 
     def __init__(
         self, provider: TakesOutputs, calls: StreamedCalls, asked: AskedOutput, own: Offered, *, by_tool: bool
@@ -307,6 +367,8 @@ class PartialOutput:
         self._asked = asked
         self._takes_calls = takes_calls(own)
         self._keys = {} if by_tool else own_keys(provider, [asked.tool])
+        self._nullable = () if by_tool else _nullable(provider, asked)
+        self._items_of: StreamedCall | None = None
         self._begin(None)
 
     def _begin(self, said: GrowingText | None) -> None:
@@ -327,7 +389,7 @@ class PartialOutput:
         """What is known so far; None if nothing has come."""
         mine = next((call for call in self._calls.all() if call.name == FINAL), None)
         if self._takes_calls and mine is not None:
-            return mine.partial
+            return self._with_items(mine, mine.partial, is_nullable=FINAL in self._calls.nullable)
         said = self._calls.said
         if said is not self._said:  # the provider may begin its answer again
             self._begin(said)
@@ -337,12 +399,23 @@ class PartialOutput:
             self._looked = len(text)
             if start is None:
                 return None
-            known = StreamedCalls({}, {FINAL: self._asked.tool.codec}, self._keys)
+            known = StreamedCalls({}, {FINAL: self._asked.tool.codec}, self._keys, self._nullable)
             self._text = known.begin(None, FINAL, "")
-            self._fed = said.since(0)[0]
-            return _grown(self._text, text[start:])
-        self._fed, new = said.since(self._fed)
-        return _grown(self._text, new)
+            self._fed, new = said.since(0)[0], text[start:]
+        else:
+            self._fed, new = said.since(self._fed)
+        return self._with_items(self._text, _grown(self._text, new), is_nullable=bool(self._nullable))
+
+    def _with_items(self, text: StreamedCall, found: Partial | None, *, is_nullable: bool) -> Partial | None:
+        """Return what is known of an answer; of a list that hasn't ended, these are its items so far."""
+        if not self._asked.is_wrapped or found is None:
+            return found
+        if text is not self._items_of:
+            self._items, self._items_of = _Items(self._asked, is_nullable=is_nullable), text
+        self._items.take(text)
+        is_list = found.receiving == _VALUE and not found.findings and _LIST.match(text.arguments)
+        items = self._items.fitting if is_list else []
+        return found.replace(fields={_VALUE: [*items]}) if items else found
 
 
 def _grown(text: StreamedCall, new: str) -> Partial | None:
@@ -354,6 +427,9 @@ def _grown(text: StreamedCall, new: str) -> Partial | None:
         text.grow(piece)
     return text.partial
 
+
+_LIST = re.compile(rf'\s*\{{\s*"{_VALUE}"\s*:\s*\[')
+"""How the answer begins if it is a list."""
 
 _AFTER_AN_OBJECT = re.compile(r"(?<=\})(?=\s*[^\s,\]}])")
 """Where the JSON may have ended before other text."""

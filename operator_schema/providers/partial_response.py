@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..json_values import copy_json, is_array, is_finite, is_object, to_json_text
-from .answer import read_json
+from ..json_values import copy_json, is_array, is_object, to_json_text
+from .answer import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -94,7 +94,7 @@ class GrowingObject(_Growing):
         return part
 
     def held(self, key: str, kind: type[_Part]) -> _Part:
-        """Return the part under a key; where there is none of this kind, it begins with what is there."""
+        """Return the growing part under a key; make it of the value there, if it isn't of this kind."""
         found = self._growing.get(key)
         return found if isinstance(found, kind) else self.hold(key, kind(self.content.get(key)))
 
@@ -108,6 +108,11 @@ class GrowingObject(_Growing):
     def holds(self, *keys: str) -> bool:
         """Return whether a part grows under one of these keys."""
         return not self._growing.keys().isdisjoint(keys)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has come of it."""
+        return not (self.content or self._growing)
 
     def append(self, key: str, text: Any) -> None:
         """Let a text grow.
@@ -142,16 +147,21 @@ class GrowingObject(_Growing):
                 self.content[key] = value
 
     def put(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
-        """Update the object with later values; a null is ignored, and so is what empties a known value.
+        """Update the object with later values; ignore null, and values that would empty a known one.
 
         Args:
             more: of the object.
             but: keys that are left out.
         """
+        content = self.content
         for key, value in more.items():
-            if key in but or value is None or (self.content.get(key) and says_nothing(key, value)):
+            if key in but or value is None:
                 continue
-            self.content[key] = copy_json(value)
+            known = content.get(key)
+            # Each chunk repeats most of what it says of the whole.
+            is_repeated = value.__class__ is str and value == known
+            if not (is_repeated or (known and says_nothing(key, value))):
+                content[key] = copy_json(value)
 
     def whole(self) -> dict[str, Any]:
         """Return the object as it is so far."""
@@ -317,7 +327,7 @@ class GrowingInput(_Growing):
         text = joined(self._pieces)
         if not text:
             return copy_json(self._first)
-        return _value_of(text) if self._as_value else text
+        return value_of(text) if self._as_value else text
 
 
 class CustomInput(GrowingInput):
@@ -353,17 +363,6 @@ def _checked_text(text: Any) -> str:
         return text
     message = "expected text"
     raise TypeError(message)
-
-
-def _value_of(text: str) -> Any:
-    """Return the arguments of a call as the JSON value that the unstreamed response has.
-
-    Returns:
-        An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end
-        or has a number like NaN, or has a key twice: decoding says so.
-    """
-    value: Any = read_json(text, text) if text.strip() else {}
-    return value if is_finite(value) else text
 
 
 _SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"})
@@ -427,10 +426,11 @@ class GrowingText:
         if self._pieces and part != self._part:
             text = self._between + text
         self._part = part
-        # A character beyond U+FFFF may have its two surrogates in two pieces.
-        text = joined([self._half, text])
-        self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-        text = text.removesuffix(self._half)
+        if self._half or not text.isascii():
+            # A character beyond U+FFFF may have its two surrogates in two pieces.
+            text = joined([self._half, text])
+            self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+            text = text.removesuffix(self._half)
         self._length += len(text)
         self._pieces.append(text)
         self.new.append(text)
@@ -489,7 +489,7 @@ class HeldText(GrowingText):
         self._length_held = self._next_look = 0
 
     def add(self, text: Any, part: Any = None) -> None:
-        """Take the next piece; what can't be a call any more is shown."""
+        """Take the next piece, and show the text once it can't be a call any more."""
         if not self.is_held:
             super().add(text, part)
             return
@@ -516,7 +516,7 @@ class HeldText(GrowingText):
                 self._show(text)
 
     def _show(self, text: str) -> None:
-        """Show what is no call; it may be a thought whose start the template of the model wrote."""
+        """Show a text that isn't a call; the model's template may have written the start of a thought."""
         if self._has_thought:
             self.release()
             return
@@ -524,7 +524,7 @@ class HeldText(GrowingText):
         self._look(text)
 
     def _show_thought(self, text: str, end: str) -> str:
-        """Show a thought, but for what may be the beginning of its end, and return what follows on it."""
+        """Show a thought, and return the text after it; hold back a possible beginning of its end mark."""
         before, found, after = text.partition(end)
         self._has_thought = bool(found)
         self._thought_end = "" if found else end
@@ -603,6 +603,10 @@ class StreamedCall:
         held = "" if self._keys is None else self._keys.held
         return f"{self._text.text}{held}" if held else self._text.text
 
+    def since(self, number: int) -> tuple[int, str]:
+        """Return how many pieces of the arguments have come, and the text of those after a number of them."""
+        return self._text.since(number)
+
     @property
     def partial(self) -> Partial | None:
         """The typed arguments so far; None if the tool isn't known.
@@ -613,12 +617,19 @@ class StreamedCall:
         name = self.name
         if self._stream is None or self._stream[0] != name:
             codec = self._known.codecs.get(name)
-            self._stream, self._fed = (name, None if codec is None else codec.stream()), 0
+            self._stream, self._fed = (name, None if codec is None else self._stream_of(codec, name)), 0
         stream = self._stream[1]
         if stream is None:
             return None
         self._fed, new = self._text.since(self._fed)
         return stream.feed(new) if new else stream.partial
+
+    def _stream_of(self, codec: Codec[Any], name: str) -> ArgumentStream[Any]:
+        if name not in self._known.nullable:
+            return codec.stream()
+        from .property_names import without_nulls  # only some strict modes send such nulls
+
+        return codec.stream(clean=without_nulls)
 
     @property
     def wire_name(self) -> str:
@@ -652,23 +663,29 @@ class StreamedCalls:
         own_names: name of a tool on the wire to its own.
         codecs: of the arguments of tools, by their own names.
         own_keys: name of a property on the wire to its own, where these differ.
+        nullable: own names of the tools for which the model sends null where it leaves something out.
         grown: the calls that grew since this was last emptied.
         held: the same as `said` where it may turn out to be calls; otherwise None.
         said: what the model says beside the calls, as `Answer.text` has it.
     """
 
-    __slots__ = ("own_names", "codecs", "own_keys", "grown", "held", "said", "_calls", "_thoughts")
+    __slots__ = (
+        *("own_names", "codecs", "own_keys", "nullable"),
+        *("grown", "held", "said", "_calls", "_thoughts"),
+    )
 
     def __init__(
         self,
         own_names: Mapping[str, str],
         codecs: Mapping[str, Codec[Any]],
         own_keys: Mapping[str, str],
+        nullable: Collection[str],
         held: HeldText | None = None,
     ) -> None:
         self.own_names = own_names
         self.codecs = codecs
         self.own_keys = own_keys
+        self.nullable = nullable
         self.grown: dict[StreamedCall, None] = {}
         self.held = held
         self.said = GrowingText(between="\n") if held is None else held
@@ -703,10 +720,10 @@ class StreamedCalls:
 
     def of_another_answer(self) -> StreamedCalls:
         """Return a receiver for the calls of another answer of the same response."""
-        return StreamedCalls(self.own_names, self.codecs, self.own_keys)
+        return StreamedCalls(self.own_names, self.codecs, self.own_keys, self.nullable)
 
     def adopt(self, others: StreamedCalls) -> None:
-        """Take over the calls of what seemed to be another answer."""
+        """Take over the calls of another choice that turned out to be the same answer."""
         self._calls += others._calls
         self.grown.update(others.grown)
         others._calls = []

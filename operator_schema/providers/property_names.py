@@ -198,7 +198,7 @@ _IN_STRING = re.compile(r'(?:[^"\\]+|\\.)*', re.DOTALL)
 
 
 def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Return where what fits a pattern ends; `at` where nothing does."""
+    """Return where a match of a pattern ends; `at` if nothing matches there."""
     found = pattern.match(text, at)
     return at if found is None else found.end()
 
@@ -271,7 +271,7 @@ class _Cleaner:
         return kept
 
     def _union(self, node: UnionNode, value: Any, depth: int) -> Any:
-        """Return what the member that takes a value makes of it.
+        """Return a value as cleaned by the member of the union that takes it.
 
         Where none does, that is the member which the value is most like: what is wrong with it then is
         what the model wrote, and not the null that the strict mode asked for.
@@ -289,7 +289,7 @@ class _Cleaner:
         return min(attempts, key=itemgetter(0, 1))[2]
 
     def _distinct(self, node: UnionNode, member: Node, found: Any, instance: object, depth: int) -> Any:
-        """Return what the union reads as this member, too.
+        """Return a value that the whole union reads as this member, too.
 
         Where only the keys that were left out distinguish it from another member, its defaults are
         written out.

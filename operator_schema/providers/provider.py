@@ -15,9 +15,9 @@ from .answer import (
     Answer,
     ResponseError,
     answer_without_nulls,
+    body_of,
     check_response_depth,
     container_in,
-    json_of,
     renamed,
     renamed_call,
     what_came,
@@ -28,6 +28,7 @@ from .call_ids import OUTPUT, UNNAMED, given_id
 from .partial_response import HeldText, StreamedCalls
 from .tool_forms import (
     Offered,
+    check_required,
     checked_strict,
     dialect_in,
     fits_of,
@@ -35,7 +36,7 @@ from .tool_forms import (
     sent_tools,
 )
 from .tool_names import Features, Rules
-from .wire_format import SEARCH, Wanted, form_of, text_in
+from .wire_format import Wanted, form_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from .tool_names import NameRule
     from .wire_format import Wire
 
+    Changed: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
     Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
     Tools: TypeAlias = (
         "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"
@@ -142,6 +144,9 @@ class Provider(Value):
                 `ToolSearch` that is offered.
                 `namespaces`: a list of `Namespace`s that group tools.
                 `late`: names or tools whose results may come after the next request; see `Answer.late_calls`.
+                `thinking`: True if your part of the body lets the model think. Some providers then refuse a
+                choice that requires a call: it is refused here, and a tool that takes the output isn't
+                required.
 
         Returns:
             A fresh dict, to be merged into the body; without tools, and without a history, it is empty.
@@ -155,11 +160,18 @@ class Provider(Value):
                 take an option, or deferred tools; or two options exclude each other.
         """
         own = offered_now(offer)
-        asked, offered = self._asked(output, own)
-        if options or offered.deferred:
+        given: dict[str, Any] = {**options}
+        thinks = False
+        if "thinking" in given:
+            from .request_options import takes_thinking
+
+            thinks = takes_thinking(given)
+        if own.choice.mode in {"required", "named"}:
+            check_required(self, thinks=thinks)
+        asked, offered = self._asked(output, own, thinks=thinks)
+        if given or offered.deferred:
             from .request_options import tools_with
 
-            given: dict[str, Any] = {**options}
             if given.get("listed") is not None:
                 listed = offered_now(given["listed"])
                 given["listed"] = listed.replace(tools=(*listed.tools, *offered.tools[len(own.tools) :]))
@@ -172,25 +184,34 @@ class Provider(Value):
 
             ask(self, body, asked, own)
         if history is not None:
-            items = _checked_history(history)
-            container = self._container_of(items) if self.wire.CONTAINER else None
-            if container is not None:
-                body[self.wire.CONTAINER] = container
-                items = items[:-1] if self.wire.REPEATS else items
-            body[self.wire.HISTORY] = [
-                message for item in items for message in self._messages_of(item, offered)
-            ]
-            self.wire.complete(body)
+            self._add_history(body, _checked_history(history), offered)
         return body
 
-    def _asked(self, output: Any, offered: Offered) -> tuple[AskedOutput | None, Offered]:
-        """Return what `output=` asks for, and what is offered then: maybe with a tool that takes it."""
+    def _add_history(self, body: dict[str, Any], items: list[Any], offered: Offered) -> None:
+        """Put the messages of a history into the body of a request, and what they ask for."""
+        container = self._container_of(items) if self.wire.CONTAINER else None
+        if container is not None:
+            body[self.wire.CONTAINER] = container
+            items = items[:-1] if self.wire.REPEATS else items
+        body[self.wire.HISTORY] = self._messages_of(items, offered)
+        self.wire.complete(body)
+
+    def _asked(
+        self, output: Any, offered: Offered, *, thinks: bool = False
+    ) -> tuple[AskedOutput | None, Offered]:
+        """Return what `output=` asks for, and what is offered then: maybe with a tool that takes it.
+
+        Args:
+            output: as for `request`.
+            offered: the tools.
+            thinks: whether the request lets the model think.
+        """
         if output is None:
             return None, offered
         from .output import asked_for, with_final_tool
 
         asked = asked_for(output)
-        return asked, with_final_tool(self, offered, asked)
+        return asked, with_final_tool(self, offered, asked, thinks=thinks)
 
     def _tools(self, offered: Offered) -> dict[str, Any]:
         sent, is_strict = sent_tools(self, offered)
@@ -201,7 +222,7 @@ class Provider(Value):
         return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
 
     def _container_of(self, items: Sequence[Any]) -> str | None:
-        """Return what the last answer or turn has for the next request to name; None without it.
+        """Return the sandbox or token of the last answer or turn, which the request has to name; or None.
 
         A token is only for an answer with which the history ends.
         """
@@ -215,11 +236,16 @@ class Provider(Value):
                 return None
         return None
 
-    def _messages_of(self, item: Any, offered: Offered) -> list[Any]:
-        """Return the messages of one item of a history, as they can be sent."""
-        if isinstance(item, rounds.Turn):
-            return self._turn(item, offered)
-        return _sendable(self._messages_said(item, offered))
+    def _messages_of(self, items: Iterable[Any], offered: Offered) -> list[Any]:
+        """Return the messages of a history, as they can be sent; those of turns are the caller's own."""
+        turn_class, changed = rounds.Turn, _changed(self._renames(offered))
+        found: list[Any] = []
+        for item in items:
+            if isinstance(item, turn_class):
+                found += self._turn(item, offered, changed)
+            else:
+                found += _sendable(self._messages_said(item, offered))
+        return found
 
     def _messages_said(self, item: Any, offered: Offered) -> list[Any]:
         if isinstance(item, str):
@@ -231,7 +257,8 @@ class Provider(Value):
             unfit = item.unfit_outputs
             if unfit and not item.calls:
                 calls, results = tuple([call for _, call, _ in unfit]), tuple([one for _, _, one in unfit])
-                return self._turn(rounds.Turn("", calls, results, item.assistant, item.provider), offered)
+                turn = rounds.Turn("", calls, results, item.assistant, item.provider)
+                return self._turn(turn, offered, _changed(self._renames(offered)))
             return self._said(item.message, item.calls, offered, item.provider)
         message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
         is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
@@ -381,20 +408,20 @@ class Provider(Value):
 
     def _read(self, response: Any) -> list[Answer]:
         """Read a response, with the names that are on the wire."""
-        body = json_of(response)
+        body, is_finite = body_of(response)
         if body is None:
             message = f"a response must be a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
-            if not isinstance(response, (str, bytes, bytearray)):
-                check_response_depth(body)  # of a text, it is checked already
-            return [self._settled(answer) for answer in self.wire.answers(body)]
+            if not is_finite:
+                check_response_depth(body)
+            return [self._settled(answer, is_finite=is_finite) for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
 
-    def _settled(self, answer: Answer) -> Answer:
-        found = answer.checked().settled(self.name)
-        if not any(call.is_cut_off for call in found.calls):
+    def _settled(self, answer: Answer, *, is_finite: bool) -> Answer:
+        found = answer.settled(self.name, is_finite_body=is_finite)
+        if not [call for call in found.calls if call.is_cut_off]:
             return found
         return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
 
@@ -408,9 +435,11 @@ class Provider(Value):
         return found
 
     def _nullable(self, offered: Offered) -> dict[str, Tool[..., Any]]:
+        if offered.strict is False and self.always is None:  # as most are
+            return {}
         strict = checked_strict(offered.strict)
         possible = (self.dialect, self.always) if strict == "auto" else (dialect_in(self, strict=strict),)
-        if all(dialect is None or dialect.required == "any" for dialect in possible):
+        if not [dialect for dialect in possible if dialect is not None and dialect.required != "any"]:
             return {}
         dialects = [dialect_in(self, strict=fit.strict) for fit in fits_of(self, offered.tools, strict)]
         return {
@@ -456,17 +485,7 @@ class Provider(Value):
         codecs = {tool.name: tool.codec for tool in offered.tools}
         if asked is not None:
             codecs.setdefault(asked.tool.name, asked.tool.codec)
-        own_names = {**self._own_names(offered)}
-        if offered.deferred and SEARCH not in codecs:
-            from .special_calls import own_search
-
-            own_names[SEARCH] = own_search(offered.tools) or SEARCH
-        held = None
-        if self.calls_in_text and (names := _callable(offered, own_names)):
-            from .text_calls import may_become_calls
-
-            held = HeldText(lambda text: may_become_calls(text, names))
-        calls = StreamedCalls(own_names, codecs, self._own_keys(offered), held)
+        calls = self._streamed_calls(offered, codecs)
         ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
 
         if asked is None:
@@ -482,6 +501,27 @@ class Provider(Value):
 
         partial = PartialOutput(self, calls, asked, own, by_tool=offered is not own)
         return Stream(self.name, self.wire.merger(calls), calls, read_outputs, partial)
+
+    def _streamed_calls(self, offered: Offered, codecs: Mapping[str, Codec[Any]]) -> StreamedCalls:
+        """Return the object that shows the calls of one stream.
+
+        Args:
+            offered: in the request.
+            codecs: of what the model may write, by the names of the tools.
+        """
+        own_names = {**self._own_names(offered)}
+        if offered.deferred:
+            from .special_calls import SEARCH, own_search
+
+            if SEARCH not in codecs:
+                own_names[SEARCH] = own_search(offered.tools) or SEARCH
+        held = None
+        if self.calls_in_text and (names := _callable(offered, own_names)):
+            from .text_calls import may_become_calls
+
+            held = HeldText(lambda text: may_become_calls(text, names))
+        nullable = self.with_null_for_left_out(offered)
+        return StreamedCalls(own_names, codecs, self._own_keys(offered), nullable, held)
 
     def results(
         self, results: Sequence[ToolResult], /, offer: Tools = (), calls: Sequence[RawCall] = ()
@@ -506,7 +546,7 @@ class Provider(Value):
         return _sendable([*found, *self._told(given)])
 
     def _told(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
-        """Return what is wrong with answers of a wrong type, which the model said as a text, as texts."""
+        """Return messages that tell the model why its text doesn't fit the type that was asked for."""
         wrong = [result.content for result in results if result.call_id.startswith(OUTPUT)]
         return [self.wire.text_message("user", text) for text in wrong]
 
@@ -546,17 +586,25 @@ class Provider(Value):
         if not isinstance(turn, rounds.Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
-        return self._turn(turn, offered_now(offer))
+        offered = offered_now(offer)
+        return self._turn(turn, offered, _changed(self._renames(offered)))
 
-    def _turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
-        """Return the messages of a turn, the caller's own; the turn keeps what it becomes for a provider."""
+    def _turn(self, turn: Turn, offered: Offered, changed: Changed | None) -> list[dict[str, Any]]:
+        """Return the messages of a turn, the caller's own; the turn keeps what it becomes for a provider.
+
+        Args:
+            turn: of a history.
+            offered: in the request.
+            changed: the names that `_changed` returns for it.
+        """
         if offered.deferred and self.features.loads_found:  # what was found depends on the request
             return _sendable(self._made_turn(turn, offered))
-        renames = self._renames(offered)
         kept = turn.kept(self.name)
-        if kept is None or not (_is_same(kept[0], self) and _renames_alike(kept[1], renames)):
+        if kept is None or not (
+            (kept[0] is self or kept[0] == self) and (kept[1] is changed or kept[1] == changed)
+        ):
             original = Original(_sendable(self._made_turn(turn, offered)))
-            kept = turn.keep(self.name, (self, renames, original))
+            kept = turn.keep(self.name, (self, changed, original))
         copied: list[dict[str, Any]] = kept[2].copy()
         return copied
 
@@ -635,7 +683,7 @@ class Provider(Value):
         return self._renames(offered)[2]
 
     def _renames(self, offered: Offered) -> Renames:
-        """Return names on the wire, own names, and own keys; what is offered keeps them."""
+        """Return names on the wire, own names, and own keys; the offer keeps them."""
         kept = offered.kept(self.name)
         if kept is None or not _is_same(kept[0], self):
             names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
@@ -661,9 +709,10 @@ def _id_of(one: RawCall | ToolResult) -> str:
     return one.id if isinstance(one, tools.RawCall) else one.call_id
 
 
-def _renames_alike(one: Renames, other: Renames) -> bool:
-    """Return whether the tools and properties that have other names on the wire are the same."""
-    return one is other or one[1:] == other[1:]
+def _changed(renames: Renames) -> Changed | None:
+    """Return the tools and properties that have other names on the wire; None if none has."""
+    _, own, keys = renames
+    return (own, keys) if own or keys else None
 
 
 def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
@@ -751,7 +800,7 @@ def _sendable(messages: list[Any]) -> list[Any]:
 
 
 def _key_of_response(given: Mapping[str, Any]) -> str | None:
-    """Return what shows that it is the response of a provider; None for anything else, such as a message."""
+    """Return the key that only a response has; None for anything else, such as a message."""
     key = next((key for key in KEYS_OF_ANSWERS if key in given), None)
     return None if key == "output" and "type" in given else key  # the result of a call has it, too
 

@@ -10,10 +10,11 @@ from ..findings import Finding, about_type
 from ..json_values import copy_json, to_json_text
 from ..message_text import as_written, listed, nearest, nearest_names, quote, received
 from ..tools import Tool
+from .openai_shared import SEARCH
 from .partial_response import text_key
 from .special_calls import Grammar, Namespace, found_by, names_found, own_search
 from .tool_forms import STYLE, sent_tools, wire_keys
-from .wire_format import SEARCH, Wanted
+from .wire_format import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from .tool_forms import Offered, TakesTools
     from .tool_names import HostedTool
 
-__all__ = ["OPTIONS", "load_found", "tools_with"]
+__all__ = ["OPTIONS", "load_found", "takes_thinking", "tools_with"]
 
 _SUGGESTED = 3
 
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         search: str | None
         namespaces: Collection[Namespace] | None
         late: NamesOrTools | None
+        thinking: bool | None
 
 
 _LACKS: dict[str, tuple[str, str, str]] = {
@@ -81,8 +83,18 @@ _LACKS: dict[str, tuple[str, str, str]] = {
 }
 """Option to the feature that it needs, the feature in words, and the remedy where there is none."""
 
-OPTIONS = tuple([option for option in _LACKS if option != "deferred"])
+OPTIONS = (*[option for option in _LACKS if option != "deferred"], "thinking")
 """The names of the options."""
+
+
+def takes_thinking(options: dict[str, Any]) -> bool:
+    """Take `thinking` out of the options: whether the rest of the body lets the model think.
+
+    Raises:
+        TypeError: it isn't a bool.
+    """
+    _check_kind("thinking", options.get("thinking"))
+    return bool(options.pop("thinking", None))
 
 
 def tools_with(
@@ -186,7 +198,7 @@ def _is_off(option: str, value: Any) -> bool:
     return value is None if option in {"listed", "parallel"} else not value
 
 
-_SWITCHES = frozenset({"parallel", "examples", "cache"})
+_SWITCHES = frozenset({"parallel", "examples", "cache", "thinking"})
 _TIMES = ("5m", "1h")
 
 
@@ -561,7 +573,7 @@ class _ToolEntries:
             raise ValueError(message)
 
     def _narrow(self, body: dict[str, Any], offered: Offered, *, is_strict: bool) -> None:
-        """Allow what is offered, of what is listed.
+        """Allow only the offered tools among the listed ones.
 
         Raises:
             ValueError: the provider can't narrow such a choice.

@@ -13,6 +13,7 @@ from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
 from .call_ids import CUSTOM, SEARCHED, given_id
+from .openai_shared import OPENAI_STRICT, SEARCH, custom_call, custom_input, data_url, is_custom, is_search
 from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
 from .provider import Provider
 from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
@@ -22,20 +23,13 @@ from .wire_format import (
     ITEMS,
     LENGTHS,
     NUMBERS,
-    OPENAI_STRICT,
     PDF,
-    SEARCH,
     Merger,
     Wire,
     arguments_object,
     arguments_text,
-    custom_call,
-    custom_input,
-    data_url,
     described,
     file_name,
-    is_custom,
-    is_search,
     object_of,
     parts_of,
     program_of,
@@ -151,18 +145,9 @@ class ResponsesWire(Wire):
         """Return the only answer.
 
         Raises:
-            ValueError: the response failed.
+            ValueError: the response failed, or isn't finished.
         """
-        if response.get("status") == "failed":
-            message = "the response failed"
-            raise ValueError(message)
-        items = [object_of(item) for item in response["output"]]
-        if response.get("status") in _UNFINISHED and (response.get("background") or not items):
-            message = (
-                f"it isn't finished: its status is {response['status']!r}, as that of a response in the "
-                "background: retrieve it by its id until it is"
-            )
-            raise ValueError(message)
+        items = _finished_items(response)
         found = tuple([_call(item) for item in items if self.is_call(item)])
         parts = [part for item in items if item.get("type") == "message" for part in _parts(item)]
         text = "".join([part["text"] for part in parts if part.get("type") in _TEXT_PARTS])
@@ -234,7 +219,7 @@ class ResponsesWire(Wire):
         return {**found, "arguments": arguments_text(call)}
 
     def with_whole_calls(self, messages: list[Any], calls: Sequence[RawCall]) -> list[Any]:
-        """Return the items, of which a call that was cut off is whole: the API takes none in progress."""
+        """Return the items with each cut-off call made whole: the API takes no call in progress."""
         sent = [item for item in messages if self.is_call(item)]
         for found, call in zip(sent, calls, strict=True):
             if call.is_cut_off and found["type"] == "function_call":
@@ -274,6 +259,25 @@ _WAITING = frozenset(
     }
 )
 """Types of items that your program has to answer, and that aren't calls of tools."""
+
+
+def _finished_items(response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """List the items of a response.
+
+    Raises:
+        ValueError: it failed, or isn't finished.
+    """
+    if response.get("status") == "failed":
+        message = "the response failed"
+        raise ValueError(message)
+    items = [object_of(item) for item in response["output"]]
+    if response.get("status") in _UNFINISHED and (response.get("background") or not items):
+        message = (
+            f"it isn't finished: its status is {response['status']!r}, as that of a response in the "
+            "background: retrieve it by its id until it is"
+        )
+        raise ValueError(message)
+    return items
 
 
 _UNFINISHED = frozenset({"queued", "in_progress"})

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..immutable import Value
 from ..message_text import as_written, checked_text, received, writable_text
+from .openai_shared import SEARCH, custom_input, is_custom, is_search
 from .partial_response import text_key
-from .wire_format import custom_input, is_custom, is_search
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .tool_forms import Offered
 
-__all__ = ["Grammar", "Namespace", "found_by", "names_found", "own_search", "with_own_forms"]
+__all__ = ["SEARCH", "Grammar", "Namespace", "found_by", "names_found", "own_search", "with_own_forms"]
 
 
 class Grammar(Value):

@@ -109,13 +109,18 @@ class EventText:
         if self._after_cr:
             text = text.removeprefix("\n")
         self._after_cr = text.endswith("\r")
-        *ended, rest = _LINE_END.split(text)
+        *ended, rest = _LINE_END.split(text) if "\r" in text else text.split("\n")
         for end in ended:
-            self._add(end)
-            line = "".join(self._line)
-            self._line, self._line_length = [], 0
-            yield from self._read(line)
-        self._add(rest)
+            line = end
+            if self._line:
+                self._add(end)
+                line = "".join(self._line)
+                self._line, self._line_length = [], 0
+            _check_length(len(line))
+            if (event := self._read(line)) is not None:
+                yield event
+        if rest:
+            self._add(rest)
 
     @property
     def unknown(self) -> str:
@@ -133,7 +138,8 @@ class EventText:
             message = f"its lines have no line breaks: add a line feed to each line, {excerpt(rest, 100)}"
             raise ValueError(message)
         for line in (rest, ""):
-            yield from self._read(line)
+            if (event := self._read(line)) is not None:
+                yield event
         self._line, self._line_length = [], 0
 
     def _add(self, text: str) -> None:
@@ -141,27 +147,28 @@ class EventText:
         _check_length(self._line_length)
         self._line.append(text)
 
-    def _read(self, line: str) -> Iterator[tuple[str, str]]:
+    def _read(self, line: str) -> tuple[str, str] | None:
+        """Take a line, and return the event that it completes; None if it completes none."""
         if not line:
-            if self._data:
-                yield self._kind, "\n".join(self._data)
+            event = (self._kind, "\n".join(self._data)) if self._data else None
             self._data, self._data_length, self._kind = [], 0, ""
-        elif line.startswith(_NO_FIELD):
-            yield "", line
-        else:
-            field, _, value = line.partition(":")
-            value = value.removeprefix(" ")
-            if field == "data":
-                self._data_length += len(value) + 1
-                _check_length(self._data_length)
-                self._data.append(value)
-            elif field == "event":
-                self._kind = value
-            elif field == "error":  # what older servers of llama.cpp write
-                yield "error", value
-            # The end of the text may have cut off the name of a field; a comment has none.
-            elif not self._unknown and not any(known.startswith(field) for known in _FIELDS):
-                self._unknown = line
+            return event
+        if line.startswith(_NO_FIELD):
+            return "", line
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            self._data_length += len(value) + 1
+            _check_length(self._data_length)
+            self._data.append(value)
+        elif field == "event":
+            self._kind = value
+        elif field == "error":  # what older servers of llama.cpp write
+            return "error", value
+        # The end of the text may have cut off the name of a field; a comment has none.
+        elif not self._unknown and not any(known.startswith(field) for known in _FIELDS):
+            self._unknown = line
+        return None
 
 
 def _has_more(text: str) -> bool:
@@ -311,7 +318,8 @@ class EventMessages:
         return "error", f"{said}: {payload or headers.get(':error-message', '')}"
 
 
-_END = "[DONE]"
+_NO_DATA = frozenset({"", "[DONE]"})
+"""Data of events that say nothing of the answer: nothing, and the mark of the end."""
 
 
 class Delta(Value):
@@ -376,7 +384,8 @@ class Stream(Generic[T]):
     def partial_output(self) -> Partial | None:
         """The typed answer so far, where `output=` asked for a type; None before any of it has come.
 
-        An answer of a type without fields, such as a list, is its field `value`.
+        An answer of a type without fields is its field `value`. While a list arrives, that is the list of the
+        items that have ended and fit.
 
         Raises:
             Exception: that code of your own raises for a value, other than ValueError and TypeError.
@@ -522,7 +531,7 @@ class Stream(Generic[T]):
             raise ResponseError(self._provider, f"the stream can't be read: {error}") from None
 
     def _take_data(self, kind: str, data: str) -> None:
-        if kind in _SIGNS_OF_LIFE or not data.strip() or data.strip() == _END:
+        if kind in _SIGNS_OF_LIFE or data.strip() in _NO_DATA:
             return
         event = parsed(data)
         if kind == "error" and not is_object(event):
@@ -618,7 +627,7 @@ _WHOLE = (
 
 
 def _is_item(piece: object) -> bool:
-    """Return whether a piece is what iterating over the object of an SDK gives: a name and its value."""
+    """Return whether a piece is a pair of a name and a value, as iterating over an SDK's object gives."""
     item: Any = piece
     is_pair = type(piece) is tuple and len(item) == 2  # noqa: PLR2004  # as said
     return is_pair and type(item[0]) is str
@@ -640,13 +649,13 @@ def _error_in(event: Mapping[str, Any]) -> Any:
 
     A call that the provider refused isn't an error: the model can correct it.
     """
-    if failed_calls(event):
+    if "error" in event and failed_calls(event):
         return None
     kind = event.get("type")
     # Such as a steer that was refused: the response goes on.
     is_inside = isinstance(kind, str) and kind.startswith("response.") and kind not in _ERRORS
     for holder in (None if is_inside else event, event.get("response"), event.get("delta")):
-        found: Any = holder.get("error") if is_object(holder) else None
+        found: Any = holder.get("error") if holder and is_object(holder) else None
         if found is not None:
             return message_of(found)
     if kind == "error":

@@ -36,12 +36,14 @@ __all__ = [
     "ToolForm",
     "called",
     "check",
+    "check_required",
     "check_size",
     "checked_strict",
     "dialect_in",
     "fits_of",
     "forms_of",
     "made_forms",
+    "may_require",
     "not_deferred",
     "own_keys",
     "plain_schema",
@@ -511,6 +513,36 @@ def checked_strict(strict: Any, provider: TakesTools | None = None) -> Strict:
         message = f"no strict mode of {provider.name} is known: leave strict out"
         raise ValueError(message)
     return strict
+
+
+def may_require(provider: TakesTools, *, thinks: bool) -> bool:
+    """Return whether a request may require a call.
+
+    Args:
+        provider: gets the request.
+        thinks: whether the request lets the model think.
+    """
+    features = provider.features
+    return features.required and (features.required_while_thinking or not thinks)
+
+
+def check_required(provider: TakesTools, *, thinks: bool) -> None:
+    """Check that the provider takes a choice that requires a call.
+
+    Raises:
+        ValueError: it takes none, or none while the model thinks.
+    """
+    if may_require(provider, thinks=thinks):
+        return
+    remedy = "offer without required=, and ask for the call in the prompt"
+    if not provider.features.required:
+        message = f"{provider.name} has no choice that requires a call: {remedy}"
+    else:
+        message = (
+            f"{provider.name} refuses a choice that requires a call while the model thinks: "
+            f"{remedy}, or switch thinking off"
+        )
+    raise ValueError(message)
 
 
 def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:

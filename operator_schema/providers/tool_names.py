@@ -186,6 +186,9 @@ class Features(Value):
         outputs: whether a request may say which JSON Schema the model's answer has to fit. Without it, and
             where tools exclude it, a tool that has to be called takes the answer.
         outputs_beside_tools: whether it may say so beside tools.
+        required: whether a request may require a call. Without it, a tool that takes the answer is offered,
+            and the model decides whether it calls it.
+        required_while_thinking: whether it may do so while the model thinks: with `thinking=True`.
         late: whether the result of a call may come after the next request.
     """
 
@@ -202,4 +205,6 @@ class Features(Value):
     custom: bool = False
     outputs: bool = True
     outputs_beside_tools: bool = False
+    required: bool = True
+    required_while_thinking: bool = True
     late: bool = False

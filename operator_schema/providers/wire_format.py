@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from itertools import groupby
 from os import urandom
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
-from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Usage, parsed_arguments
-from .call_ids import CUSTOM, SEARCHED, UNNAMED
+from .call_ids import UNNAMED
 from .partial_response import GrowingObject
-from .tool_names import IdRule, NameRule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,36 +21,29 @@ if TYPE_CHECKING:
     from .partial_response import StreamedCalls
 
 __all__ = [
-    "ANTHROPIC_RULES",
-    "ANTHROPIC_STRICT",
     "BOUNDS",
     "COMMON_FORMATS",
+    "DATED_FORMATS",
     "DATES",
     "IMAGES",
     "ITEMS",
     "LENGTHS",
     "NUMBERS",
-    "OPENAI_STRICT",
     "PDF",
-    "SEARCH",
     "BlockWire",
     "ChoicesMerger",
     "Merger",
+    "MessageMerger",
     "Wanted",
     "Wire",
     "arguments_object",
     "arguments_text",
     "as_written",
-    "custom_call",
-    "custom_input",
-    "data_url",
     "described",
     "described_schema",
     "failed_calls",
     "file_name",
     "form_of",
-    "is_custom",
-    "is_search",
     "object_of",
     "parts_of",
     "program_of",
@@ -60,17 +51,12 @@ __all__ = [
     "text_or_none",
     "unnamed_call",
     "usage_of",
-    "with_input_object",
 ]
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Media types of the images that OpenAI and Anthropic take."""
 
 PDF = "application/pdf"
-
-
-SEARCH = "tool_search"
-"""The name of a search that OpenAI leaves to your program, where no `ToolSearch` is offered."""
 
 
 class Wanted(Value):
@@ -250,7 +236,7 @@ class Wire(Value):
         return [*said, *[self.call(call) for call in calls]]
 
     def with_stand_ins(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return messages that another provider's model said, with what this provider's models want in them.
+        """Return messages of another provider's model, with the additions that this provider wants.
 
         Args:
             messages: as `calls_message` returns them.
@@ -321,7 +307,7 @@ class BlockWire(Wire):
             body[self.HISTORY] = [one for _, messages in groups for one in self._in_one([*messages])]
 
     def _in_one(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return one message with the blocks of several; what has another form stays as it is."""
+        """Return one message with the blocks of several; leave messages of another form alone."""
         several = [message.get(self.BLOCKS) for message in messages]
         if len(messages) == 1 or not all(is_array(blocks) for blocks in several):
             return messages
@@ -360,7 +346,7 @@ class BlockWire(Wire):
 
 
 class Merger:
-    """What merges the events of one stream into a response, which `answers` of its wire form reads.
+    """Merges the events of one stream into a response, which `answers` of its wire form reads.
 
     Args:
         calls: to which it adds the calls of the first answer while they come.
@@ -401,6 +387,19 @@ class Merger:
     def response(self) -> dict[str, Any] | None:
         """Return the response as it is so far; None if nothing has come."""
         return self._response.whole() if self.has_begun else None
+
+
+class MessageMerger(Merger):
+    """A merger of events, each of which has more of the only message."""
+
+    def __init__(self, calls: StreamedCalls) -> None:
+        super().__init__(calls)
+        self._message = self._response.hold("message", GrowingObject())
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any of the message has come."""
+        return self._has_ended or not self._message.is_empty
 
 
 class GrowingChoice(Protocol):
@@ -543,32 +542,6 @@ def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
     return RawCall(f"{start}{urandom(12).hex()}", name, arguments)
 
 
-def custom_call(call_id: str, name: str, text: Any) -> RawCall:
-    """Return a call of a custom tool, whose input is text: it becomes the parameter `input`.
-
-    Where the tool is known, `with_text_keys` gives the parameter its own name.
-
-    Source: https://platform.openai.com/docs/guides/function-calling#custom-tools
-    """
-    return RawCall(CUSTOM + call_id, name, {"input": text})  # an id that is no string is an error
-
-
-def is_custom(call: RawCall | ToolResult) -> bool:
-    """Return whether a call, or the call of a result, belongs to a custom tool."""
-    return (call.id if isinstance(call, RawCall) else call.call_id).startswith(CUSTOM)
-
-
-def is_search(call: RawCall | ToolResult) -> bool:
-    """Return whether a call, or the call of a result, is a search that OpenAI leaves to your program."""
-    return (call.id if isinstance(call, RawCall) else call.call_id).startswith(SEARCHED)
-
-
-def custom_input(call: RawCall) -> Any:
-    """Return the input of a call of a custom tool: its text, whatever its parameter is called."""
-    found = arguments_object(call)
-    return next(iter(found.values())) if len(found) == 1 else found.get("input", "")
-
-
 def program_of(found: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the `caller` of a call; None where the model itself made it, as most are."""
     caller = found.get("caller")
@@ -581,8 +554,8 @@ def object_of(value: Any) -> Mapping[str, Any]:
     Raises:
         TypeError: it is something else.
     """
-    if is_object(value):
-        return value
+    if isinstance(value, dict):  # not `is_object`: every part of an answer comes here
+        return cast("Mapping[str, Any]", value)
     message = "expected a JSON object"
     raise TypeError(message)
 
@@ -598,14 +571,19 @@ def usage_of(found: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Usage
     Returns:
         None if the provider doesn't say anything.
     """
-    if not is_object(found) or not found:
+    if not found or not is_object(found):
         return None
     return Usage(_sum_of(found, inputs), _sum_of(found, outputs), found)
 
 
 def _sum_of(found: Mapping[str, Any], keys: Sequence[str]) -> int | None:
-    counts = [found[key] for key in keys if type(found.get(key)) is int]
-    return sum(counts) if counts else None
+    counts = [found[key] for key in keys if type(found.get(key)) is int or _is_whole(found.get(key))]
+    return int(sum(counts)) if counts else None
+
+
+def _is_whole(count: Any) -> bool:
+    """Return whether a count is a float without fraction, as Cohere writes them."""
+    return type(count) is float and count.is_integer()
 
 
 def failed_calls(body: Mapping[str, Any]) -> list[RawCall]:
@@ -643,20 +621,9 @@ def parts_of(result: ToolResult, types: Collection[str]) -> list[str | Image | F
     ]
 
 
-def data_url(part: Image | File) -> str:
-    """Return an image or a file as a `data:` URL (RFC 2397)."""
-    return f"data:{part.media_type};base64,{part.base64}"
-
-
 def file_name(part: Image | File) -> str:
     """Return the name of a file; `file.pdf` for one that has none, as providers ask for a name."""
     return getattr(part, "name", None) or f"file.{part.media_type.rpartition('/')[2]}"
-
-
-def with_input_object(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a call of an answer as it can be sent: its `input` may be text that lacks its end."""
-    found: Any = block.get("input")
-    return {**block, "input": {"arguments": found}} if isinstance(found, str) else block
 
 
 BOUNDS = frozenset({"minimum", "maximum"})
@@ -666,36 +633,3 @@ LENGTHS = frozenset({"minLength", "maxLength"})
 COMMON_FORMATS = frozenset({"email", "hostname", "ipv4", "ipv6", "uuid"})
 DATES = frozenset({"date-time", "time", "date"})
 DATED_FORMATS = COMMON_FORMATS | DATES | {"duration"}
-
-OPENAI_STRICT = Dialect(
-    keywords=NUMBERS | ITEMS | {"pattern"},
-    formats=DATED_FORMATS,
-    required="all",
-    most_properties=5000,
-    most_levels=10,
-    most_choices=1000,
-    most_characters=120_000,
-    most_choice_characters=15_000,
-)
-"""Source: https://platform.openai.com/docs/guides/structured-outputs
-
-`default` and lengths are left to words: recorded requests with a default were accepted, and OpenAI's own
-SDK warns that both may be refused.
-"""
-
-ANTHROPIC_STRICT = Dialect(
-    keywords=frozenset({"minItems"}),
-    formats=DATED_FORMATS | {"uri"},
-    takes_recursion=False,
-    most=(("minItems", 1),),
-    most_tools=20,
-    most_optional=24,
-    most_unions=16,
-    # Those numbers are for tools together; as many in one tool are refused as too complex.
-    most_optional_of_one=23,
-    most_unions_of_one=15,
-)
-"""Source: https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs, and recorded requests"""
-
-ANTHROPIC_RULES = Rules(keys=NameRule(64, "-."), ids=IdRule(64, 1, "_-"))
-"""A name of a property, or an id of a call, that doesn't fit fails the whole request, also at Bedrock."""

@@ -11,7 +11,7 @@ from ..codec.json_text import RefusedTextError, check_depth
 from ..immutable import Value
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
-from ..json_values import distinct_keys, is_array, is_object, to_json_text, type_of
+from ..json_values import distinct_keys, is_array, is_finite, is_object, to_json_text, type_of
 from ..tools import RawCall
 from .answer import read_json
 from .tool_names import SCOPES
@@ -187,6 +187,8 @@ def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
                 if not is_whole:
                     raise
                 calls, end = _broken(text, at, is_tagged=_TAG.search(text, end, at) is not None)
+            if not is_finite([call.arguments for call in calls]):
+                break  # JSON has no such number, so that no request could say the call again
             found += calls
             at = _end_of(_AROUND, text, end)
     except _NoCallError:
@@ -354,7 +356,7 @@ def _unread(name: str, text: str, at: int) -> tuple[list[_Written], int]:
 
 
 def _without_outer_braces(arguments: str) -> str:
-    """Return the text of arguments without the braces of what stands around them, and those too many."""
+    """Return the text of arguments without surplus braces, and without those of the object around them."""
     outside = _STRING.sub("", arguments)
     for _ in range(outside.count("}") - outside.count("{")):
         if not arguments.endswith("}"):
@@ -508,7 +510,7 @@ def may_go_on(begin: str, offered: Collection[str]) -> bool:
 
 
 def _may_follow(rest: str, offered: Collection[str]) -> bool:
-    """Return whether what follows in a text may become a call, or something that stands around calls."""
+    """Return whether the rest of a text may become a call, or a tag around calls."""
     rest = rest.lstrip(") ]\t\r\n")  # what may stand before the end of a call
     if (head := _HEAD.match(rest)) is not None:
         return _known(next(name for name in head.groups() if name is not None), offered) is not None
@@ -525,7 +527,7 @@ def _may_follow(rest: str, offered: Collection[str]) -> bool:
 
 
 def _is_beginning(text: str) -> bool:
-    """Return whether a text is the beginning of what stands around calls, or has an opening of one."""
+    """Return whether a text begins like a tag around calls, or contains the opening of one."""
     if text.startswith(_OPENINGS):
         return True
     folded = text.lower() if text.startswith("<") else text
@@ -593,11 +595,11 @@ def _typed(text: str, types: Collection[str]) -> Any:
     """Return the value that a text stands for: the text itself for a parameter that takes text."""
     value = read_json(text.strip(), text)
     is_text = "string" in types and (isinstance(value, str) or type_of(value) not in types)
-    return text if is_text else value
+    return text if is_text or not is_finite(value) else value
 
 
 def _is_definition(arguments: Any, types: Mapping[str, Collection[str]]) -> bool:
-    """Return whether what stands in the place of arguments says which ones there are, as a JSON Schema."""
+    """Return whether a JSON Schema stands in the place of the arguments."""
     if not is_object(arguments) or not arguments:
         return False
     if arguments.get("type") == "object" and not arguments.keys() <= types.keys():

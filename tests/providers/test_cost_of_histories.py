@@ -88,6 +88,18 @@ def test_a_request_costs_its_turns_and_its_tools(provider):
     assert again[30, 1] < first[30, 1] / 3
 
 
+@pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)
+def test_a_turn_that_was_sent_before_is_only_copied(provider):
+    toolset = Toolset(*tools_of(3, "1-tool-{}", accented))
+    history = turns_of(toolset, 20, "1-tool-0")
+    for _ in range(25):  # after 20 copies of a turn, a function is made that builds it
+        body = provider.request(toolset.offer(), history)
+    again = calls_of(lambda: provider.request(toolset.offer(), history))
+    rest = calls_of(lambda: provider.request(toolset.offer(), []))
+    completed = calls_of(lambda: provider.wire.complete(body))
+    assert again - rest - completed <= 10 * len(history)
+
+
 def changed(value, draw):
     """Change everything in a JSON value, in place."""
     for key in list(value) if isinstance(value, dict) else range(len(value)):

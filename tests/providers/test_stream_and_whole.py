@@ -243,7 +243,7 @@ def test_a_server_that_does_not_stream_after_all_says_its_text():
             (3, 2),
         ),
         (anthropic, {"content": [], "usage": {"input_tokens": 3, "output_tokens": 2}}, (3, 2)),
-        (cohere, {"message": {}, "usage": {"tokens": {"input_tokens": 3, "output_tokens": 2.0}}}, (3, None)),
+        (cohere, {"message": {}, "usage": {"tokens": {"input_tokens": 3, "output_tokens": 2.0}}}, (3, 2)),
         (ollama, {"message": {}, "prompt_eval_count": 3, "eval_count": 2}, (3, 2)),
         (bedrock, {"output": {"message": {}}, "usage": {"inputTokens": 3, "outputTokens": 2}}, (3, 2)),
         (openai_responses, {"output": [], "usage": {"input_tokens": 3, "output_tokens": 2}}, (3, 2)),

@@ -1,0 +1,37 @@
+"""What do Anthropic's models ask for, in its own API and at Bedrock?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..schema.style import Dialect
+from .tool_names import IdRule, NameRule, Rules
+from .wire_format import DATED_FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ANTHROPIC_RULES", "ANTHROPIC_STRICT", "with_input_object"]
+
+ANTHROPIC_STRICT = Dialect(
+    keywords=frozenset({"minItems"}),
+    formats=DATED_FORMATS | {"uri"},
+    takes_recursion=False,
+    most=(("minItems", 1),),
+    most_tools=20,
+    most_optional=24,
+    most_unions=16,
+    # Those numbers are for tools together; as many in one tool are refused as too complex.
+    most_optional_of_one=23,
+    most_unions_of_one=15,
+)
+"""Source: https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs, and recorded requests"""
+
+ANTHROPIC_RULES = Rules(keys=NameRule(64, "-."), ids=IdRule(64, 1, "_-"))
+"""A name of a property, or an id of a call, that doesn't fit fails the whole request, also at Bedrock."""
+
+
+def with_input_object(block: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a call of an answer as it can be sent: its `input` may be text that lacks its end."""
+    found: Any = block.get("input")
+    return {**block, "input": {"arguments": found}} if isinstance(found, str) else block
