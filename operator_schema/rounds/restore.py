@@ -322,7 +322,30 @@ def _checked(data: dict[str, Any]) -> SavedCall:
         missing.append("input")
     if missing:
         _damaged(f"it has no {' and no '.join(missing)}")
+    if saved.deferred_at is not None or saved.decisions or saved.wait is not None:
+        _check_record(saved)
     return saved
+
+
+_LATEST = 2**53
+"""The largest time in milliseconds that a float has exactly."""
+
+
+def _check_record(saved: SavedCall) -> None:
+    """Check what a codec can't: times, the number of approvals, and changes of arguments.
+
+    Raises:
+        _MisfitError: no round has such values.
+    """
+    wait = saved.wait
+    times = [saved.deferred_at, None if wait is None else wait.expires_at]
+    times += [one.when for one in saved.decisions]
+    if any(time is not None and abs(time) > _LATEST for time in times):
+        _damaged("it has a time that no clock shows")
+    if wait is not None and wait.approvals < 1:
+        _damaged("it needs less than one approval")
+    if any((one.before is None) != (one.arguments is None) for one in saved.decisions):
+        _damaged("it has a change that is only half there")
 
 
 _NEEDED: dict[str, tuple[str, ...]] = {

@@ -526,10 +526,10 @@ def read_turn(data: object) -> tuple[Any, ...]:
     try:
         calls = tuple([RawCall(*[getattr(call, name) for name in _SENT]) for call in saved.calls])
         results = tuple([read_result(*pair) for pair in zip(calls, saved.results, strict=True)])
-    except (TypeError, ValueError) as error:
+        decisions = tuple([read_decisions(found) for found in saved.decisions])
+    except (OverflowError, TypeError, ValueError) as error:
         about = "the saved turn"
         raise DecodeError(about, [Finding((), "invalid_json", exception_text(error))]) from None
-    decisions = tuple([read_decisions(found) for found in saved.decisions])
     return saved.id, calls, results, saved.assistant, saved.provider, saved.about, decisions
 
 

@@ -620,6 +620,7 @@ def test_the_page_lists_every_attribute_and_event(traced):
         one.run_sync(calls)
     wrong = call("add", {}, "c3")
     _, round_ = offered(call("pay", {"amount": 1}), call("pay", {"amount": 2}, "c2"), wrong)
+    round_ = round_.replace(conversation="customer 7")
     waiting = executor.run_sync(round_)
     executor.run_sync(waiting.reject("c1", "no"))
     executor.run_sync(waiting.approve("c1", arguments={"amount": 3}))

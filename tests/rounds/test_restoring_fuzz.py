@@ -99,7 +99,7 @@ STEPS = st.lists(
 def resealed_if_possible(data: Any) -> Any:
     try:
         return resealed(data)
-    except (LookupError, TypeError, AttributeError):  # damage that leaves nothing to seal
+    except (LookupError, TypeError, AttributeError, ValueError):  # damage that leaves nothing to seal
         return data
 
 

@@ -8,9 +8,19 @@ import logging
 
 import pytest
 from round_samples import ask, fetch, pay
-from saving_samples import SECRET, problems, refused, restored
+from saving_samples import SECRET, problems, refused, resealed, restored
 
-from operator_schema import Complete, Defer, Executor, RawCall, Reject, RoundError, RunNormally, Toolset
+from operator_schema import (
+    Complete,
+    DecodeError,
+    Defer,
+    Executor,
+    RawCall,
+    Reject,
+    RoundError,
+    RunNormally,
+    Toolset,
+)
 from operator_schema.rounds import CommitError, DecisionRecord, SqliteStore, Turn, call_text, tool_call
 
 TOOLS = Toolset(fetch, pay, ask)
@@ -325,6 +335,33 @@ def test_each_single_change_of_a_record_is_refused_with_a_secret():
             assert problems(refused(data, TOOLS, SECRET)) == [("data_changed", "1")]
             inside[key] = saved
     assert TOOLS.restore_round(data, secret=SECRET) == work
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "value"),
+    [
+        ("decisions", "when", 10**400),
+        ("decisions", "when", -(10**400)),
+        ("decisions", "arguments", None),
+        ("decisions", "before", None),
+        ("wait", "expires_at", 10**400),
+        ("wait", "approvals", 0),
+    ],
+)
+def test_a_record_that_no_round_has_is_refused(where, name, value):
+    work = waiting(approvals=3, expires_in=900).approve("1", arguments={"amount": 9}, by="anna")
+    data = json.loads(json.dumps(work.as_dict()))
+    inside = data["calls"][0][where]
+    (inside[0] if where == "decisions" else inside)[name] = value
+    assert problems(refused(resealed(data), TOOLS)) == [("data_changed", "1")]
+
+
+def test_a_turn_with_a_time_that_no_clock_shows_is_refused():
+    turn = Executor(TOOLS).run_sync(waiting().approve("1")).commit([])
+    data = turn.as_dict()
+    data["decisions"][0][0]["when"] = 10**400
+    with pytest.raises(DecodeError, match="the saved turn"):
+        Turn.from_dict(data)
 
 
 def test_approvals_by_hooks_and_interruptions_begin_anew():
