@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..tools.changes import ArgumentChange as ArgumentChange
     from ..tools.changes import ChangedArguments as ChangedArguments
     from ..tools.decision_records import DecisionRecord as DecisionRecord
-    from .call_text import call_text as call_text
+    from .call_texts import call_text as call_text
     from .databases import Claims as Claims
     from .databases import Database as Database
     from .databases import SqliteDatabase as SqliteDatabase
@@ -79,7 +79,7 @@ else:
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",
-            ".call_text": "call_text",
+            ".call_texts": "call_text",
             ".named_tools": "ToolEntry",
             ".questions": "answer_codec answer_schema",
             ".registry": "Registry RegistryChange",
