@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help modules demo test test-quick test-runtime test-near test-browser test-frameworks install-frameworks test-stores test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
+.PHONY: help modules demo test test-quick test-runtime test-near test-browser test-frameworks install-frameworks test-stores store-load store-load-postgres test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
 
 # The time is that of a processor, at the sizes that are the default, without what is installed first.
 help: ## show this list, with how long each target takes on one core
@@ -105,6 +105,12 @@ lock-frameworks: | $(UV) ## pin all that the frameworks of tests/frameworks/*/re
 
 test-stores: ## run the tests of the store in a real PostgreSQL (Debian: apt-get install postgresql) · 1 min
 	@$(MAKE) --no-print-directory test-frameworks FRAMEWORKS=stores
+
+store-load: $(VENV)/.test ## run a desk of four workers on a store, and kill them (ARGS="--kills 4 --wait 2") · 2 min
+	@$(BIN)/python tests/campaign/store_load.py $(ARGS)
+
+store-load-postgres: $(FRAMEWORKS_VENV)/stores/.built ## the same with PostgreSQL, which is killed for 4 seconds · 2 min
+	@PYTHONPATH=. $(FRAMEWORKS_VENV)/stores/bin/python tests/campaign/store_load.py --postgres --kills 4 --away-at 8 $(ARGS)
 
 conformance: $(FRAMEWORKS_VENV)/together/.built ## run the protocol's own tests on our server, gateway and client (needs npm; ARGS=--own, ARGS=--write for docs/) · minutes
 	@PYTHONPATH=tests/frameworks:. $(FRAMEWORKS_VENV)/together/bin/python -m conformance.measure $(ARGS)

@@ -54,6 +54,7 @@ PURE = {
     "mcp": [],
     "msgspec": [],
     "nbclient": [],
+    "orjson": [],
     "opentelemetry-exporter-otlp-json-file": [],
     "opentelemetry-sdk": [],
     "pyarrow": [],
