@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing, contextmanager
+from functools import partial
 
 import anyio
 import pytest
@@ -31,11 +32,9 @@ async def note(text: str) -> str:
 @tool
 async def wait() -> None:
     """Wait for ever."""
-    await BEGUN[0]()
     await anyio.sleep_forever()
 
 
-BEGUN = [anyio.lowlevel.checkpoint]
 TOOLS = Toolset(note, wait)
 
 
@@ -162,11 +161,11 @@ def test_what_ended_before_a_cancellation_is_in_the_store_when_the_task_ends(pat
     async def main():
         async with anyio.create_task_group() as group:
 
-            async def cancel():
+            def cancel(call, result):
                 group.cancel_scope.cancel()
 
-            BEGUN[0] = cancel
-            group.start_soon(Executor(TOOLS, store=store, max_concurrency=1).run, work)
+            executor = Executor(TOOLS, store=store)
+            group.start_soon(partial(executor.run, work, on_result=cancel))
         return [call.state for call in store.load(work.id, TOOLS).calls]
 
     assert anyio.run(main, backend=library) == ["handled", "deferred"]
