@@ -395,7 +395,10 @@ def _leases(make: MakeStore) -> None:
         loop, saved = asyncio.get_running_loop(), asyncio.Event()
         _after_each_call(store, lambda: loop.call_soon_threadsafe(saved.set))
         task = asyncio.ensure_future(_executor(store).run(work))
-        await saved.wait()
+        await asyncio.wait(
+            [task, asyncio.ensure_future(saved.wait())], timeout=_PATIENCE, return_when="FIRST_COMPLETED"
+        )
+        _expect(saved.is_set(), "a call that ended isn't saved while another one runs")
         (one,) = [one for one in make().stuck() if one.id == work.id]
         _expect(one.is_running, "a round that runs isn't shown as running")
         _expect(one.owner is not None and one.owner.pid == os.getpid(), f"its owner is {one.owner}")

@@ -140,6 +140,7 @@ BROKEN = [
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_store_that_breaks_a_promise_is_found(tmp_path, monkeypatch, broken):
     here = [check for check in store_checks._CHECKS if check.__name__ not in {"_one_runs", "_killed"}]
+    monkeypatch.setattr(store_checks, "_PATIENCE", 0.5)
     monkeypatch.setattr(store_checks, "_CHECKS", here)  # those that start no process find all of these
     make = partial(opened, broken, tmp_path / "a.db")
     with pytest.raises(AssertionError, match=r"^the store breaks \d+ of \d+ promises:\n- .* But: "):
