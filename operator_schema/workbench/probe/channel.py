@@ -105,6 +105,15 @@ class ProbedOutcome:
         return "\n".join(texts)
 
     @property
+    def whole_text(self) -> str:
+        """What a program reads of it besides: the data of an error, or of a result that is one."""
+        error = self.reply.value if self.reply.kind == "error" else None
+        data = error.get("data") if is_object(error) else (self.result or {}).get("structuredContent")
+        return (
+            self.text if data is None else f"{self.text}\n{json.dumps(data, ensure_ascii=False, default=str)}"
+        )
+
+    @property
     def said(self) -> str:
         """An excerpt of the text for a message."""
         return one_line(" ".join(self.text.split()), 200)

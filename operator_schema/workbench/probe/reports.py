@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 from ...message_text import clip, count_of, escape, one_line, show_path
 from ..report_pages import code, page, section, shown, table
 from .checks import CHECKS
+from .parts import placed
 from .subject import VERSION
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ...findings import Finding, Severity
     from .calls import Call
+    from .parts import Path
     from .subject import Server
 
 __all__ = [
@@ -54,18 +56,18 @@ class Step(NamedTuple):
 
     Attributes:
         call: what is called.
-        links: parameter, number of an earlier step, and where in its result the value is; that value takes
-            the place of the one in the call.
+        links: place in the arguments, number of an earlier step, and where in its result the value is; that
+            value takes the place of the one in the call.
     """
 
     call: Call
-    links: tuple[tuple[str, int, tuple[str | int, ...]], ...] = ()
+    links: tuple[tuple[Path, int, Path], ...] = ()
 
     def shown(self) -> str:
         """Write the call on one line."""
-        arguments = dict(self.call.arguments)
-        for name, step, path in self.links:
-            arguments[name] = f"<{show_path(path)} of step {step + 1}>"
+        arguments = self.call.arguments
+        for place, step, path in self.links:
+            arguments = placed(arguments, place, f"<{show_path(path)} of step {step + 1}>")
         return f"{self.call.tool} {_json(arguments)}"
 
 
@@ -100,7 +102,8 @@ class FoundFault(NamedTuple):
                     "tool": step.call.tool,
                     "arguments": step.call.arguments,
                     "from_earlier": {
-                        name: {"step": number, "path": list(path)} for name, number, path in step.links
+                        show_path(place): {"step": number, "path": list(path)}
+                        for place, number, path in step.links
                     },
                 }
                 for step in self.steps
@@ -134,6 +137,8 @@ class Plan(NamedTuple):
         reason: why, or why not.
         numbers: kind of calls to how many.
         example: the smallest valid call; None if there is none.
+        made: how many valid calls were made.
+        succeeded: how many of these had a result.
     """
 
     tool: str
@@ -141,6 +146,8 @@ class Plan(NamedTuple):
     reason: str
     numbers: dict[str, int]
     example: Any
+    made: int = 0
+    succeeded: int = 0
 
     @property
     def needs_allow(self) -> bool:
@@ -160,6 +167,7 @@ class ProbeReport(NamedTuple):
         unrepeated: faults that couldn't be shown a second time, with the calls after which they were seen.
         is_complete: whether all planned calls were made in time.
         seed: with which the same calls are made again.
+        notes: what the server said about itself when it was started.
     """
 
     target: str
@@ -170,6 +178,7 @@ class ProbeReport(NamedTuple):
     unrepeated: list[FoundFault]
     is_complete: bool
     seed: int
+    notes: tuple[str, ...] = ()
 
     @property
     def findings(self) -> list[Finding]:

@@ -189,6 +189,7 @@ class Server:
         noise: lines on the channel that aren't messages, not yet looked at.
         errors: the end of what it last wrote to standard error.
         seconds_to_start: how long the last start took.
+        notes: what it said about itself when it was first started.
     """
 
     target: str
@@ -205,6 +206,7 @@ class Server:
     restarts: int = -1
     errors: str = ""
     seconds_to_start: float = 0.0
+    notes: list[str] = field(default_factory=list[str])
     _channel: Channel | None = None
 
     @property
@@ -364,7 +366,7 @@ def of_command(
 
 def _whole(words: Sequence[str]) -> list[str]:
     """Complete the names of files, since the server works in another folder; a link stays one."""
-    return [os.path.abspath(word) if Path(word).is_file() else word for word in words]  # noqa: PTH100  # it keeps links
+    return [os.path.abspath(word) if os.path.isfile(word) else word for word in words]  # noqa: PTH100, PTH113  # links stay, and a word may be too long for a name
 
 
 def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
