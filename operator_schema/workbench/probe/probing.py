@@ -20,7 +20,7 @@ from .knowledge import Knowledge, walked, with_known_values
 from .parts import paths_in, value_at
 from .reports import KINDS, LEVELS, MAY_CHANGE, NO_TIME, FoundFault, Plan, ProbeReport, Step
 from .settling import STARTED_ANEW, Candidate, called_again, found_of, resolved, settle, settled_anew
-from .subject import ProbeError, Server, check_options, server_of
+from .subject import MEMORY, ProbeError, Server, check_options, server_of
 from .watching import ProbeLimits, ServerWatcher, State, change_of
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def probe(
     most_bytes: int = 1_000_000,
     seed: int = 0,
     setup: str | None = None,
+    context: str | None = None,
+    memory: int = MEMORY,
     env: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
     on_progress: Callable[[str, int, int], None] | None = None,
@@ -104,6 +106,8 @@ def probe(
         most_bytes: an answer may have.
         seed: the same number makes the same calls.
         setup: a command line that prepares the working directory of the server, such as `"git init"`.
+        context: for `"MODULE:REGISTRY"`, the name of what is injected, such as `"app:make_context"`.
+        memory: megabytes that each process of a server that is started may have; only Linux limits them.
         env: environment variables for the server, beside those that it needs to start.
         headers: of HTTP requests, for a URL.
         on_progress: called with what is done, how many of its steps, and of how many.
@@ -127,6 +131,8 @@ def probe(
         most_bytes=most_bytes,
         seed=seed,
         setup=setup,
+        context=context,
+        memory=memory,
         env=env,
         headers=headers,
         on_progress=on_progress,
@@ -151,6 +157,8 @@ def plan(
     timeout: float = 10.0,
     seed: int = 0,
     setup: str | None = None,
+    context: str | None = None,
+    memory: int = MEMORY,
     env: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> list[Plan]:
@@ -164,6 +172,8 @@ def plan(
         timeout: as there.
         seed: as there.
         setup: as there.
+        context: as there.
+        memory: as there.
         env: as there.
         headers: as there.
 
@@ -180,6 +190,8 @@ def plan(
         timeout=timeout,
         seed=seed,
         setup=setup,
+        context=context,
+        memory=memory,
         env=env,
         headers=headers,
     )
@@ -197,7 +209,7 @@ def _silent(_: str, __: int, ___: int) -> None:
 
 def _opened(target: Any, **options: Any) -> Server:
     check_options(options)
-    given = {name: options[name] for name in ("setup", "timeout")}
+    given = {name: options[name] for name in ("setup", "timeout", "context", "memory")}
     return server_of(target, **given, env=options["env"] or {}, headers=options["headers"] or {})
 
 
@@ -237,6 +249,7 @@ class _ProbeRun:
     unrepeated: list[FoundFault] = field(default_factory=list[FoundFault])
     state: State | None = None
     seen_at: tuple[int, int] = (0, 0)
+    notes: tuple[str, ...] = ()
     is_complete: bool = True
     leaves_unreadable: bool = False
     start: float = field(default_factory=monotonic)
@@ -315,6 +328,7 @@ class _ProbeRun:
     def finish(self) -> ProbeReport:
         """Make the calls, then the faults small; return the report."""
         self.start = monotonic()  # from here on the time is shared
+        self.notes = tuple(self.server.notes())
         self._hear_noise(None, [])
         self._judge_definitions()
         self._call_unknown()
@@ -341,7 +355,7 @@ class _ProbeRun:
             self.unrepeated,
             self.is_complete,
             self.limits.seed,
-            tuple(self.server.notes),
+            self.notes,
         )
 
     def _with_results(self, plan: Plan) -> Plan:
@@ -569,9 +583,7 @@ class _ProbeRun:
                     self._note(fault, [Step(call)], name)
         for name, tally in self.tallies.items():
             if tally.made and not tally.succeeded:
-                said = (
-                    f"none of {count_of(tally.made, 'valid calls')} succeeded; the last answer: {tally.last}"
-                )
+                said = f"0 of {count_of(tally.made, 'calls')} succeeded; the last answer: {tally.last}"
                 self._note(AnswerFault("never_succeeded", (), said), [], name)
 
     def _call(self, steps: list[Step], *, watches: bool = True) -> ProbedOutcome | None:
