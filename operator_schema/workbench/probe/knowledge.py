@@ -26,6 +26,7 @@ _MOST_KEPT: Final = 8
 """Values of one key."""
 
 _MOST_TRIED: Final = 6
+_MOST_OF_ANY: Final = 24
 _MOST_LEVELS: Final = 6
 _MOST_ITEMS: Final = 20
 _WORD_WITH_NUMBER: Final = re.compile(r"(?<![\w-])[\w-]*\d[\w-]*(?![\w-])")
@@ -75,12 +76,18 @@ class Knowledge:
         if len(of_key) < _MOST_KEPT:
             of_key.setdefault(to_json_text(known.value), known)
 
-    def of(self, name: str) -> list[Known]:
-        """Return the values whose keys may mean a parameter, those without a key if there are none."""
-        found = [
-            known for key, each in self._known.items() if key and means(name, key) for known in each.values()
-        ]
-        return found or list(self._known.get(_NO_KEY, {}).values())
+    def of(self, name: str, *, is_any: bool = False) -> list[Known]:
+        """Return the values whose keys may mean a parameter.
+
+        Args:
+            name: of the parameter.
+            is_any: whether all others follow, those without a key first.
+        """
+        meant = {key for key in self._known if key and means(name, key)}
+        keys = [*meant]
+        if is_any:
+            keys += [key for key in sorted(self._known, key=bool) if key not in meant]
+        return [known for key in keys for known in self._known[key].values()]
 
 
 def means(parameter: str, key: str) -> bool:
@@ -103,35 +110,46 @@ def scalars(value: Any, path: Path) -> Iterator[tuple[str, Path, Any]]:
         yield next((step for step in reversed(path) if isinstance(step, str)), _NO_KEY), path, value
 
 
-def with_known_values(tool: ProbedTool, base: Any, knowledge: Knowledge) -> list[list[Step]]:
+def with_known_values(
+    tool: ProbedTool, base: Any, knowledge: Knowledge, random: Random, *, is_any: bool
+) -> list[list[Step]]:
     """Return calls of a tool with values that other answers gave, each after the calls that give them.
 
     Args:
         tool: that is called.
         base: arguments that its schema allows.
         knowledge: the values.
+        random: combines those of several parameters.
+        is_any: whether values are tried, too, whose keys have nothing to do with a parameter.
     """
     fitting = {
         part.path: values
         for part in tool.parts
-        if has_place(base, part.path) and (values := _fitting(tool, base, part, knowledge))
+        if has_place(base, part.path)
+        and (values := _fitting(tool, base, part, knowledge, is_any=is_any and part.is_required))
     }
-    most = min(_MOST_TRIED, max(map(len, fitting.values()), default=0))
+    most = min(_MOST_OF_ANY if is_any else _MOST_TRIED, max(map(len, fitting.values()), default=0))
+    chosen = [{path: each[number % len(each)] for path, each in fitting.items()} for number in range(most)]
+    if is_any and len(fitting) > 1:
+        chosen += [{path: random.choice(each) for path, each in fitting.items()} for _ in range(most)]
     found: dict[str, list[Step]] = {}
-    for number in range(most):
-        chosen = {path: each[number % len(each)] for path, each in fitting.items()}
-        steps = _linked(tool, base, chosen)
+    for each in chosen:
+        steps = _linked(tool, base, each)
         if tool.allows(steps[-1].call.arguments):
             found.setdefault(steps[-1].call.key(), steps)
     return list(found.values())
 
 
-def _fitting(tool: ProbedTool, base: Any, part: Part, knowledge: Knowledge) -> list[Known]:
+def _fitting(tool: ProbedTool, base: Any, part: Part, knowledge: Knowledge, *, is_any: bool) -> list[Known]:
     """Return the known values that a part can have."""
     name = next((step for step in reversed(part.path) if isinstance(step, str)), _NO_KEY)
     if choices_of(part.schema) or not type_names(part.schema) & {"string", "integer", "number"}:
         return []
-    return [known for known in knowledge.of(name) if tool.allows(placed(base, part.path, known.value))]
+    return [
+        known
+        for known in knowledge.of(name, is_any=is_any)
+        if tool.allows(placed(base, part.path, known.value))
+    ]
 
 
 def _linked(tool: ProbedTool, base: Any, chosen: Mapping[Path, Known]) -> list[Step]:

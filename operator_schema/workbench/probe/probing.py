@@ -415,7 +415,11 @@ class _ProbeRun:
         """Return calls of a tool with values that answers gave, which weren't made yet."""
         tool = self.tools[name]
         base = self._base_of(name)
-        made = with_known_values(tool, base[-1].call.arguments, self.knowledge) if base else []
+        if not base:
+            return []
+        random = Random(f"{self.limits.seed} {name}")  # noqa: S311  # repeatable, not secret
+        is_any = name not in self.bases
+        made = with_known_values(tool, base[-1].call.arguments, self.knowledge, random, is_any=is_any)
         return [steps for steps in made if steps[-1].call.key() not in self.known_calls]
 
     def _base_of(self, name: str) -> list[Step]:
@@ -567,7 +571,7 @@ class _ProbeRun:
             outcomes = [self.watcher.made(steps[-1].call) for _ in range(2)]
             if any(outcome.is_lost for outcome in outcomes):
                 self.server.start()
-            elif not outcomes[0].is_flagged and outcomes[1].is_flagged:
+            elif outcomes[1].is_flagged:
                 said = f"the second time it answers: {outcomes[1].said}"
                 self._note(AnswerFault("unstable", (), said), [*steps, *steps], name)
                 return
@@ -582,7 +586,7 @@ class _ProbeRun:
                 if fault is not None:
                     self._note(fault, [Step(call)], name)
         for name, tally in self.tallies.items():
-            if tally.made and not tally.succeeded:
+            if tally.made and not tally.succeeded and name not in self.lost:
                 said = f"0 of {count_of(tally.made, 'calls')} succeeded; the last answer: {tally.last}"
                 self._note(AnswerFault("never_succeeded", (), said), [], name)
 
