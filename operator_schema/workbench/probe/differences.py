@@ -9,6 +9,7 @@ from ...message_text import excerpt
 from .calls import has_place
 from .checks import AnswerFault
 from .parts import choices_of, limits_of, members_of, placed, removed, type_names, value_at
+from .words import pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,6 +65,8 @@ def trait_of(part: Part, value: Any, plain: Any) -> Trait | None:
         return Trait("left out")
     if value is None:
         return Trait("null")
+    if isinstance(value, bool):  # one of two may be what the tool is about, such as a confirmation
+        return Trait("falsy") if part.is_required and not value else None
     if any(_is_same(value, each) for each in choices_of(part.schema)):
         return Trait("choice")
     if isinstance(value, str):
@@ -103,6 +106,8 @@ def _trait_of_number(schema: Mapping[str, Any], value: float, plain: Any) -> Tra
         least, most = limits_of(member)
         if value in (least, most):
             return _limit(value, least, most)
+    if value == 0:
+        return Trait("falsy", (1,))
     return _large(value) if value > _LARGE else None
 
 
@@ -143,11 +148,19 @@ def refused_value(
     outcome = answer(refused)
     if not _is_refused(outcome) or not _is_taken(answer(base)):
         return None
-    if any(_is_taken(answer(each)) for each in _elsewhere(tool, part, value, [base, *contexts])):
+    if trait.name == "falsy" and not _is_as_missing(part, refused, outcome, answer):
+        return None
+    taken = [base, *contexts]
+    if any(_is_taken(answer(each)) for each in _elsewhere(tool, part, value, taken)):
         return None
     other = _proven(tool, part, base, trait, answer)
     if other is ABSENT and trait.name == "most":
-        other = _proven(tool, part, base, _large(value), answer)
+        trait = _large(value)
+        other = _proven(tool, part, base, trait, answer)
+    if other is not ABSENT and trait.name == "large":
+        other = _largest(tool, part, base, (other, value), answer)
+        beyond = _elsewhere(tool, part, other + 1, taken)
+        other = ABSENT if any(_is_taken(answer(each)) for each in beyond) else other
     if other is ABSENT or outcome is None:
         return None
     said = refusal_of(value, other, outcome)
@@ -158,6 +171,44 @@ def refusal_of(value: Any, other: Any, outcome: ProbedOutcome) -> str:
     """Describe a refusal beside the value that is taken."""
     shown = "a call without it" if value is ABSENT else excerpt(value)
     return f"it takes {excerpt(other)}, and answers to {shown}: {outcome.said}"
+
+
+def _is_as_missing(
+    part: Part, refused: Any, outcome: ProbedOutcome | None, answer: Callable[[Any], ProbedOutcome | None]
+) -> bool:
+    """Return whether the answer to a value is the answer to a call without it."""
+    without = with_value(refused, part.path, ABSENT)
+    other = None if without is ABSENT else answer(without)
+    if outcome is None or not _is_refused(other) or other is None:
+        return False
+    return pattern_of(outcome.whole_text, refused) == pattern_of(other.whole_text, without)
+
+
+def _largest(
+    tool: ProbedTool,
+    part: Part,
+    base: Any,
+    between: tuple[Any, Any],
+    answer: Callable[[Any], ProbedOutcome | None],
+) -> int:
+    """Return the largest number that is taken: the next one is refused.
+
+    Args:
+        tool: that is called.
+        part: that has the number.
+        base: the rest of the call.
+        between: a number that is taken, and a larger one that is refused.
+        answer: calls the tool.
+    """
+    low, high = int(between[0]), int(between[1])
+    while high - low > 1:
+        middle = (low + high) // 2
+        changed = placed(base, part.path, middle)
+        if tool.allows(changed) and _is_taken(answer(changed)):
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def _is_taken(outcome: ProbedOutcome | None) -> bool:

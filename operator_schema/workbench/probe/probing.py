@@ -40,10 +40,11 @@ _LEAST_SEQUENCES: Final = 12
 """Even if few calls are asked for: one sequence alone rarely has the steps that show a fault."""
 
 _ROUNDS_OF_VALUES: Final = 2
-_LOOKING: Final = 0.2
+_LOOKING: Final = 0.3
 _CALLING: Final = 0.5
 _REPEATING: Final = 0.55
 _WALKING: Final = 0.75
+_RESUMING: Final = 0.85
 """The parts of the time after which one way of calling ends."""
 
 _MOST_SOUGHT: Final = 3
@@ -223,6 +224,7 @@ class _ProbeRun:
         good: tool to its calls that succeeded, each after those that it needs.
         bases: tool to the one of these that is varied.
         refused: tool to wrong calls that it refused, with the answers.
+        variations: tool to the calls that are made in the place of that one.
         tallies: tool to how its valid calls ended.
         largest: tool to the size of a number that was too large for it.
         knowledge: values that answers gave.
@@ -242,6 +244,7 @@ class _ProbeRun:
     refused: dict[str, list[tuple[Call, ProbedOutcome]]] = field(
         default_factory=dict[str, "list[tuple[Call, ProbedOutcome]]"]
     )
+    variations: dict[str, Variation] = field(default_factory=dict[str, "Variation"])
     tallies: dict[str, Tally] = field(default_factory=dict[str, "Tally"])
     largest: dict[str, float] = field(default_factory=dict[str, float])
     knowledge: Knowledge = field(default_factory=Knowledge)
@@ -340,11 +343,14 @@ class _ProbeRun:
             ]
         )
         self._look_around()
-        self._vary_all()
+        self._vary_all(_CALLING)
+        self._vary_all(_CALLING)  # what others left of their time
         self._repeat_equal()
         self._call_at_once()
         self._cancel()
         self._walk()
+        self._vary_all(_RESUMING)
+        self.is_complete = self.is_complete and not any(each.is_waiting for each in self.variations.values())
         self._judge_tools()
         return ProbeReport(
             self.server.target,
@@ -441,49 +447,64 @@ class _ProbeRun:
             self.known_calls.add(steps[-1].call.key())
             self._call(steps)
 
-    def _vary_all(self) -> None:
-        """Change a call of each tool in one part after the other, each in an equal share of the time."""
-        names = self._reading_first()
-        for number, name in enumerate(names):
-            self.progress(f"calling {name}", number, len(names))
+    def _vary_all(self, share: float) -> None:
+        """Change a call of each tool in one part after the other; the tools share the time evenly.
+
+        Args:
+            share: of the whole time, after which this ends.
+        """
+        waiting = [
+            name
+            for name in self._reading_first()
+            if name not in self.variations or self.variations[name].is_waiting
+        ]
+        for number, name in enumerate(waiting):
+            self.progress(f"calling {name}", number, len(waiting))
             now = monotonic()
-            end = self.start + (self.limits.until - self.start) * _CALLING
-            self._vary(name, now + max(0.0, end - now) / (len(names) - number))
+            end = self.start + (self.limits.until - self.start) * share
+            self._vary(name, now + max(0.0, end - now) / (len(waiting) - number))
 
     def _vary(self, name: str, until: float) -> None:
+        """Make varied calls of a tool, from where an earlier time ended."""
+        variation = self.variations.get(name)
+        if variation is None:
+            variation = self.variations[name] = self._variation_of(name, until)
+        tool, base = variation.tool, variation.base
+        if not tool.is_read_only and variation.is_good and len(base) == 1:
+            self.server.start()
+        before = self._state_before()
+        made = self._call_planned(variation, until)
+        if tool.is_read_only and self._watched() != before:  # one of them did it
+            for call in made:
+                self._call(variation.steps_of(call))
+        if variation.is_good:
+            self._compare(variation, until)
+            self._call_again(name)
+
+    def _variation_of(self, name: str, until: float) -> Variation:
+        """Return the call of a tool that is varied, with all calls that are made in its place."""
         tool = self.tools[name]
         self._seek_base(name, until)
         base = self._full_base(name)
-        variation = Variation(tool, base, name in self.bases)
         others = [call for call in self.calls[name] if call.varied is None and not call.is_generated]
         planned = [*(tool.variations(base[-1].call.arguments) if base else []), *others]
         if not tool.is_read_only:
             planned.sort(key=lambda call: (call.kind != "invalid", call.magnitude()))
-            if variation.is_good and len(base) == 1:
-                self.server.start()
-        before = self._state_before()
-        refused = self._call_planned(variation, planned, until, watches=not tool.is_read_only)
-        if tool.is_read_only and self._watched() != before:  # one of them did it
-            self._call_planned(variation, planned, until, watches=True)
-        if variation.is_good:
-            self._compare(variation, refused, until)
-            self._call_again(name)
+        return Variation(tool, base, name in self.bases, planned)
 
-    def _call_planned(
-        self, variation: Variation, planned: Sequence[Call], until: float, *, watches: bool
-    ) -> list[Call]:
-        """Make varied calls of a tool; return the valid ones that were refused."""
-        refused: list[Call] = []
-        for call in planned:
-            if monotonic() > until:
-                self.is_complete = False
-                break
+    def _call_planned(self, variation: Variation, until: float) -> list[Call]:
+        """Make varied calls of a tool as long as there is time, and return them."""
+        made: list[Call] = []
+        watches = not variation.tool.is_read_only
+        while variation.planned and monotonic() <= until:
+            call = variation.planned.pop(0)
             if call.magnitude() > self.largest.get(call.tool, inf):
                 continue
+            made.append(call)
             outcome = self._call(variation.steps_of(call), watches=watches)
             if outcome is not None and outcome.is_flagged and call.kind == "valid":
-                refused.append(call)
-        return refused
+                variation.refused.append(call)
+        return made
 
     def _seek_base(self, name: str, until: float) -> None:
         """Change calls of a tool that were all refused in one part after the other, until one succeeds."""
@@ -509,19 +530,16 @@ class _ProbeRun:
         outcome = self._call(steps)
         return base if outcome is None or outcome.is_flagged else steps
 
-    def _compare(self, variation: Variation, refused: Sequence[Call], until: float) -> None:
+    def _compare(self, variation: Variation, until: float) -> None:
         """Find values that a tool refuses although it takes others in their place."""
         tool = variation.tool
         parts = {part.path: part for part in tool.parts}
         contexts = [steps[-1].call.arguments for steps in self.good.get(tool.name, ())]
-        known: set[tuple[Any, ...]] = set()
-        for call in refused:
+        while variation.refused and monotonic() <= until:
+            call = variation.refused.pop(0)
             part = parts.get(call.varied or ())
             if part is None or self.lost.get(tool.name, 0) >= _MOST_LOST:
                 continue
-            if monotonic() > until:
-                self.is_complete = False
-                return
             found = refused_value(
                 tool,
                 part,
@@ -530,8 +548,7 @@ class _ProbeRun:
                 contexts,
                 lambda each: self._answer(variation, each),
             )
-            if found is not None and found.key not in known:
-                known.add(found.key)
+            if found is not None:
                 self._note(found, variation.steps_of(call), tool.name)
 
     def _answer(self, variation: Variation, arguments: Any) -> ProbedOutcome | None:
@@ -887,13 +904,22 @@ class Variation:
         tool: that is called.
         base: the call, after those that it needs.
         is_good: whether it succeeded.
+        planned: calls in its place that weren't made yet.
+        refused: valid ones that were refused, and weren't compared yet.
         is_used_up: whether it works only once in a server; None if that isn't known yet.
     """
 
     tool: ProbedTool
     base: list[Step]
     is_good: bool
+    planned: list[Call]
+    refused: list[Call] = field(default_factory=list[Call])
     is_used_up: bool | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is left to do."""
+        return bool(self.planned or (self.is_good and self.refused))
 
     @property
     def arguments(self) -> Any:

@@ -13,6 +13,7 @@ IS_REFUSED = {
     "value": lambda value, wanted: value == wanted and isinstance(value, bool) == isinstance(wanted, bool),
     "null": lambda value, _: value is None,
     "missing": lambda value, _: value == "nothing is there",
+    "falsy": lambda value, _: value == "nothing is there" or not value,
     "above": lambda value, most: isinstance(value, (int, float)) and value > most,
     "letters": lambda value, _: isinstance(value, str) and not value.isascii(),
     "long": lambda value, most: isinstance(value, str) and len(value) > most,

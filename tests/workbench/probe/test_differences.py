@@ -20,7 +20,8 @@ TEXT = {"type": "string"}
 CLOSED = {
     "choice": ({"enum": ["IS", "DE", "FR"]}, "value", "IS"),
     "constant": ({"anyOf": [{"const": "a"}, {"const": "b"}]}, "value", "a"),
-    "flag": ({"type": "boolean"}, "value", False),
+    "flag": ({"type": "boolean"}, "falsy", None),
+    "zero": ({"type": "integer"}, "falsy", None),
     "null": ({"type": ["string", "null"]}, "null", None),
     "optional": (TEXT, "missing", None),
     "most": ({"type": "integer", "minimum": 0, "maximum": 50}, "above", 49),
