@@ -68,7 +68,7 @@ _ROWS: Final = (
           "Check the arguments against the schema, or say in the schema what is taken", _TOOLS),
     Check("unflagged_error", "error", "an error comes as a result without isError",
           "Set isError to true in results that are errors", _TOOLS),
-    Check("internal_error", "warning", "an error of a tool comes as an internal error of JSON-RPC",
+    Check("internal_error", "warning", "an error of a tool comes as an internal error of the server",
           "Answer with a result that has isError, which a model can read", _TOOLS),
     Check("unnamed_parameter", "warning", "the text of an error doesn't say which parameter is wrong",
           "Name the parameter in the text", _TOOLS),
@@ -226,6 +226,10 @@ _LEAST_LETTERS: Final = 3
 _VERDICTS: Final = frozenset({"valid", "isValid", "is_valid"})
 
 
+_STACK_TRACE: Final = re.compile(r"Traceback \(most recent call last\)|\n\s+at \S.*:\d+:\d+\)?(?:\n|$)")
+"""Of Python, and of JavaScript: what a model can't use."""
+
+
 @dataclass
 class Learned:
     """What the answers of a server have shown so far.
@@ -233,31 +237,31 @@ class Learned:
     Attributes:
         refusals: patterns of the texts of errors that are flagged.
         openings: how such texts begin, each with the patterns that begin so.
-        answers: tool to texts of its other answers.
+        answers: tool to texts of its other answers, and whether they are data.
     """
 
     refusals: set[str] = field(default_factory=set[str])
     openings: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
-    answers: dict[str, list[str]] = field(default_factory=dict[str, "list[str]"])
+    answers: dict[str, list[tuple[str, bool]]] = field(default_factory=dict[str, "list[tuple[str, bool]]"])
 
-    def learn(self, call: Call, outcome: ProbedOutcome) -> None:
-        """Keep what an answer shows."""
+    def learn(self, tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> None:
+        """Keep what the answer to a call of a tool shows."""
         if outcome.is_lost:
             return
         if not outcome.is_flagged:
             texts = self.answers.setdefault(call.tool, [])
             if call.kind == "valid" and len(texts) < _MOST_TEXTS:
-                texts.append(without_values(outcome.text, call.arguments))
+                texts.append((without_values(outcome.text, call.arguments), outcome.data is not None))
             return
-        pattern = pattern_of(outcome.text, call.arguments)
+        pattern = pattern_of(outcome.text, call.arguments, tool.properties)
         if sum(map(str.isalpha, pattern)) >= _LEAST_LETTERS:
             self.refusals.add(pattern)
         if opening := _opening_of(outcome.text, call):
             self.openings.setdefault(opening, set()).add(pattern)
 
-    def has_refused(self, call: Call, text: str) -> bool:
+    def has_refused(self, tool: ProbedTool, call: Call, text: str) -> bool:
         """Return whether a text says what an error that is flagged says elsewhere, or begins like those."""
-        if pattern_of(text, call.arguments) in self.refusals:
+        if pattern_of(text, call.arguments, tool.properties) in self.refusals:
             return True
         return len(self.openings.get(_opening_of(text, call), ())) >= _LEAST_ALIKE
 
@@ -285,19 +289,19 @@ def looks_like_error(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learn
         return False
     if _ERROR_NAME.search(text[:200]) or _is_error_object(outcome.data):
         return True
-    return learned.has_refused(call, text) or _names_mistake(tool, call, text, learned)
+    return learned.has_refused(tool, call, text) or _names_mistake(tool, call, outcome, learned)
 
 
-def _names_mistake(tool: ProbedTool, call: Call, text: str, learned: Learned) -> bool:
+def _names_mistake(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned) -> bool:
     """Return whether an answer to a wrong call names what is wrong, which answers to right ones don't."""
     answers = learned.answers.get(tool.name)
     if call.kind != "invalid" or not answers:
         return False
-    keys = [
-        step for problem in tool.problems(call.arguments) for step in problem.path if isinstance(step, str)
-    ]
-    said = names_in(without_values(text, call.arguments), keys)
-    return bool(said) and not any(names_in(answer, said) for answer in answers)
+    problems = tool.problems(call.arguments)
+    keys = [step for problem in problems for step in problem.path if isinstance(step, str)]
+    said = names_in(without_values(outcome.text, call.arguments), keys)
+    alike = [text for text, is_data in answers if is_data is (outcome.data is not None)]
+    return bool(said) and not any(names_in(answer, said) for answer in alike)
 
 
 def _is_asked_for(text: str, value: Any) -> bool:
@@ -329,6 +333,8 @@ def _unflagged_error(
 def _internal_error(_: ProbedTool, __: Call, outcome: ProbedOutcome, ___: Learned) -> Iterator[AnswerFault]:
     if outcome.code in _NOT_FOR_TOOLS and not outcome.is_own_refusal:
         yield AnswerFault("internal_error", (), f"the error {outcome.code} says: {outcome.said}")
+    elif outcome.is_flagged and _STACK_TRACE.search(outcome.text):
+        yield AnswerFault("internal_error", (), f"the error is a stack trace: {outcome.said}")
 
 
 def _invalid_accepted(

@@ -69,6 +69,8 @@ def trait_of(part: Part, value: Any, plain: Any) -> Trait | None:
         return Trait("falsy") if part.is_required and not value else None
     if any(_is_same(value, each) for each in choices_of(part.schema)):
         return Trait("choice")
+    if value == [] and not part.is_required:
+        return Trait("empty list", (ABSENT,))  # without it the call has as many items
     if isinstance(value, str):
         return _trait_of_text(part.schema, value, plain)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -229,7 +231,8 @@ def _elsewhere(tool: ProbedTool, part: Part, value: Any, taken: Sequence[Any]) -
             yield changed
     first = with_value(taken[0], part.path, value)
     for other in tool.parts:
-        if other.path == part.path or not has_place(first, other.path):
+        is_around = part.path[: len(other.path)] == other.path
+        if is_around or not has_place(first, other.path):
             continue
         for each in _closed_values(other, value):
             changed = with_value(first, other.path, each)
@@ -261,13 +264,13 @@ def _proven(
     """Return a value that is taken, if all that proves the fault is; else `ABSENT`."""
     best = value_at(base, part.path, ABSENT)
     for each in trait.proof:
-        changed = placed(base, part.path, each)
+        changed = with_value(base, part.path, each)
         if not tool.allows(changed):
             continue
         if not _is_taken(answer(changed)):
             is_enough = trait.name == "large" and best >= _least_limit(tool)
             return best if is_enough else ABSENT
-        best = each
+        best = best if each is ABSENT else each
     if trait.name == "large" and best < _least_limit(tool):
         return ABSENT
     return best

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["plan", "probe"]
 
 _MOST_LOST: Final = 3
-"""Crashes and hangs of one tool, after which it isn't called any more."""
+"""Crashes of one tool, after which it isn't called any more; a call that hangs counts twice."""
 
 _MOST_RESTARTS: Final = 60
 _AT_ONCE: Final = 6
@@ -603,7 +603,9 @@ class _ProbeRun:
                 if fault is not None:
                     self._note(fault, [Step(call)], name)
         for name, tally in self.tallies.items():
-            if tally.made and not tally.succeeded and name not in self.lost:
+            variation = self.variations.get(name)
+            is_tried = variation is not None and not variation.is_waiting and not self.lost
+            if is_tried and tally.made and not tally.succeeded:
                 said = f"0 of {count_of(tally.made, 'calls')} succeeded; the last answer: {tally.last}"
                 self._note(AnswerFault("never_succeeded", (), said), [], name)
 
@@ -697,7 +699,7 @@ class _ProbeRun:
 
     def _note_lost(self, call: Call, outcome: ProbedOutcome, steps: list[Step]) -> None:
         """Note that a call wasn't answered, and start the server again."""
-        self.lost[call.tool] = self.lost.get(call.tool, 0) + 1
+        self.lost[call.tool] = self.lost.get(call.tool, 0) + (1 if outcome.reply.kind == "closed" else 2)
         self.largest[call.tool] = min(call.magnitude(), self.largest.get(call.tool, inf))
         fault = self.watcher.loss(call, outcome)
         if fault is not None:

@@ -104,7 +104,8 @@ class ServerWatcher:
         """Make a call, and wait for its answer."""
         self.count += 1
         outcome = self.server.call(call.tool, call.arguments, seconds)
-        self.learned.learn(call, outcome)
+        if call.tool in self.tools:
+            self.learned.learn(self.tools[call.tool], call, outcome)
         return outcome
 
     def find_observers(self, calls: Iterable[Call]) -> None:

@@ -80,7 +80,16 @@ def names_in(text: str, names: Iterable[str]) -> list[str]:
     return found
 
 
-def pattern_of(text: str, arguments: Any) -> str:
-    """Return what two texts about different values have in common: no values, quotations and numbers."""
-    bare = _DIGITS.sub("#", _QUOTED.sub("'", without_values(text, arguments)))
+def pattern_of(text: str, arguments: Any, names: Iterable[str] = ()) -> str:
+    """Return what two texts about different values have in common: no values, quotations and numbers.
+
+    Args:
+        text: of an answer.
+        arguments: of the call.
+        names: of parameters, which don't count either.
+    """
+    bare = without_values(text, arguments)
+    for name in sorted(names, key=len, reverse=True):
+        bare = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "'", bare)
+    bare = _DIGITS.sub("#", _QUOTED.sub("'", bare))
     return " ".join(bare.casefold().split())[:300]
