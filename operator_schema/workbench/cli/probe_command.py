@@ -65,7 +65,7 @@ A target is one of these:
 \b
 exit status:
   0  nothing was found that --fail-on counts
-  1  something was
+  1  something was, or with --complete, not all planned calls were made
   2  wrong usage, or the server can't be reached
   143  it was ended by SIGTERM; the server is ended, and its folder removed
 """
@@ -89,6 +89,15 @@ exit status:
 )
 @click.option("--seed", type=int, default=0, help="The same number makes the same calls (default: 0).")
 @click.option("--setup", metavar="COMMAND", help="Prepares the folder in which the server works.")
+@click.option(
+    "--context", metavar="MODULE:NAME", help="What is injected into the tools of a module, as for serve."
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(1),
+    default=4096,
+    help="Megabytes for each process of a server that is started (default: 4096; Linux only).",
+)
 @click.option("--env", multiple=True, metavar="NAME=VALUE", help="A variable of the server's environment.")
 @click.option("--header", multiple=True, metavar="NAME:VALUE", help="A header of HTTP requests, for a URL.")
 @click.option(
@@ -96,6 +105,7 @@ exit status:
 )
 @click.option("--level", type=NearChoice(_LEVELS), default="note", help="The lowest level that is shown.")
 @fail_on_option(_LEVELS)
+@click.option("--complete", is_flag=True, help="Fail, too, if not all planned calls were made in time.")
 @format_option("github", "sarif")
 @click.option("--junit", metavar="FILE", help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", help="Also write a page.")
@@ -129,15 +139,18 @@ def probe(outputs: tuple[Printer, Printer], /, target: str, **options: Any) -> i
     _write_reports(report, left, options)
     _show(out, shape, report, left, options["level"])
     write_accepted(err, found, "was found", CHECKS)
-    return 1 if _at(options["fail_on"], left) else 0
+    is_cut_short = options["complete"] and not report.is_complete
+    return 1 if is_cut_short or _at(options["fail_on"], left) else 0
 
 
 def _how_to_probe(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of the command that `plan` and `probe` take, as they take them."""
-    names = ("allow", "allow_all", "calls", "timeout", "seed", "setup")
+    names = ("allow", "allow_all", "calls", "timeout", "seed", "setup", "memory")
     variables = _pairs(options["env"], "=", "--env")
     headers = _pairs(options["header"], ":", "--header")
-    return {**{name: options[name] for name in names}, "env": variables, "headers": headers}
+    context = None if options["context"] is None else _in_full(options["context"])
+    given = {name: options[name] for name in names}
+    return {**given, "context": context, "env": variables, "headers": headers}
 
 
 class _Terminated(KeyboardInterrupt):
@@ -258,9 +271,13 @@ def _show(out: Printer, shape: str, report: ProbeReport, left: Sequence[FoundFau
     if shape == "json":
         out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
         return
+    warnings = report.warnings(in_command=True)
     if shape != "text":
-        print_annotations(out, shape, map(_annotation, visible))
+        about_all = [Annotation("warning", "probe", "probe", line, ()) for line in warnings]
+        print_annotations(out, shape, [*about_all, *map(_annotation, visible)])
         return
+    for line in warnings:
+        out.line(line, "bold")
     for each in visible:
         first, *rest = each.lines()
         out.styled((f"{each.finding.severity}: ", SEVERITY_STYLES[each.finding.severity]), (first, ""))
@@ -270,6 +287,7 @@ def _show(out: Printer, shape: str, report: ProbeReport, left: Sequence[FoundFau
             out.line(f"  $ {one_line(line, _LONGEST)}", "dim")
         if each.steps and not each.is_smallest:
             out.line("  (there was no time to look for a smaller call: --seconds)", "dim")
+    out.table(("tool", "valid calls that succeeded"), report.tools(), frozenset())
     out.line(report.summary(in_command=True, left=left))
     for each in report.unrepeated if level == "note" else ():
         first, *rest = _lines_of_unrepeated(each)
@@ -296,6 +314,7 @@ def _write_reports(report: ProbeReport, left: Sequence[FoundFault], options: Map
 
     if options["junit"] is not None:
         failing = levels_from(_LEVELS, options["fail_on"])
-        replace_file(options["junit"], as_junit(report, left, failing))
+        text = as_junit(report, left, failing, must_end=options["complete"])
+        replace_file(options["junit"], text)
     if options["html"] is not None:
         replace_file(options["html"], as_html(report, left))

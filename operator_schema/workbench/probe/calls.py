@@ -8,6 +8,7 @@ import unicodedata
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 from string import ascii_lowercase
 from tempfile import TemporaryDirectory
@@ -33,7 +34,21 @@ from ...json_values import (
     nests_deeper,
     to_json_text,
 )
+from ...message_text import show_path
 from ...testing import arguments, drawn, near_misses
+from .parts import (
+    FORMATS,
+    Part,
+    choices_of,
+    example_of,
+    limits_of,
+    members_of,
+    paths_in,
+    placed,
+    removed,
+    type_names,
+    value_at,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -41,8 +56,18 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from ...findings import Finding
+    from .parts import Path
 
-__all__ = ["Call", "CallKind", "ProbedTool", "readable", "storing_nothing"]
+__all__ = [
+    "TEXTS",
+    "Call",
+    "CallKind",
+    "ProbedTool",
+    "edge_values",
+    "has_place",
+    "readable",
+    "storing_nothing",
+]
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 """`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
@@ -57,22 +82,6 @@ _NOTHING_FITS: Final = (Unsatisfiable, FailedHealthCheck, InvalidArgument, Schem
 _SMALL: Final = 1000
 _LONG: Final = 100_000
 _MOST_TEXT: Final = 5000
-_FORMATS: Final[Mapping[str, list[str]]] = {
-    "uri": ["https://example.com/a"],
-    "url": ["https://example.com/a"],
-    "uri-reference": ["https://example.com/a"],
-    "email": ["ada@example.com"],
-    "date": ["2026-01-31"],
-    "time": ["10:30:00Z"],
-    "date-time": ["2026-01-31T10:30:00Z"],
-    "duration": ["PT1H"],
-    "uuid": ["6f1c1c1e-8a4f-4b52-9f0c-2b7d4d1f0a11"],
-    "ipv4": ["192.0.2.1"],
-    "ipv6": ["2001:db8::1"],
-    "hostname": ["example.com"],
-    "regex": ["a+"],
-    "json-pointer": ["/a"],
-}
 _HOSTILE: Final = (
     "a\x00b",
     "\ud800",
@@ -85,7 +94,22 @@ _HOSTILE: Final = (
     "\u202e\u0000\r\n",
     "x" * _LONG,
 )
+_FEW_HOSTILE: Final = ("a\x00b", "'; --")
+"""For parts inside of parameters."""
+
 _SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
+_FEW_SAMPLES: Final[tuple[Any, ...]] = ("5", 5, None, [])
+_FEW_CHOICES: Final = 2
+_NUMBERS: Final = (0, 1, -1, 1000, 10**6, 2**31, _LARGEST)
+_LARGE: Final = 10_000
+TEXTS: Final = ("a b", "\u00e9", "\u6f22", "\U0001f600", "a" * 300, "a" * 2000)
+"""Of letters outside of ASCII, of each number of bytes in UTF-8, and long ones."""
+
+_Varied: TypeAlias = "tuple[Any, str, Path]"
+"""Arguments, what is special about them, and where."""
+
+_ABSENT: Final = object()
+_GENERATED: Final = "what the schema allows"
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
 _PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)
@@ -100,17 +124,29 @@ class Call:
         arguments: JSON values.
         kind: what its schema says of it.
         why: what it is for, such as `wrong type of count`.
+        varied: the part in which it differs from a plain call; None if it isn't made from one.
     """
 
     tool: str
     arguments: Any
     kind: CallKind
     why: str
+    varied: Path | None = None
 
     @property
     def is_readable(self) -> bool:
         """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
         return bool(readable(self.arguments) == self.arguments)
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether it is one of those that Hypothesis made of a whole schema."""
+        return self.why == _GENERATED
+
+    def magnitude(self) -> int:
+        """Return the size of its largest number; 0 for a size that every server can be given."""
+        sizes = [abs(value) for _, value in paths_in(self.arguments) if _is_number(value)]
+        return int(max([0, *[size for size in sizes if size > _LARGE]]))
 
     def key(self) -> str:
         """Return a text that is the same for equal calls."""
@@ -153,7 +189,7 @@ class ProbedTool:
         made.strict = made.codec if closed is None else closed
         made.output = _codec_of(name, output, is_arguments=False) if is_object(output) else None
         for parameter, inner in made.properties.items():
-            made.values[parameter] = list(_meaningful(parameter, inner, work))
+            made.values[parameter] = list(_meaningful(parameter, inner, work, made.properties))
         return made
 
     @property
@@ -217,15 +253,54 @@ class ProbedTool:
             return []
         random = Random(f"{chance} {self.name}")  # noqa: S311  # repeatable, not secret
         valid = self._valid(number, random)
-        found = [Call(self.name, each, "valid", "what the schema allows") for each in valid]
+        found = [Call(self.name, each, "valid", _GENERATED) for each in valid]
         if valid:
-            base = valid[0]
-            found += [Call(self.name, each, "valid", why) for each, why in self._edges(base)]
-            found += [Call(self.name, each, "invalid", why) for each, why in self._mistakes(base)]
-            found += [Call(self.name, each, "hostile", why) for each, why in self._hostile(base)]
+            found += self.variations(self.full_call(valid[0]))
         near = _refused(self.codec, number, random.randrange(2**32), self.name)
         found += [Call(self.name, each, "invalid", "a near miss") for each in near]
         return _once(found)
+
+    def full_call(self, base: Any) -> Any:
+        """Return arguments in which as much as possible is present, with the values of a call.
+
+        Args:
+            base: arguments that the schema allows.
+        """
+        found = base
+        for name, value in self._example.items():
+            if name in base and not (is_object(value) or is_array(value)):
+                continue
+            changed = {**found, name: value}
+            if self.allows(changed):
+                found = changed
+        return {**{name: found[name] for name in self.properties if name in found}, **found}
+
+    @cached_property
+    def _built(self) -> tuple[Any, list[Part]]:
+        return example_of(self.schema)
+
+    @property
+    def _example(self) -> dict[str, Any]:
+        found = self._built[0]
+        return found if is_object(found) else {}
+
+    @property
+    def parts(self) -> list[Part]:
+        """What the arguments consist of, at all depths."""
+        return self._built[1]
+
+    def variations(self, base: Any) -> list[Call]:
+        """Return calls that differ from a plain one in one part: wrong, right and hostile ones.
+
+        Large numbers come last, and rise: what a small one shows needs no large one.
+
+        Args:
+            base: arguments that the schema allows.
+        """
+        found = [Call(self.name, each, "invalid", why, path) for each, why, path in self._mistakes(base)]
+        found += [Call(self.name, each, "valid", why, path) for each, why, path in self._edges(base)]
+        found += [Call(self.name, each, "hostile", why, path) for each, why, path in self._hostile(base)]
+        return sorted(_once(found), key=Call.magnitude)
 
     def _valid(self, number: int, random: Random) -> list[Any]:
         """Return what the schema allows, the smallest first; often with values that mean something."""
@@ -248,41 +323,68 @@ class ProbedTool:
                     found = changed
         return found
 
-    def _edges(self, base: Any) -> Iterator[tuple[Any, str]]:
-        """Return calls at the limits of each parameter."""
-        for name, inner in self.properties.items():
-            for value in _edge_values(inner):
-                changed = {**base, name: value}
+    def _edges(self, base: Any) -> Iterator[_Varied]:
+        """Return calls at the limits of each part."""
+        for part in self._parts_in(base):
+            place = show_path(part.path)
+            for value in edge_values(part.schema):
+                changed = placed(base, part.path, value)
                 if self.allows(changed):
-                    yield changed, f"{name} at a limit"
+                    yield changed, f"{place} at a limit", part.path
+            if not part.is_required and value_at(base, part.path, _ABSENT) is not _ABSENT:
+                changed = removed(base, part.path)
+                if self.allows(changed):
+                    yield changed, f"{place} left out", part.path
         required = {name: base[name] for name in self.required if name in base}
         if self.allows(required):
-            yield required, "optional parameters left out"
+            yield required, "optional parameters left out", ()
 
-    def _mistakes(self, base: Any) -> Iterator[tuple[Any, str]]:
+    def _parts_in(self, base: Any) -> list[Part]:
+        """Return the parts that have a place in some arguments."""
+        return [part for part in self.parts if has_place(base, part.path)]
+
+    def _mistakes(self, base: Any) -> Iterator[_Varied]:
         """Return calls with one mistake each."""
-        for changed, why in self._every_mistake(base):
+        for changed, why, path in self._every_mistake(base):
             if len(self.problems(changed)) == 1:
-                yield changed, why
+                yield changed, why, path
 
-    def _every_mistake(self, base: Any) -> Iterator[tuple[Any, str]]:
-        for name in self.required:
-            yield {key: value for key, value in base.items() if key != name}, f"{name} is missing"
-        yield {**base, "probe_unknown_key": 1}, "an unknown key"
-        for name, inner in self.properties.items():
-            for value in _SAMPLES:
-                yield {**base, name: value}, f"wrong type of {name}"
-            for value in _beyond(inner):
-                yield {**base, name: value}, f"{name} beyond a limit"
+    def _every_mistake(self, base: Any) -> Iterator[_Varied]:
+        yield {**base, "probe_unknown_key": 1}, "an unknown key", ()
+        for part in self._parts_in(base):
+            place, path = show_path(part.path), part.path
+            if (
+                part.is_required
+                and isinstance(path[-1], str)
+                and value_at(base, path, _ABSENT) is not _ABSENT
+            ):
+                yield removed(base, path), f"{place} is missing", path
+            for value in _SAMPLES if len(path) == 1 else _FEW_SAMPLES:
+                yield placed(base, path, value), f"wrong type of {place}", path
+            for value in _beyond(part.schema):
+                yield placed(base, path, value), f"{place} beyond a limit", path
+            inner = value_at(base, path)
+            if is_object(inner):
+                yield (
+                    placed(base, path, {**inner, "probe_unknown_key": 1}),
+                    f"an unknown key in {place}",
+                    path,
+                )
 
-    def _hostile(self, base: Any) -> Iterator[tuple[Any, str]]:
-        for name, inner in self.properties.items():
-            if "string" not in _types(inner):
+    def _hostile(self, base: Any) -> Iterator[_Varied]:
+        for part in self._parts_in(base):
+            if "string" not in type_names(part.schema) or choices_of(part.schema):
                 continue
-            for value in _HOSTILE:
-                changed = {**base, name: value}
+            for value in _HOSTILE if len(part.path) == 1 else _FEW_HOSTILE:
+                changed = placed(base, part.path, value)
                 if self.allows(readable(changed)):
-                    yield changed, f"hostile text for {name}"
+                    yield changed, f"hostile text for {show_path(part.path)}", part.path
+
+
+def has_place(base: Any, path: Path) -> bool:
+    """Return whether a part of some arguments can be set: what is around it is there."""
+    around = value_at(base, path[:-1])
+    return is_object(around) or (is_array(around) and isinstance(path[-1], int) and path[-1] < len(around))
 
 
 def readable(value: Any) -> Any:
@@ -352,7 +454,7 @@ def _with_samples(schema: Any) -> Any:
         return [_with_samples(inner) for inner in schema]
     if not is_object(schema):
         return schema
-    samples = _FORMATS.get(str(schema.get("format")))
+    samples = FORMATS.get(str(schema.get("format")))
     if samples is not None and schema.get("type") == "string":
         return {"enum": samples}
     return {key: _with_samples(inner) for key, inner in schema.items()}
@@ -374,79 +476,71 @@ def _plain_character(character: str) -> str:
     return character if is_readable else ascii_lowercase[ord(character) % len(ascii_lowercase)]
 
 
-def _meaningful(name: str, schema: Mapping[str, Any], work: str | None) -> Iterator[Any]:
-    """Return values that a description names, and for paths those of files that exist."""
+def _meaningful(
+    name: str, schema: Mapping[str, Any], work: str | None, others: Iterable[str]
+) -> Iterator[Any]:
+    """Return values that a description names, unless they name a parameter, and for paths those of files."""
     if "default" in schema:
         yield schema["default"]
     examples = schema.get("examples")
     if is_array(examples):
         yield from examples
-    if "string" not in _types(schema):
+    if "string" not in type_names(schema):
         return
     if work is not None and _PATH_NAME.search(name):
         yield from (work, f"{work}/notes.txt", f"{work}/folder", f"{work}/new.txt")
     described = schema.get("description")
     if isinstance(described, str):
-        yield from _QUOTED.findall(described)[:5]
+        names = {each.casefold() for each in others}
+        yield from [each for each in _QUOTED.findall(described)[:5] if each.casefold() not in names]
 
 
-def _types(schema: Mapping[str, Any]) -> set[str]:
-    """Return the JSON types that a schema names."""
-    named = schema.get("type")
-    found = {named} if isinstance(named, str) else set(named) if is_array(named) else set[str]()
-    for key in ("anyOf", "oneOf"):
-        members = schema.get(key)
-        for inner in members if is_array(members) else ():
-            found |= _types(inner) if is_object(inner) else set()
-    return found
-
-
-def _members(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = [schema]
-    for key in ("anyOf", "oneOf"):
-        members = schema.get(key)
-        found += [inner for inner in members if is_object(inner)] if is_array(members) else []
-    return found
-
-
-def _edge_values(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Return values at the limits of a schema; some may lie beyond another limit."""
-    for member in _members(schema):
-        choices = member.get("enum")
-        yield from choices if is_array(choices) else ()
-        types = _types(member)
-        if types & {"integer", "number"}:
+def edge_values(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Return values at the limits of a schema, and different forms of values; some may not fit."""
+    yield from choices_of(schema)
+    for member in members_of(schema):
+        types = type_names(member)
+        if types & {"integer", "number"} and "enum" not in member:
             yield from _numbers(member, 0)
-            yield from (0, 1, -1, 1000, _LARGEST)
-        if "string" in types:
-            least, most = _lengths(member)
-            yield from ("a" * least, "ä €漢😀"[:most], "a b", "a" * min(most, 2000))
-        yield from (True, False) if "boolean" in types else ()
+            yield from _NUMBERS
+        if "string" in types and "enum" not in member:
+            yield from FORMATS.get(str(member.get("format")), ())
+            yield from _texts(member)
         yield from (None,) if "null" in types else ()
         yield from ([],) if "array" in types else ()
 
 
+def _texts(schema: Mapping[str, Any]) -> Iterator[str]:
+    least, most = _lengths(schema)
+    for text in ("", *TEXTS):
+        yield text[:most].ljust(least, "a")
+
+
 def _beyond(schema: Mapping[str, Any]) -> Iterator[Any]:
     """Return values just beyond the limits of a schema."""
-    for member in _members(schema):
-        if _types(member) & {"integer", "number"}:
+    for member in members_of(schema):
+        if type_names(member) & {"integer", "number"}:
             yield from _numbers(member, 1)
-        if "string" in _types(member):
+        if "string" in type_names(member):
             least, most = _lengths(member)
             yield from ("a" * (least - 1),) if least else ()
             yield from ("a" * (most + 1),) if most < _MOST_TEXT else ()
-        choices = member.get("enum")
-        for each in choices if is_array(choices) else ():
-            if isinstance(each, str):
-                yield from (each.swapcase(), f"{each}x", f" {each}")
+    for each in choices_of(schema)[:_FEW_CHOICES]:
+        if isinstance(each, str):
+            yield from (each.swapcase(), f"{each}x", f" {each}")
 
 
 def _numbers(schema: Mapping[str, Any], step: int) -> Iterator[Any]:
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if isinstance(least, (int, float)) and abs(least) < _LARGEST:
+    """Return the limits of a number, or what is a step beyond them."""
+    least, most = limits_of(schema)
+    if least is not None and abs(least) < _LARGEST:
         yield least - step
-    if isinstance(most, (int, float)) and abs(most) < _LARGEST:
+    if most is not None and abs(most) < _LARGEST:
         yield most + step
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _lengths(schema: Mapping[str, Any]) -> tuple[int, int]:

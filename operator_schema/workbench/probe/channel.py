@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections import deque
@@ -105,6 +106,15 @@ class ProbedOutcome:
         return "\n".join(texts)
 
     @property
+    def whole_text(self) -> str:
+        """What a program reads of it besides: the data of an error, or of a result that is one."""
+        error = self.reply.value if self.reply.kind == "error" else None
+        data = error.get("data") if is_object(error) else (self.result or {}).get("structuredContent")
+        return (
+            self.text if data is None else f"{self.text}\n{json.dumps(data, ensure_ascii=False, default=str)}"
+        )
+
+    @property
     def said(self) -> str:
         """An excerpt of the text for a message."""
         return one_line(" ".join(self.text.split()), 200)
@@ -177,6 +187,11 @@ class _Inbox:
                 self._open.discard(request)
                 self._replies[request] = reply._replace(was_refused=request in self._refused)
                 self._condition.notify_all()
+
+    def is_answered(self, request: int) -> bool:
+        """Return whether a reply to a request has come."""
+        with self._condition:
+            return request in self._answered
 
     def answer(self, message: Mapping[str, Any]) -> bytes:
         """Return the answer to a request of the server, which may belong to any call without an answer."""
@@ -306,6 +321,8 @@ class PipeChannel:
             if "id" in message:
                 self._outgoing.put(self._inbox.answer(message))
         elif isinstance(message.get("id"), int):
+            if self._inbox.is_answered(message["id"]) and len(self.noise) < _MOST_NOISE:
+                self.noise.append(f"a second answer: {line[:500].decode(errors='replace').rstrip()}")
             self._inbox.put(message["id"], _reply_of(message, len(line)))
 
     def _write_all(self) -> None:
@@ -324,12 +341,13 @@ class ProcessChannel(PipeChannel):
         words: the command.
         cwd: its working directory.
         env: all its environment variables.
+        memory: megabytes that each of its processes may have; only Linux limits them.
 
     Raises:
         OSError: it can't be started.
     """
 
-    def __init__(self, words: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+    def __init__(self, words: Sequence[str], cwd: str, env: Mapping[str, str], memory: int) -> None:
         self._process = subprocess.Popen(  # noqa: S603  # that is what it is for
             list(words),
             cwd=cwd,
@@ -339,11 +357,16 @@ class ProcessChannel(PipeChannel):
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        _limit_memory(self._process.pid, memory)
         assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: S101, PT018  # they are pipes
         self._errors: deque[bytes] = deque(maxlen=_MOST_ERRORS // 100)
         self._listener = Thread(target=self._hear, args=(self._process.stderr,), daemon=True)
         self._listener.start()
         super().__init__(self._process.stdout, self._process.stdin)
+
+    def errors(self) -> str:
+        """Return the end of what it has written to its standard error so far."""
+        return b"".join(self._errors.copy())[-_MOST_ERRORS:].decode(errors="replace")
 
     def close(self) -> str:
         """End the process and all that it has started; return the end of its standard error."""
@@ -358,12 +381,22 @@ class ProcessChannel(PipeChannel):
             self._process.wait(_SECONDS_TO_END)
         for thread in (self._threads[0], self._listener):  # each closes what it reads
             thread.join(_SECONDS_TO_END)
-        return b"".join(self._errors)[-_MOST_ERRORS:].decode(errors="replace")
+        return self.errors()
 
     def _hear(self, stream: IO[bytes]) -> None:
         with suppress(OSError, ValueError), stream:
             while chunk := stream.readline(_MOST_ERRORS):
                 self._errors.append(chunk)
+
+
+def _limit_memory(process: int, megabytes: int) -> None:
+    """Limit what a process that was just started, and those that it starts, may write to."""
+    if sys.platform == "linux":
+        import resource
+
+        size = megabytes * 2**20
+        with suppress(OSError, ValueError):  # it has ended, or has a lower limit
+            resource.prlimit(process, resource.RLIMIT_DATA, (size, size))
 
 
 class HttpChannel:

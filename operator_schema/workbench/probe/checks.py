@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...json_values import is_array, is_object
 from ...message_text import excerpt, one_line, show_path
 from .calls import readable
+from .words import names_in, pattern_of, without_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Sequence
 
     from ...findings import Finding, Severity
     from .calls import Call, ProbedTool
     from .channel import ProbedOutcome
 
-__all__ = ["ANSWER_CHECKS", "CHECKS", "Check", "AnswerFault", "faults_of"]
+__all__ = [
+    "ANSWER_CHECKS",
+    "CHECKS",
+    "AnswerFault",
+    "Check",
+    "Learned",
+    "faults_of",
+    "says_one_thing",
+    "unnamed_parameter",
+]
 
 _TOOLS: Final = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools"
 _SCHEMA: Final = "https://modelcontextprotocol.io/specification/2025-11-25/schema"
 _TRANSPORTS: Final = "https://modelcontextprotocol.io/specification/2025-11-25/basic/transports"
 _CANCEL: Final = "https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation"
-_INVALID_PARAMS: Final = -32602
-_INTERNAL_ERROR: Final = -32603
+_NOT_FOR_TOOLS: Final = frozenset({-32601, -32603, 0})
+"""Codes of JSON-RPC that say nothing of a tool; -32602 and those of a server itself may."""
 
 
 class Check(NamedTuple):
@@ -53,13 +62,13 @@ _ROWS: Final = (
           "Run long work outside of the loop that reads messages, with a time limit", _TOOLS),
     Check("channel_noise", "error", "what it writes to the channel isn't JSON-RPC",
           "Write logs to standard error", _TRANSPORTS),
-    Check("valid_refused", "error", "it refuses the form of a call that its schema allows",
+    Check("valid_refused", "error", "it refuses a value that its schema allows, and takes others there",
           "Say in the schema what is checked, or take the value", _TOOLS),
     Check("invalid_accepted", "warning", "it takes a call that its schema refuses",
           "Check the arguments against the schema, or say in the schema what is taken", _TOOLS),
     Check("unflagged_error", "error", "an error comes as a result without isError",
           "Set isError to true in results that are errors", _TOOLS),
-    Check("internal_error", "warning", "an error of a tool comes as an internal error of JSON-RPC",
+    Check("internal_error", "warning", "an error of a tool comes as an internal error of the server",
           "Answer with a result that has isError, which a model can read", _TOOLS),
     Check("unnamed_parameter", "warning", "the text of an error doesn't say which parameter is wrong",
           "Name the parameter in the text", _TOOLS),
@@ -77,10 +86,17 @@ _ROWS: Final = (
           "Set readOnlyHint to false", _SCHEMA),
     Check("not_idempotent", "error", "idempotentHint is true, but a second equal call changed something",
           "Set idempotentHint to false", _SCHEMA),
+    Check("unstable", "error", "a call that succeeded fails when it is repeated",
+          "Keep nothing of an earlier call that changes the answer to the next one", _TOOLS),
     Check("mixed_answers", "error", "calls at the same time get other answers than one after the other",
           "Keep the state of each call separate from that of others", _TOOLS),
     Check("stuck_after_cancel", "error", "after a call was cancelled, the server answers nothing any more",
           "Stop the work of a cancelled call, and go on reading messages", _CANCEL),
+    Check("changed_by_cancelled", "error", "a cancelled call left a part of its changes",
+          "Undo what a cancelled call has done so far, or finish it", _CANCEL),
+    Check("never_succeeded", "warning",
+          "none of the valid calls of a tool succeeded, so its results weren't checked",
+          "Say in the schema which values work, with examples, or give the server what it needs", _TOOLS),
     Check("unknown_tool_accepted", "error", "a call of a tool that doesn't exist isn't an error",
           "Answer with the error -32602", _TOOLS),
 )  # fmt: skip
@@ -98,6 +114,7 @@ class AnswerFault(NamedTuple):
         message: what is wrong with this answer.
         severity: of this fault; None for that of the check.
         detail: what makes it another fault than one at the same place.
+        other: a value for that parameter with which the call succeeds.
     """
 
     code: str
@@ -105,6 +122,7 @@ class AnswerFault(NamedTuple):
     message: str
     severity: Severity | None = None
     detail: str = ""
+    other: Any = None
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -113,7 +131,9 @@ class AnswerFault(NamedTuple):
         return self.code, path, self.severity, self.detail
 
 
-def faults_of(tool: ProbedTool, call: Call, outcome: ProbedOutcome, most: int) -> list[AnswerFault]:
+def faults_of(
+    tool: ProbedTool, call: Call, outcome: ProbedOutcome, most: int, learned: Learned | None = None
+) -> list[AnswerFault]:
     """Return what is wrong with the answer to a call.
 
     Args:
@@ -121,10 +141,12 @@ def faults_of(tool: ProbedTool, call: Call, outcome: ProbedOutcome, most: int) -
         call: the same.
         outcome: what came.
         most: bytes of an answer.
+        learned: what other answers of the server have shown.
     """
     if outcome.is_lost:
         return []
-    found = [fault for check in ANSWER_CHECKS for fault in check(tool, call, outcome)]
+    known = NOTHING_LEARNED if learned is None else learned
+    found = [fault for check in ANSWER_CHECKS for fault in check(tool, call, outcome, known)]
     if outcome.reply.size > most:
         found.append(AnswerFault("large_answer", (), f"{outcome.reply.size:,} bytes come back"))
     return found
@@ -141,7 +163,7 @@ _NEEDED: Final = {
 }
 
 
-def _bad_result(_: ProbedTool, __: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
+def _bad_result(_: ProbedTool, __: Call, outcome: ProbedOutcome, ___: Learned) -> Iterator[AnswerFault]:
     if outcome.reply.kind != "result":
         return
     result = outcome.result
@@ -160,16 +182,14 @@ def _bad_result(_: ProbedTool, __: Call, outcome: ProbedOutcome) -> Iterator[Ans
             return
 
 
-def _wrong_result(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
-    result = outcome.result
-    if result is None or not tool.promises_output:
+def _wrong_result(tool: ProbedTool, call: Call, outcome: ProbedOutcome, _: Learned) -> Iterator[AnswerFault]:
+    if not tool.promises_output or outcome.is_lost:
         return
     if outcome.is_flagged:
-        is_own = call.kind == "valid" and _VALIDATOR.search(outcome.text)
-        if is_own and _is_about_result(tool, outcome.text):
+        if call.kind == "valid" and _OF_RESULT.search(outcome.text):
             yield AnswerFault("wrong_result", (), f"its own check refuses the result: {outcome.said}")
         return
-    structured = result.get("structuredContent")
+    structured = (outcome.result or {}).get("structuredContent")
     if structured is None:
         yield AnswerFault("no_structured_result", (), "a result without isError has no structuredContent")
     elif tool.output is not None:
@@ -179,160 +199,85 @@ def _wrong_result(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Itera
             )
 
 
-# --- refusals ------------------------------------------------------------------------------------
-
-_VALIDATOR: Final = re.compile(
-    r"validation errors? for|input validation error|invalid arguments? for tool|\[type=\w+|"
-    r"\"code\":\s*\"(?:invalid_|too_|unrecognized_)|is not of type|is a required property|"
-    r"additional properties are not allowed",
-    re.IGNORECASE,
-)
-"""What well-known validators write: pydantic, jsonschema, zod."""
+# --- refusals and errors -------------------------------------------------------------------------
 
 _OF_RESULT: Final = re.compile(
-    r"output validation|output ?schema|structured ?(?:content|output)|"
-    r"validation errors? for (?!call\b|\w*(?:Arguments|Args|Input|Params|Request)\b)\w",
+    r"^(?:MCP error -\d+: )?output validation error\b|\boutput schema\b.*\bstructured content\b|"
+    r"\bvalidation errors? for (?:DictModel\b|\w+Output\b)",
     re.IGNORECASE,
 )
-"""What they write of a result; what they say of arguments names a parameter, or the class of these."""
+"""What the SDKs of MCP write if a result doesn't fit the output schema, which they check themselves."""
 
-_FORM: Final = re.compile(
-    r"\binvalid (?:\w+ )?(?:arguments?|params?|parameters?|input|type|value)\b|\b(?:is|are|be) required\b|"
-    r"\brequired (?:property|parameter|argument|field|key)\b|\bmissing\b|"
-    r"\b(?:unexpected|unknown|unrecognized|unsupported) (?:keyword )?"
-    r"(?:arguments?|parameters?|property|field|key)\b|"
-    r"\b(?:must|should|can't|cannot|may not) (?:not )?(?:be|have|contain)\b|\bexpected\b|"
-    r"\btoo (?:long|short|small|big|large)\b|"
-    r"\bat (?:most|least)\b|\bout of range\b|\b(?:greater|less|more|fewer) than\b|\bnot (?:a|an) "
-    r"(?:valid )?(?:string|text|number|integer|int|boolean|bool|array|list|object|dict)\b|\bnot allowed\b",
+_ERROR_NAME: Final = re.compile(
+    r"^[\W_]*(?:[A-Za-z]+ ){0,2}(?:errors?\b\s*(?::|[a-z])|\w+(?:Error|Exception)\b|traceback \()",
     re.IGNORECASE,
 )
-_OF_TYPE: Final = re.compile(
-    r"\b(?:string|text|number|integer|int|bool\w*|array|list|object|dict|null|none|required|missing|empty|blank|"
-    r"characters?|chars?|bytes|length|long|short|ascii|type)\b",
-    re.IGNORECASE,
-)
-"""What a refusal speaks of when it isn't about the meaning of a text."""
+"""How programs begin the text of an error, whatever language the rest is in."""
 
-_DOMAIN: Final = re.compile(
-    r"not found|no such|n't exist|not exist|failed to|permission|denied|repositor|outside|allowed director|"
-    r"unreachable|connect|resolve|timed? ?out|\b(?:none|already)\b|E[A-Z]{4,}:|no \w+ (?:named|with|called)|"
-    r"\bexit (?:code|status)\b|\bfatal: ",
-    re.IGNORECASE,
-)
-_EMPTY: Final = re.compile(r"\b(?:non-?)?(?:empty|blank)\b", re.IGNORECASE)
-_OWN_TEST: Final = re.compile(r"value error|assertion failed|value_error", re.IGNORECASE)
-_ERROR_TEXT: Final = re.compile(
-    r"^[\s*#>\u274c\u26a0\ufe0f]*(?:(?:[A-Za-z]+ ){0,2}errors?\b\s*(?::|while|when|in|executing|calling)|"
-    r"\w+(?:Error|Exception)\b|"
-    r"traceback \(|failed to |failure:|exception:|invalid \w+)",
-    re.IGNORECASE,
-)
-
+_OPENING: Final = re.compile(r"^[\W_]*([^\W\d_][^\d:\n]{1,30}?) ?[:!]")
+_LEAST_ALIKE: Final = 2
+"""Different refusals that have to begin alike before other texts that begin so are taken for errors."""
 
 _MOST_KEYS: Final = 3
 """Of an object that is only an error."""
 
+_MOST_TEXTS: Final = 20
+_LEAST_LETTERS: Final = 3
 _VERDICTS: Final = frozenset({"valid", "isValid", "is_valid"})
 
 
-def _named(text: str, names: list[str]) -> list[str]:
-    """Return the names that a text has as words, the one that comes last at the end."""
-    places: dict[str, int] = {}
-    for name in names:
-        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE):
-            places[name] = match.start()
-    return sorted(places, key=lambda name: places[name])
+_STACK_TRACE: Final = re.compile(r"Traceback \(most recent call last\)|\n\s+at \S.*:\d+:\d+\)?(?:\n|$)")
+"""Of Python, and of JavaScript: what a model can't use."""
 
 
-def is_about_form(tool: ProbedTool, outcome: ProbedOutcome) -> bool:
-    """Return whether a refusal is about the form of the arguments, rather than about what they mean."""
-    text = outcome.text
-    if _VALIDATOR.search(text):
-        return not _is_about_result(tool, text)
-    if _DOMAIN.search(text):
-        return False
-    is_form = bool(_FORM.search(text))
-    return (outcome.code == _INVALID_PARAMS and is_form) or (
-        is_form and bool(_named(text, list(tool.properties)))
-    )
+@dataclass
+class Learned:
+    """What the answers of a server have shown so far.
 
-
-def _is_about_result(tool: ProbedTool, text: str) -> bool:
-    """Return whether a validator refuses what a tool returns, rather than its arguments."""
-    return bool(_OF_RESULT.search(text)) and not _named(text, list(tool.properties))
-
-
-def _speaks_of_form(tool: ProbedTool, text: str) -> bool:
-    """Return whether a text that may name no parameter is about the form of arguments."""
-    if _VALIDATOR.search(text):
-        return not _is_about_result(tool, text)
-    return not _DOMAIN.search(text) and bool(_FORM.search(text)) and bool(_OF_TYPE.search(text))
-
-
-def _valid_refused(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
-    """Find refusals of a valid call that speak of its form.
-
-    What a text means is up to the server: that it isn't the path of a file, say, is no fault.
+    Attributes:
+        refusals: patterns of the texts of errors that are flagged.
+        openings: how such texts begin, each with the patterns that begin so.
+        answers: tool to texts of its other answers, and whether they are data.
     """
-    if call.kind != "valid" or not outcome.is_flagged or not is_about_form(tool, outcome):
-        return
-    names = list(tool.properties)
-    issues = _issues(outcome.text, names)
-    said = issues or dict.fromkeys(_named(outcome.text, names), outcome.text)
-    given = [name for name in said if name in call.arguments] or list(said)
-    judged = given if issues else given[-1:]
-    is_form = {name: _is_refused_form(tool, call, name, said) for name in judged}
-    if is_form and not any(is_form.values()):
-        return
-    given = [name for name in given if is_form.get(name, True)]
-    blamed = given[-1:]  # what is before may be the name of the server
-    blank = frozenset([name for name, value in call.arguments.items() if _is_blank(value)])
-    is_blank = not blank.isdisjoint(blamed)
-    if blank and not is_blank and _EMPTY.search(outcome.text):
-        blamed, is_blank = list(blank) if len(blank) == 1 else [], True  # "path" may mean another path
-    value = call.arguments.get(blamed[0]) if blamed else None
-    is_whole = isinstance(value, float) and value.is_integer()
-    severity: Severity | None = "warning" if is_blank or is_whole else None
-    several = " ".join(sorted(given)) if len(given) > 1 else ""
-    yield AnswerFault("valid_refused", tuple(blamed), f"it answers: {outcome.said}", severity, several)
+
+    refusals: set[str] = field(default_factory=set[str])
+    openings: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
+    answers: dict[str, list[tuple[str, bool]]] = field(default_factory=dict[str, "list[tuple[str, bool]]"])
+
+    def learn(self, tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> None:
+        """Keep what the answer to a call of a tool shows."""
+        if outcome.is_lost:
+            return
+        if not outcome.is_flagged:
+            texts = self.answers.setdefault(call.tool, [])
+            if call.kind == "valid" and len(texts) < _MOST_TEXTS:
+                texts.append((without_values(outcome.text, call.arguments), outcome.data is not None))
+            return
+        pattern = pattern_of(outcome.text, call.arguments, tool.properties)
+        if sum(map(str.isalpha, pattern)) >= _LEAST_LETTERS:
+            self.refusals.add(pattern)
+        if opening := _opening_of(outcome.text, call):
+            self.openings.setdefault(opening, set()).add(pattern)
+
+    def has_refused(self, tool: ProbedTool, call: Call, text: str) -> bool:
+        """Return whether a text says what an error that is flagged says elsewhere, or begins like those."""
+        if pattern_of(text, call.arguments, tool.properties) in self.refusals:
+            return True
+        return len(self.openings.get(_opening_of(text, call), ())) >= _LEAST_ALIKE
 
 
-def _is_blank(value: object) -> bool:
-    return isinstance(value, str) and not value.strip()
+def _opening_of(text: str, call: Call) -> str:
+    """Return how a text begins, up to a colon; empty if it doesn't, or begins with a name of the call."""
+    found = _OPENING.match(without_values(text, call.arguments))
+    opening = found[1].casefold() if found else ""
+    return "" if names_in(opening, [call.tool, *call.arguments]) else opening
 
 
-def _issues(text: str, names: list[str]) -> dict[str, str]:
-    """Return what zod says of each parameter, in JSON; nothing for other texts."""
-    found: dict[str, str] = {}
-    with suppress(ValueError, RecursionError):
-        listed: Any = json.loads(text[text.index("[") : text.rindex("]") + 1])
-        for each in listed:
-            issue: Any = each
-            path: Any = issue.get("path") if is_object(each) else None
-            if is_array(path) and path and path[0] in names:
-                found[path[0]] = json.dumps(issue)
-    return found
+NOTHING_LEARNED: Final = Learned()
 
 
-def _is_refused_form(tool: ProbedTool, call: Call, name: str, said: Mapping[str, str]) -> bool:
-    """Return whether what is said of a parameter is about its form; of a text it may be about the meaning."""
-    value = call.arguments.get(name)
-    if not isinstance(value, str) or "enum" in tool.properties.get(name, {}):
-        return True
-    if _OWN_TEST.search(said[name]) and value != "":
-        return False
-    return bool(_OF_TYPE.search(_without(said[name], [*said, tool.name, value])))
-
-
-def _without(text: str, parts: list[str]) -> str:
-    for part in filter(None, parts):
-        text = text.replace(part, " ")
-    return text
-
-
-def looks_like_error(call: Call, outcome: ProbedOutcome) -> bool:
-    """Return whether a result that isn't flagged is an error by its text."""
+def looks_like_error(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned) -> bool:
+    """Return whether a result that isn't flagged is an error: by its form, or as other answers are."""
     result = outcome.result
     if result is None or outcome.is_flagged:
         return False
@@ -342,52 +287,62 @@ def looks_like_error(call: Call, outcome: ProbedOutcome) -> bool:
     content = result.get("content")
     if is_array(content) and len(content) > 1:
         return False
-    if _ERROR_TEXT.search(text[:200]):
+    if _ERROR_NAME.search(text[:200]) or _is_error_object(outcome.data):
         return True
-    return _is_error_object(text)
+    return learned.has_refused(tool, call, text) or _names_mistake(tool, call, outcome, learned)
+
+
+def _names_mistake(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned) -> bool:
+    """Return whether an answer to a wrong call names what is wrong, which answers to right ones don't."""
+    answers = learned.answers.get(tool.name)
+    if call.kind != "invalid" or not answers:
+        return False
+    problems = tool.problems(call.arguments)
+    keys = [step for problem in problems for step in problem.path if isinstance(step, str)]
+    said = names_in(without_values(outcome.text, call.arguments), keys)
+    alike = [text for text, is_data in answers if is_data is (outcome.data is not None)]
+    return bool(said) and not any(names_in(answer, said) for answer in alike)
 
 
 def _is_asked_for(text: str, value: Any) -> bool:
     """Return whether arguments and text have one another in them: an echo, or a sample of an error."""
     if isinstance(value, str):
         one, other = text.casefold(), value.casefold()
-        return one in other or (len(other) > 2 and other in one)  # noqa: PLR2004  # fewer are there by chance
+        return one in other or (len(other) > 2 and _ERROR_NAME.search(value) is not None and other in one)  # noqa: PLR2004  # fewer are there by chance
     inner = value.values() if is_object(value) else value if is_array(value) else ()
     return any(_is_asked_for(text, each) for each in inner)
 
 
-def _is_error_object(text: str) -> bool:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
+def _is_error_object(value: Any) -> bool:
     if not is_object(value):
         return False
     if not _VERDICTS.isdisjoint(value):
         return False  # that what was asked about is wrong is the answer
     error = value.get("error") if len(value) <= _MOST_KEYS else None
     failed = value.get("success") is False or value.get("ok") is False
-    return failed or (isinstance(error, str) and bool(error))
+    return failed or (isinstance(error, str) and bool(error)) or (is_object(error) and bool(error))
 
 
-def _unflagged_error(_: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
-    if looks_like_error(call, outcome):
+def _unflagged_error(
+    tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned
+) -> Iterator[AnswerFault]:
+    if looks_like_error(tool, call, outcome, learned):
         yield AnswerFault("unflagged_error", (), f"a result without isError says: {outcome.said}")
 
 
-def _internal_error(_: ProbedTool, __: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
-    if outcome.is_own_refusal:
-        return
-    if (
-        outcome.code is not None and outcome.code != _INVALID_PARAMS and outcome.code >= _INTERNAL_ERROR - 1
-    ) or (outcome.reply.kind == "error" and outcome.code == 0):
+def _internal_error(_: ProbedTool, __: Call, outcome: ProbedOutcome, ___: Learned) -> Iterator[AnswerFault]:
+    if outcome.code in _NOT_FOR_TOOLS and not outcome.is_own_refusal:
         yield AnswerFault("internal_error", (), f"the error {outcome.code} says: {outcome.said}")
+    elif outcome.is_flagged and _STACK_TRACE.search(outcome.text):
+        yield AnswerFault("internal_error", (), f"the error is a stack trace: {outcome.said}")
 
 
-def _invalid_accepted(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
+def _invalid_accepted(
+    tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned
+) -> Iterator[AnswerFault]:
     if call.kind != "invalid" or outcome.is_flagged or outcome.result is None:
         return
-    if looks_like_error(call, outcome):
+    if looks_like_error(tool, call, outcome, learned):
         return
     problem = tool.problems(call.arguments)[0]
     severity: Severity | None = "note" if problem.code == "unknown" else None
@@ -408,26 +363,54 @@ def _place(problem: Finding) -> tuple[str | int, ...]:
     return problem.path
 
 
-def _unnamed_parameter(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> Iterator[AnswerFault]:
-    if call.kind != "invalid" or not outcome.is_flagged or not _speaks_of_form(tool, outcome.text):
-        return
-    problems = tool.problems(call.arguments)
-    keys = [step for problem in problems for step in problem.path if isinstance(step, str)]
-    if len(problems) != 1 or not keys:
-        return
-    if not _named(outcome.text, [*keys, *tool.properties]):
-        yield AnswerFault(
-            "unnamed_parameter", (), f"{show_path(problems[0].path)} is wrong, and it says: {outcome.said}"
-        )
+# --- wrong calls of one tool together ------------------------------------------------------------
+
+_FEW: Final = 3
+"""Wrong calls that have to be refused in one way before the text is blamed."""
 
 
-ANSWER_CHECKS: Final[tuple[Callable[[ProbedTool, Call, ProbedOutcome], Iterator[AnswerFault]], ...]] = (
-    _bad_result,
-    _wrong_result,
-    _valid_refused,
-    _unflagged_error,
-    _internal_error,
-    _invalid_accepted,
-    _unnamed_parameter,
-)
+def mistake_of(tool: ProbedTool, call: Call) -> tuple[str, tuple[str | int, ...]] | None:
+    """Return what is wrong with a call: the code and the place; None unless it is one thing with a name."""
+    problems = tool.problems(call.arguments) if call.kind == "invalid" else ()
+    if len(problems) != 1 or not any(isinstance(step, str) for step in problems[0].path):
+        return None
+    return problems[0].code, problems[0].path
+
+
+def unnamed_parameter(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> AnswerFault | None:
+    """Return that an error doesn't name what is wrong with a call; None if it does, or nothing has a name."""
+    mistake = mistake_of(tool, call)
+    if mistake is None or not outcome.is_flagged or outcome.code in _NOT_FOR_TOOLS:
+        return None
+    keys = [step for step in mistake[1] if isinstance(step, str)]
+    if names_in(without_values(outcome.whole_text, call.arguments), [*keys, *tool.properties]):
+        return None
+    said = f"{show_path(mistake[1])} is wrong, and it says: {outcome.said}"
+    return AnswerFault("unnamed_parameter", (), said)
+
+
+def says_one_thing(tool: ProbedTool, refused: Sequence[tuple[Call, ProbedOutcome]]) -> Call | None:
+    """Return a wrong call whose error could be that of another one, as it names nothing; None for none.
+
+    Args:
+        tool: that was called.
+        refused: wrong calls of it, with their answers.
+    """
+    alike: dict[str, list[Call]] = {}
+    for call, outcome in refused:
+        if unnamed_parameter(tool, call, outcome) is not None:
+            alike.setdefault(pattern_of(outcome.whole_text, call.arguments), []).append(call)
+    for calls in alike.values():
+        mistakes = {mistake_of(tool, call) for call in calls}
+        places = {mistake[1] for mistake in mistakes if mistake is not None}
+        if len(places) > 1 or (len(calls) >= _FEW and (len(mistakes) > 1 or len(tool.properties) > 1)):
+            return calls[0]
+    return None
+
+
+# --- all checks of one answer --------------------------------------------------------------------
+
+ANSWER_CHECKS: Final[
+    tuple[Callable[[ProbedTool, Call, ProbedOutcome, Learned], Iterator[AnswerFault]], ...]
+] = (_bad_result, _wrong_result, _unflagged_error, _internal_error, _invalid_accepted)
 """Those that need one answer only."""

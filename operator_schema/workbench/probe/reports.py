@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 from ...message_text import clip, count_of, escape, one_line, show_path
 from ..report_pages import code, page, section, shown, table
 from .checks import CHECKS
+from .parts import placed
 from .subject import VERSION
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ...findings import Finding, Severity
     from .calls import Call
+    from .parts import Path
     from .subject import Server
 
 __all__ = [
@@ -54,18 +56,18 @@ class Step(NamedTuple):
 
     Attributes:
         call: what is called.
-        links: parameter, number of an earlier step, and where in its result the value is; that value takes
-            the place of the one in the call.
+        links: place in the arguments, number of an earlier step, and where in its result the value is; that
+            value takes the place of the one in the call.
     """
 
     call: Call
-    links: tuple[tuple[str, int, tuple[str | int, ...]], ...] = ()
+    links: tuple[tuple[Path, int, Path], ...] = ()
 
     def shown(self) -> str:
         """Write the call on one line."""
-        arguments = dict(self.call.arguments)
-        for name, step, path in self.links:
-            arguments[name] = f"<{show_path(path)} of step {step + 1}>"
+        arguments = self.call.arguments
+        for place, step, path in self.links:
+            arguments = placed(arguments, place, f"<{show_path(path)} of step {step + 1}>")
         return f"{self.call.tool} {_json(arguments)}"
 
 
@@ -100,7 +102,8 @@ class FoundFault(NamedTuple):
                     "tool": step.call.tool,
                     "arguments": step.call.arguments,
                     "from_earlier": {
-                        name: {"step": number, "path": list(path)} for name, number, path in step.links
+                        show_path(place): {"step": number, "path": list(path)}
+                        for place, number, path in step.links
                     },
                 }
                 for step in self.steps
@@ -114,7 +117,7 @@ class FoundFault(NamedTuple):
         return [f"call: {one_line(step.shown(), _MOST_SHOWN)}" for step in self.steps]
 
     def lines(self) -> list[str]:
-        """Write it as lines: what is wrong, the calls, what to do."""
+        """Write it as lines: what is wrong, the calls, what to do; nothing that a server says begins one."""
         finding, check = self.finding, CHECKS.get(self.finding.code)
         place = ".".join(filter(None, [finding.tool or "the server", show_path(finding.path)]))
         meaning = finding.message if check is None else f"{check.meaning}: {finding.message}"
@@ -122,7 +125,7 @@ class FoundFault(NamedTuple):
         lines += self.calls()
         if finding.remedy:
             lines.append(f"fix: {finding.remedy}")
-        return lines
+        return [escape(line) for line in lines]
 
 
 class Plan(NamedTuple):
@@ -134,6 +137,8 @@ class Plan(NamedTuple):
         reason: why, or why not.
         numbers: kind of calls to how many.
         example: the smallest valid call; None if there is none.
+        made: how many valid calls were made.
+        succeeded: how many of these had a result.
     """
 
     tool: str
@@ -141,6 +146,8 @@ class Plan(NamedTuple):
     reason: str
     numbers: dict[str, int]
     example: Any
+    made: int = 0
+    succeeded: int = 0
 
     @property
     def needs_allow(self) -> bool:
@@ -160,6 +167,7 @@ class ProbeReport(NamedTuple):
         unrepeated: faults that couldn't be shown a second time, with the calls after which they were seen.
         is_complete: whether all planned calls were made in time.
         seed: with which the same calls are made again.
+        notes: what `serve` warned of when it served the tools of a module.
     """
 
     target: str
@@ -170,6 +178,7 @@ class ProbeReport(NamedTuple):
     unrepeated: list[FoundFault]
     is_complete: bool
     seed: int
+    notes: tuple[str, ...] = ()
 
     @property
     def findings(self) -> list[Finding]:
@@ -184,6 +193,7 @@ class ProbeReport(NamedTuple):
             "calls": self.calls,
             "restarts": self.restarts,
             "complete": self.is_complete,
+            "notes": list(self.notes),
             "unrepeated": [each.as_dict() for each in self.unrepeated],
             "tools": [each._asdict() for each in self.plan],
             "findings": [each.as_dict() for each in self.found],
@@ -191,9 +201,27 @@ class ProbeReport(NamedTuple):
 
     def __str__(self) -> str:
         """Write all findings, and a summary, line by line."""
-        lines = ["\n  ".join([f"{each.finding.severity}: {first}", *rest])
-                 for each in self.found for first, *rest in [each.lines()]]  # fmt: skip
+        lines = [*self.warnings(), *["\n  ".join([f"{each.finding.severity}: {first}", *rest])
+                 for each in self.found for first, *rest in [each.lines()]]]  # fmt: skip
         return "\n".join([*lines, self.summary()])
+
+    def warnings(self, *, in_command: bool = False) -> list[str]:
+        """Return what has to be known before the findings: what wasn't tried, and what the server lacks.
+
+        Args:
+            in_command: whether they name options of the command, rather than arguments of `probe`.
+        """
+        option = "--seconds" if in_command else "seconds="
+        late = f"not finished: some planned calls weren't made, so there may be more findings ({option})"
+        return [*([] if self.is_complete else [late]), *[escape(note) for note in self.notes]]
+
+    def tools(self) -> list[tuple[str, str]]:
+        """Return the tools that were called, each with how many of its valid calls succeeded."""
+        return [
+            (escape(plan.tool), f"{plan.succeeded:,} of {plan.made:,}")
+            for plan in self.plan
+            if plan.is_called
+        ]
 
     def summary(self, *, in_command: bool = False, left: Sequence[FoundFault] | None = None) -> str:
         """Return a line with numbers.
@@ -214,7 +242,7 @@ class ProbeReport(NamedTuple):
         waiting = sum(each.needs_allow for each in self.plan)
         late = sum(each.reason == NO_TIME for each in self.plan)
         unread = len(self.plan) - called - waiting - late
-        nothing = "0 errors" if accepted else "nothing found"
+        nothing = "0 errors" if accepted else "nothing found" if self.is_complete else "nothing found so far"
         parts = [", ".join(counts) or nothing, self._calls(called)]
         if unread:
             parts.append(f"{unread} not called, since their schemas can't be read")
@@ -274,11 +302,12 @@ def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
         return _as_curl(server, calls)
     if server.kind == "objects":
         return ""
-    given = [_variable(*each) for each in server.env.items()]
-    env = f"env {' '.join(given)} " if given else ""
+    variables = [_variable(*each) for each in server.env.items()]
+    env = f"env {' '.join(variables)} " if variables else ""
     if server.kind == "module":
         mark = "." if ":" in server.target else ":"
-        words = [[f"{server.target}{mark}{call['name']}", _json(call["arguments"])] for call in calls]
+        given = [] if server.context is None else ["--context", server.context]
+        words = [[*given, f"{server.target}{mark}{call['name']}", _json(call["arguments"])] for call in calls]
         return "\n".join(env + shlex.join(["operator-schema", "call", *each]) for each in words)
     messages = [_request(0, "initialize", _INITIALIZE), _INITIALIZED]
     messages += [_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]
@@ -319,13 +348,16 @@ def _as_curl(server: Server, calls: Sequence[dict[str, Any]]) -> str:
     return "\n".join([session, *[f"{head} {own} {shlex.join(['-d', body, url])}" for body in bodies]])
 
 
-def as_junit(report: ProbeReport, found: Iterable[FoundFault], failing: Sequence[str]) -> str:
+def as_junit(
+    report: ProbeReport, found: Iterable[FoundFault], failing: Sequence[str], *, must_end: bool = False
+) -> str:
     """Return a report as JUnit XML: a test case for each tool and check.
 
     Args:
         report: of a probe.
         found: the findings that nobody accepts.
         failing: the levels that count as failures; the others are skipped.
+        must_end: whether it is a failure, too, if not all planned calls were made.
     """
     listed = list(found)
     known: dict[tuple[str, str], list[FoundFault]] = {}
@@ -333,8 +365,12 @@ def as_junit(report: ProbeReport, found: Iterable[FoundFault], failing: Sequence
         known.setdefault((each.finding.tool or "server", each.finding.code), []).append(each)
     called = [plan.tool for plan in report.plan if plan.is_called]
     cases = dict.fromkeys([*known, *[(tool, code) for tool in called for code in CHECKS]])
-    suite = ET.Element("testsuite", name=escape(f"probe {report.target}"), tests=str(len(cases)))
-    failures = 0
+    suite = ET.Element("testsuite", name=escape(f"probe {report.target}"))
+    failures = int(must_end and not report.is_complete)
+    results = {tool: f"{number} valid calls succeeded" for tool, number in report.tools()}
+    if failures:
+        case = ET.SubElement(suite, "testcase", classname="server", name="complete")
+        ET.SubElement(case, "failure", message=report.warnings(in_command=True)[0])
     for tool, name in cases:
         case = ET.SubElement(suite, "testcase", classname=escape(tool), name=name)
         of_case = known.get((tool, name), [])
@@ -346,7 +382,10 @@ def as_junit(report: ProbeReport, found: Iterable[FoundFault], failing: Sequence
             failure.text = text
         elif of_case:
             ET.SubElement(case, "system-out").text = text
+        elif name == "never_succeeded" and escape(tool) in results:
+            ET.SubElement(case, "system-out").text = results[escape(tool)]
     suite.set("failures", str(failures))
+    suite.set("tests", str(len(suite)))
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
@@ -367,7 +406,10 @@ def as_html(report: ProbeReport, found: Iterable[FoundFault]) -> str:
         for level in LEVELS
         if any(each.finding.severity == level for each in listed)
     ]
-    return page(report.target, f"<p>{shown(report.summary(in_command=True, left=listed))}</p>", *sections)
+    rows = [[shown(tool), shown(number)] for tool, number in report.tools()]
+    tools = [section("tools", "", table(("tool", "valid calls that succeeded"), rows))] if rows else []
+    said = [*report.warnings(in_command=True), report.summary(in_command=True, left=listed)]
+    return page(report.target, "".join([f"<p>{shown(each)}</p>" for each in said]), *sections, *tools)
 
 
 def _cells(found: FoundFault) -> list[str]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...findings import Finding
 from ...json_values import is_array, is_object
-from .checks import CHECKS, AnswerFault, faults_of
+from .checks import CHECKS, AnswerFault, faults_of, unnamed_parameter
+from .differences import ABSENT, refusal_of, with_value
+from .parts import placed, value_at
 from .reports import FoundFault, Step, repeat_lines
 from .subject import ProbeError
 from .watching import change_of
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 __all__ = [
     "STARTED_ANEW",
     "Candidate",
+    "called_again",
     "found_of",
+    "resolved",
     "settle",
     "settled_anew",
     "shrunk",
@@ -46,7 +50,8 @@ _ROUNDS: Final = 6
 """Of calls at once, whose answers are mixed up by chance."""
 
 _CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
-STARTED_ANEW: Final = _CHANGES | {"crash", "hang", "not_idempotent", "stuck_after_cancel"}
+_MADE_DIRECTLY: Final = frozenset({"not_idempotent", "stuck_after_cancel", "changed_by_cancelled"})
+STARTED_ANEW: Final = _CHANGES | _MADE_DIRECTLY | {"crash", "hang", "unstable"}
 """Codes of faults that are shown in a server that was just started."""
 
 
@@ -176,9 +181,9 @@ class _Tries:
         if self.shows(steps):
             return steps
         is_alone = len(steps) == 1 and self.fault.code not in STARTED_ANEW
-        for number in _REPEATED if is_alone else ():
-            if self.shows(steps * number):
-                return steps * number
+        for number in _REPEATED if is_alone or self.fault.code == "unstable" else ():
+            if self.shows(steps[:1] * number):
+                return steps[:1] * number
         return []
 
     def with_small_arguments(self, steps: list[Step]) -> list[Step]:
@@ -209,8 +214,12 @@ class _Tries:
             return self.fault if len(calls) > 1 and self._watcher.mixes(calls, _ROUNDS) else None
         if code in ("crash", "hang"):
             return self._lost(steps)
-        if code in _CHANGES or code in ("not_idempotent", "stuck_after_cancel"):
+        if code in _CHANGES or code in _MADE_DIRECTLY:
             return self._changed(steps)
+        if code == "unstable":
+            return self._unstable(steps)
+        if code == "valid_refused":
+            return self._refused(steps)
         outcome = self._answer(steps)
         if outcome is None:
             return None
@@ -219,7 +228,33 @@ class _Tries:
             return self._watcher.noise()
         if code == "unknown_tool_accepted":
             return self.fault if outcome.result is not None and not outcome.is_flagged else None
-        return self._same(faults_of(self._watcher.tools[call.tool], call, outcome, self._watcher.most_bytes))
+        tool = self._watcher.tools[call.tool]
+        if code == "unnamed_parameter":
+            return unnamed_parameter(tool, call, outcome)
+        return self._same(faults_of(tool, call, outcome, self._watcher.most_bytes, self._watcher.learned))
+
+    def _refused(self, steps: list[Step]) -> AnswerFault | None:
+        """Return the fault if the last call is refused, and succeeds with the other value."""
+        last = steps[-1]
+        changed = with_value(last.call.arguments, self.fault.path, self.fault.other)
+        if changed is ABSENT or changed == last.call.arguments:
+            return None
+        outcome = self._answer(steps)
+        if outcome is None or not outcome.is_flagged:
+            return None
+        other = self._answer([*steps[:-1], _with_arguments(last, changed)])
+        if other is None or other.is_flagged:
+            return None
+        value = value_at(last.call.arguments, self.fault.path, ABSENT)
+        return self.fault._replace(message=refusal_of(value, self.fault.other, outcome))
+
+    def _unstable(self, steps: list[Step]) -> AnswerFault | None:
+        """Return the fault if the first of some equal calls succeeds, and the last one doesn't."""
+        outcomes = self._replayed(steps)
+        if len(outcomes) < len(steps) or len(steps) == 1 or outcomes[-1].is_lost:
+            return None
+        is_shown = not outcomes[0].is_flagged and outcomes[-1].is_flagged
+        return self.fault if is_shown and len({step.call.key() for step in steps}) == 1 else None
 
     def _same(self, faults: Sequence[AnswerFault]) -> AnswerFault | None:
         return next((fault for fault in faults if fault.key == self.fault.key), None)
@@ -251,7 +286,7 @@ class _Tries:
     def _replayed(self, steps: list[Step]) -> list[ProbedOutcome]:
         self._renew()
         is_late = self._is_first and self.fault.code == "hang"  # what only takes long isn't one
-        outcomes = _called_again(self._server, steps, self._server.timeout * _PATIENCE if is_late else None)
+        outcomes = called_again(self._server, steps, self._server.timeout * _PATIENCE if is_late else None)
         self._watcher.count += len(outcomes)
         return outcomes
 
@@ -273,17 +308,14 @@ class _Tries:
     def _changed(self, steps: list[Step]) -> AnswerFault | None:
         """Return the fault if the last call changes the state, and waiting doesn't."""
         outcomes = self._replayed(steps[:-1])
-        arguments = _resolved(steps[-1], outcomes)
+        arguments = resolved(steps[-1], outcomes)
         if len(outcomes) < len(steps) - 1 or arguments is None:
             return None
         call = replace(steps[-1].call, arguments=arguments)
         if self.fault.code == "not_idempotent":
             return self.fault if self._watcher.changes_again(call) else None
-        if self.fault.code == "stuck_after_cancel":
-            is_stuck = self._watcher.sticks(call)
-            if is_stuck:
-                self._server.start()
-            return self.fault if is_stuck else None
+        if self.fault.code in ("stuck_after_cancel", "changed_by_cancelled"):
+            return self._cancelled(call)
         before = self._watcher.state()
         if before != self._watcher.state():
             return None
@@ -293,9 +325,18 @@ class _Tries:
         fault = change_of(self._watcher.tools[call.tool], outcome, before, self._watcher.state())
         return None if fault is None else self._same([fault])
 
+    def _cancelled(self, call: Call) -> AnswerFault | None:
+        """Return the fault if it shows after the call is cancelled."""
+        if not self._watcher.tools[call.tool].is_read_only:
+            return self.fault if self._watcher.leaves_part(call) else None
+        fault = self._watcher.after_cancel(call)
+        if fault is not None:
+            self._server.start()
+        return None if fault is None else self._same([fault])
+
 
 def _with_arguments(step: Step, arguments: Any) -> Step:
-    links = tuple(link for link in step.links if link[0] in arguments)
+    links = tuple(link for link in step.links if value_at(arguments, link[0]) is not None)
     return Step(replace(step.call, arguments=arguments), links)
 
 
@@ -323,14 +364,14 @@ def shrunk(value: Any, shows: Callable[[Any], bool]) -> Any:
 
 
 def shrunk_sequence(
-    steps: list[T], shows: Callable[[list[T]], bool], without: Callable[[list[T], int], list[T] | None]
+    steps: list[T], shows: Callable[[list[T]], bool], without: Callable[[list[T], int], list[T]]
 ) -> list[T]:
     """Return a shortest part of a sequence that still shows a fault: no step can be left out.
 
     Args:
         steps: that show it.
         shows: whether other ones do.
-        without: leaves one step out; None if that can't be.
+        without: leaves one step out.
     """
     found = steps
     index = 0
@@ -419,25 +460,18 @@ def _smaller_number(value: float) -> Iterator[float]:
 # --- sequences again -----------------------------------------------------------------------------
 
 
-def _resolved(step: Step, outcomes: Sequence[ProbedOutcome]) -> dict[str, Any] | None:
+def resolved(step: Step, outcomes: Sequence[ProbedOutcome]) -> Any:
     """Return the arguments of a step, with values of earlier answers; None if one of them isn't there."""
-    arguments = dict(step.call.arguments)
-    for name, number, path in step.links:
-        if name not in arguments:
-            continue
-        if number >= len(outcomes):
+    arguments = step.call.arguments
+    for place, number, path in step.links:
+        value = value_at(outcomes[number].data, path) if number < len(outcomes) else None
+        if value is None:
             return None
-        value = outcomes[number].data
-        try:
-            for part in path:
-                value = value[part]
-        except (LookupError, TypeError):
-            return None
-        arguments[name] = value
+        arguments = placed(arguments, place, value)
     return arguments
 
 
-def _called_again(server: Server, steps: Sequence[Step], seconds: float | None) -> list[ProbedOutcome]:
+def called_again(server: Server, steps: Sequence[Step], seconds: float | None) -> list[ProbedOutcome]:
     """Make the calls of a sequence again, with the values that the answers have this time.
 
     Args:
@@ -450,7 +484,7 @@ def _called_again(server: Server, steps: Sequence[Step], seconds: float | None) 
     """
     outcomes: list[ProbedOutcome] = []
     for step in steps:
-        arguments = _resolved(step, outcomes)
+        arguments = resolved(step, outcomes)
         if arguments is None:
             break
         outcomes.append(server.call(step.call.tool, arguments, seconds))
@@ -459,14 +493,13 @@ def _called_again(server: Server, steps: Sequence[Step], seconds: float | None) 
     return outcomes
 
 
-def _without_step(steps: Sequence[Step], index: int) -> list[Step] | None:
-    """Leave a step out, and count the others anew; None if a later one needs its result."""
-    kept: list[Step] = []
-    for number, step in enumerate(steps):
-        if number == index:
-            continue
-        if any(of == index for _, of, _ in step.links):
-            return None
-        links = tuple((name, of - (of > index), path) for name, of, path in step.links)
-        kept.append(Step(step.call, links))
-    return kept
+def _without_step(steps: Sequence[Step], index: int) -> list[Step]:
+    """Leave a step out, and count the others anew; values that came from it stay as they were."""
+    return [
+        Step(
+            step.call,
+            tuple((place, of - (of > index), path) for place, of, path in step.links if of != index),
+        )
+        for number, step in enumerate(steps)
+        if number != index
+    ]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .channel import Channel
 
 __all__ = [
+    "MEMORY",
     "ServerFolders",
     "ProbeError",
     "Server",
@@ -46,9 +47,13 @@ __all__ = [
 VERSION: Final = "2025-11-25"
 """Of the protocol."""
 
+MEMORY: Final = 4096
+"""Megabytes that each process of a server may have, if nobody says another number."""
+
 _SECONDS_TO_START: Final = 30.0
 _MOST_PAGES: Final = 100
 _MOST_TOOLS: Final = 1000
+_SERVING: Final = "operator-schema: serving "
 _FOLDERS: Final = ("work", "home", "tmp")
 _MOST_FILES: Final = 2000
 _MOST_HASHED: Final = 5_000_000
@@ -189,6 +194,8 @@ class Server:
         noise: lines on the channel that aren't messages, not yet looked at.
         errors: the end of what it last wrote to standard error.
         seconds_to_start: how long the last start took.
+        context: what `serve` injects into the tools of a module, as `MODULE:NAME`; None for nothing.
+        memory: megabytes that each process of it may have.
     """
 
     target: str
@@ -205,6 +212,8 @@ class Server:
     restarts: int = -1
     errors: str = ""
     seconds_to_start: float = 0.0
+    context: str | None = None
+    memory: int = MEMORY
     _channel: Channel | None = None
 
     @property
@@ -314,6 +323,13 @@ class Server:
         del self._channel.noise[: len(found)]
         return found
 
+    def notes(self) -> list[str]:
+        """Return what `serve` warned of before it served the tools of a module, such as missing context."""
+        if self.kind != "module" or not isinstance(self._channel, ProcessChannel):
+            return []
+        before, mark, _ = self._channel.errors().partition(_SERVING)
+        return [one_line(line, 300) for line in before.splitlines() if line.strip()] if mark else []
+
     def files(self) -> dict[str, str]:
         """Return the files of its working directory, as far as they are known here."""
         return {} if self.place is None else self.place.files()
@@ -357,14 +373,15 @@ def of_command(
     def connect(place: ServerFolders | None, env: Mapping[str, str]) -> Channel:
         assert place is not None  # noqa: S101  # made below
         work = str(place.work)
-        return ProcessChannel([word.replace("{folder}", work) for word in whole], work, env)
+        words = [word.replace("{folder}", work) for word in whole]
+        return ProcessChannel(words, work, env, options.get("memory", MEMORY))
 
     return Server(target, kind, connect, ServerFolders.new(), words=whole, **options)
 
 
 def _whole(words: Sequence[str]) -> list[str]:
     """Complete the names of files, since the server works in another folder; a link stays one."""
-    return [os.path.abspath(word) if Path(word).is_file() else word for word in words]  # noqa: PTH100  # it keeps links
+    return [os.path.abspath(word) if os.path.isfile(word) else word for word in words]  # noqa: PTH100, PTH113  # links stay, and a word may be too long for a name
 
 
 def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
@@ -383,7 +400,9 @@ def of_registry(target: str, **options: Any) -> Server:
         target: `MODULE:REGISTRY`, as `operator-schema serve` takes it.
         options: of `Server`.
     """
-    words = [sys.executable, "-m", PACKAGE, "serve", target]
+    context = options.get("context")
+    given = [] if context is None else ["--context", context]
+    words = [sys.executable, "-m", PACKAGE, "serve", *given, target]
     return of_command(words, target, "module", modules=str(Path.cwd()), **options)
 
 
@@ -455,6 +474,9 @@ def checked_target(target: Any, **options: Any) -> Any:
     if options.get("headers") and not _is_url(target):
         what = "a URL: this target gets no requests of HTTP"
         raise _not_for(what, "headers", "--header")
+    if options.get("context") and not _is_module(target):
+        what = "the tools of a module: another server has what it needs, and an executor has its own"
+        raise _not_for(what, "context", "--context")
     is_started = isinstance(target, str) or _are_words(target)
     for name in ("setup", "env"):
         if options.get(name) and (_is_url(target) or not is_started):
@@ -467,6 +489,13 @@ def checked_target(target: Any, **options: Any) -> Any:
     except TypeError as error:
         message = f"a target is a command, a URL, MODULE:REGISTRY or tools; as tools: {error}"
         raise TypeError(message) from None
+
+
+def _is_module(target: Any) -> bool:
+    """Return whether a target is the name of a module, with or without a name in it."""
+    if not isinstance(target, str) or _is_url(target) or target.startswith(("mcp:", "process:")):
+        return False
+    return not _is_command(target)
 
 
 def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
@@ -495,6 +524,11 @@ _KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "most_bytes": ("a whole number", lambda value: _is_number(value, int)),
     "seed": ("a whole number", lambda value: _is_number(value, int)),
     "setup": ("a command line", lambda value: value is None or isinstance(value, str)),
+    "context": (
+        'the name of what is injected, such as "app:make_context"',
+        lambda value: value is None or isinstance(value, str),
+    ),
+    "memory": ("a whole number", lambda value: _is_number(value, int)),
     "env": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
     "headers": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
     "on_progress": ("a function", lambda value: value is None or callable(value)),
@@ -502,7 +536,7 @@ _KINDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 """Options of a probe: what they take, and whether a value is that."""
 
 _MAY_BE_SECRET: Final = frozenset({"env", "headers"})
-_ABOVE_0: Final = frozenset({"seconds", "calls", "timeout", "most_bytes"})
+_ABOVE_0: Final = frozenset({"seconds", "calls", "timeout", "most_bytes", "memory"})
 
 
 def check_options(options: Mapping[str, Any], more: Sequence[str] = ()) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...message_text import clip, escape, listed, one_line, quote
 from .calls import Call, ProbedTool
-from .checks import AnswerFault
+from .checks import AnswerFault, Learned
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Iterable, Sequence
 
     from .channel import ProbedOutcome
     from .subject import Server
@@ -49,11 +49,11 @@ class State(NamedTuple):
 
     Attributes:
         files: of its working directory: path to digest.
-        answers: name of a tool that only reads to what it answers.
+        answers: name of a tool that only reads, and a call of it, to what it answers.
     """
 
     files: dict[str, str]
-    answers: dict[str, str]
+    answers: dict[tuple[str, str], str]
 
 
 def change_of(tool: ProbedTool, outcome: ProbedOutcome, before: State, after: State) -> AnswerFault | None:
@@ -72,11 +72,9 @@ def _differences(before: State, after: State) -> str:
     files = sorted(
         path for path in {*before.files, *after.files} if before.files.get(path) != after.files.get(path)
     )
-    tools = [
-        name
-        for name in before.answers
-        if before.answers[name] != after.answers.get(name, before.answers[name])
-    ]
+    tools = dict.fromkeys(
+        key[0] for key in before.answers if before.answers[key] != after.answers.get(key, before.answers[key])
+    )
     parts = [f"the files {listed([escape(path) for path in files])} differ afterwards"] if files else []
     parts += [f"{escape(name)} gives another answer afterwards" for name in tools]
     return "; ".join(parts)
@@ -90,47 +88,62 @@ class ServerWatcher:
         server: that is called.
         tools: by their names.
         most_bytes: of an answer.
-        observers: tools whose answers show its state.
+        observers: calls whose answers show its state.
         count: calls so far.
+        learned: what its answers have shown.
     """
 
     server: Server
     tools: dict[str, ProbedTool]
     most_bytes: int
-    observers: list[str] = field(default_factory=list[str])
+    observers: list[Call] = field(default_factory=list[Call])
     count: int = 0
+    learned: Learned = field(default_factory=Learned)
 
     def made(self, call: Call, seconds: float | None = None) -> ProbedOutcome:
         """Make a call, and wait for its answer."""
         self.count += 1
-        return self.server.call(call.tool, call.arguments, seconds)
+        outcome = self.server.call(call.tool, call.arguments, seconds)
+        if call.tool in self.tools:
+            self.learned.learn(self.tools[call.tool], call, outcome)
+        return outcome
 
-    def find_observers(self, called: Collection[str]) -> None:
-        """Choose tools whose answers show the state of the server: they only read, and need no arguments.
+    def find_observers(self, calls: Iterable[Call]) -> None:
+        """Choose calls whose answers show the state of the server: of tools that only read.
 
         Args:
-            called: names of the tools that may be called.
+            calls: that may be made; at most three are added to those that are known.
         """
-        for name, tool in self.tools.items():
-            is_usable = name in called and tool.is_read_only and not tool.problems({})
-            if is_usable and len(self.observers) < _MOST_OBSERVERS:
-                self.observers.append(name)
-        if not self.observers:
+        known = len(self.observers)
+        for call in calls:
+            if len(self.observers) - known < _MOST_OBSERVERS and self._only_looks(call):
+                self.observers.append(call)
+        if len(self.observers) == known:
             return
         first = self.observed()
         sleep(_SECONDS_BETWEEN)
         second = self.observed()
         self.observers = [
-            name for name in self.observers if name in first and first[name] == second.get(name)
+            call
+            for call in self.observers
+            if (key := (call.tool, call.key())) in first and first[key] == second.get(key)
         ]
 
-    def observed(self) -> dict[str, str]:
-        """Return the answers of the observers, as far as they come."""
-        found: dict[str, str] = {}
-        for name in self.observers:
-            outcome = self.made(Call(name, {}, "valid", "to see the state"))
-            if outcome.result is not None and not outcome.is_flagged:
-                found[name] = outcome.answer()
+    def _only_looks(self, call: Call) -> bool:
+        """Return whether a call changes nothing that is seen already."""
+        if not self.tools[call.tool].is_read_only:
+            return False
+        before = self.state()
+        return not self.made(call).is_lost and self.state() == before
+
+    def observed(self) -> dict[tuple[str, str], str]:
+        """Return the answers of the observers, as far as they come; that there is an error is one, too."""
+        found: dict[tuple[str, str], str] = {}
+        for call in self.observers:
+            self.count += 1
+            outcome = self.server.call(call.tool, call.arguments)
+            if not outcome.is_lost:
+                found[call.tool, call.key()] = "" if outcome.is_flagged else outcome.answer()
         return found
 
     def state(self) -> State:
@@ -206,10 +219,45 @@ class ServerWatcher:
                 return True
         return False
 
-    def sticks(self, call: Call) -> bool:
-        """Return whether nothing is answered after some calls were cancelled."""
+    def after_cancel(self, call: Call) -> AnswerFault | None:
+        """Return what is wrong after a call was cancelled some times; None if nothing is.
+
+        Args:
+            call: that succeeds, of a tool that only reads.
+        """
+        before = self.state()
         for _ in range(3):
-            request = self.server.send(call.tool, call.arguments)
-            self.count += 1
-            self.server.channel.notify("notifications/cancelled", {"requestId": request, "reason": "probe"})
-        return not self.server.answers() or self.made(call).is_lost
+            self._cancelled(call)
+        if not self.server.answers():
+            return AnswerFault("stuck_after_cancel", (), "neither a ping nor an equal call is answered")
+        left = self.state()
+        outcome = self.made(call)
+        if outcome.is_lost:
+            return AnswerFault("stuck_after_cancel", (), "a ping is answered, and an equal call isn't")
+        if outcome.is_flagged:
+            said = f"an equal call, which succeeded before, is answered: {outcome.said}"
+            return AnswerFault("stuck_after_cancel", (), said)
+        said = _differences(before, left)
+        return AnswerFault("changed_by_cancelled", (), said) if said and self.state() == left else None
+
+    def leaves_part(self, call: Call) -> bool:
+        """Return whether a cancelled call leaves a change that the whole call doesn't leave."""
+        before = self.state()
+        self._cancelled(call)
+        if not self.server.answers():
+            return False
+        left = self.state()
+        if left == before:
+            return False
+        whole: list[State] = []
+        for _ in range(2):
+            self.server.start()
+            if self.state() != before or self.made(call).is_flagged:
+                return False
+            whole.append(self.state())
+        return whole[0] == whole[1] != left
+
+    def _cancelled(self, call: Call) -> None:
+        request = self.server.send(call.tool, call.arguments)
+        self.count += 1
+        self.server.channel.notify("notifications/cancelled", {"requestId": request, "reason": "probe"})

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
+from patience import LONGEST_WAIT
 
 pytest.importorskip("hypothesis")
 
@@ -122,7 +123,7 @@ sys.stderr.write(sys.stdin.readline() + sys.stdin.readline())
 
 @pytest.mark.needs_process
 def test_what_is_not_a_message_is_kept_and_requests_of_the_server_are_answered(tmp_path):
-    channel = ProcessChannel([sys.executable, "-c", WRITER], str(tmp_path), {})
+    channel = ProcessChannel([sys.executable, "-c", WRITER], str(tmp_path), {}, 4096)
     assert channel.wait(channel.send("ping", None), 30).value == {}
     assert channel.wait(channel.send("ping", None), 30).kind == "closed"
     assert channel.noise == ["hello", "[1]"]
@@ -151,7 +152,7 @@ for line in sys.stdin:
 
 @pytest.mark.needs_process
 def test_an_answer_says_whether_the_server_was_refused_what_it_asked(tmp_path):
-    channel = ProcessChannel([sys.executable, "-c", ASKER], str(tmp_path), {})
+    channel = ProcessChannel([sys.executable, "-c", ASKER], str(tmp_path), {}, 4096)
     try:
         for method, is_refusal in (
             (None, False),
@@ -164,3 +165,21 @@ def test_an_answer_says_whether_the_server_was_refused_what_it_asked(tmp_path):
             assert (outcome.code == -32601) is (method != "ping")
     finally:
         channel.close()
+
+
+GREEDY = """
+import json, sys
+
+request = json.loads(sys.stdin.readline())
+size = len(bytearray(2**29))
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"size": size}}), flush=True)
+"""
+
+
+@pytest.mark.needs_process
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits the memory of another process")
+@pytest.mark.parametrize(("memory", "kind"), [(256, "closed"), (4096, "result")])
+def test_a_server_gets_no_more_memory_than_it_may_have(memory, kind, tmp_path):
+    channel = ProcessChannel([sys.executable, "-S", "-c", GREEDY], str(tmp_path), {}, memory)
+    assert channel.wait(channel.send("ask", None), LONGEST_WAIT).kind == kind
+    assert ("MemoryError" in channel.close()) is (kind == "closed")

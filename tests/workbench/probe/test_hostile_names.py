@@ -168,6 +168,9 @@ def test_reports_can_be_read_whatever_a_server_says(found, target, called):
         assert sum(line.startswith("fix: ") for line in each.lines()) == (each.finding.remedy is not None)
     assert all(line.isprintable() for text in cases.values() for line in text.split("\n"))
 
+    assert all(line.isprintable() for line in str(report).split("\n"))
+    assert sum(line.startswith(LEVELS) for line in str(report).split("\n")) <= len(found) + 1
+
     page = as_html(report, found)
     assert all(line.isprintable() for line in page.split("\n"))
     read = ReadPage(page)

@@ -150,7 +150,7 @@ def test_a_fault_that_shows_once_is_named_with_its_call(tmp_path, monkeypatch, c
     target = f"process:{shlex.join([sys.executable, '-I', '-S', str(program), str(seen)])}"
     words = ["probe", "--allow", "greet", "--calls", "1", target]
     assert main(words) == 0
-    first, note, call = capsys.readouterr().out.splitlines()
+    *_, first, note, call = capsys.readouterr().out.splitlines()
     assert " of 1 tool" in first
     assert note == f"note: greet: {MEANING} Error: busy (it couldn't be reproduced)"
     assert call == "  call: greet {}"
@@ -179,7 +179,7 @@ def test_accepted_findings_are_counted_apart(target, tmp_path, capsys):
     (tmp_path / "accepted.toml").write_text(ACCEPT, encoding="utf-8")
     words = ["probe", "--allow", "greet", "--calls", "1", "--accepted", "accepted.toml"]
     assert main([*words, "--html", "page.html", target]) == 0
-    (line,) = capsys.readouterr().out.splitlines()
+    line = capsys.readouterr().out.splitlines()[-1]
     assert line.startswith("0 errors · ")
     assert line.endswith(" · 1 accepted")
     assert line in (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -318,3 +318,102 @@ sys.meta_path.insert(0, Hidden())
     done = subprocess.run([sys.executable, "-c", hide + line], capture_output=True, text=True, check=False)
     assert said in done.stderr.splitlines()[-1]
     assert "'operator-schema[probe]'" in done.stderr.splitlines()[-1]
+
+
+SHOP = """
+from typing import Annotated
+
+from operator_schema import CallError, skip, tool
+
+
+class Shelf:
+    cakes = ["rye"]
+
+
+@tool(read_only=True)
+def cakes(shelf: Annotated[Shelf, skip]) -> list[str]:
+    "List all cakes."
+    return shelf.cakes
+
+
+@tool(read_only=True)
+def unlucky(number: int) -> str:
+    "Draw a number."
+    raise CallError("No luck\\n::error::today.")
+
+
+def context():
+    return {Shelf: Shelf()}
+"""
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """A module with a tool that needs context, and one that never succeeds; and how the command is run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "cakeshop.py").write_text(SHOP, encoding="utf-8")
+
+    def run(*words):
+        return main(["probe", "--calls", "1", *words, "cakeshop"])
+
+    return run
+
+
+@pytest.mark.slow("it probes a module with and without context")
+@pytest.mark.usefixtures("probed_once")
+def test_a_tool_that_never_succeeds_is_named_in_every_output(shop, tmp_path, capsys):
+    assert shop() == 0
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("1 of 2 tools will fail for lack of context: cakes (")
+    assert {line.split(": ")[1] for line in lines if "never_succeeded: none" in line} == {"cakes", "unlucky"}
+    rows = dict(line.split(maxsplit=1) for line in lines if line.startswith(("cakes", "unlucky")))
+    assert all(row.startswith("0 of ") for row in rows.values())
+    assert shop("--junit", "probe.xml", "--html", "probe.html", "--fail-on", "warning", "--json") == 1
+    report = json.loads(capsys.readouterr().out)
+    assert [each["tool"] for each in report["findings"] if each["code"] == "never_succeeded"] == [
+        "cakes",
+        "unlucky",
+    ]
+    assert all(each["made"] > 0 == each["succeeded"] for each in report["tools"])
+    assert len(report["notes"]) == 1
+    for file in ("probe.xml", "probe.html"):
+        text = (tmp_path / file).read_text(encoding="utf-8")
+        assert text.count("never_succeeded") >= 2
+        assert "\n::error::" not in text
+
+
+@pytest.mark.slow("it probes a module")
+@pytest.mark.usefixtures("probed_once")
+def test_context_is_given_to_the_tools_of_a_module(shop, capsys):
+    assert shop("--context", "cakeshop:context", "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["notes"] == []
+    assert {each["tool"]: each["succeeded"] > 0 for each in report["tools"]} == {
+        "cakes": True,
+        "unlucky": False,
+    }
+    assert main(["probe", "--context", "cakeshop:context", "mcp:./server"]) == 2
+    assert "--context is for the tools of a module" in capsys.readouterr().err
+
+
+def report_of(*, is_complete):
+    plans = [Plan("two\n::error::lines", True, "", {}, None, made=3, succeeded=2)]
+    return ProbeReport("app:registry", [], plans, 9, 0, [], is_complete=is_complete, seed=0)
+
+
+@pytest.mark.parametrize("is_complete", [True, False])
+@pytest.mark.parametrize("words", [[], ["--complete"]])
+def test_a_probe_that_did_not_end_is_no_pass(is_complete, words, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(room, "probe", lambda *_, **__: report_of(is_complete=is_complete))
+    monkeypatch.chdir(tmp_path)
+    assert main(["probe", "--junit", "probe.xml", *words, "app:registry"]) == int(
+        bool(words) and not is_complete
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("not finished: ") is not is_complete
+    assert lines[-1].startswith("nothing found so far" if not is_complete else "nothing found ·")
+    assert "two\\u000a::error::lines  2 of 3" in lines
+    failures = (tmp_path / "probe.xml").read_text(encoding="utf-8").count("<failure")
+    assert failures == int(bool(words) and not is_complete)
+    assert str(report_of(is_complete=is_complete)).startswith("not finished: ") is not is_complete

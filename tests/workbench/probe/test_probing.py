@@ -57,7 +57,7 @@ def test_a_server_need_not_read_lone_surrogates_and_is_asked_once_only():
         ("edge", "valid_refused", "repeat", {"text": "", "times": 9}),
         ("coerces", "invalid_accepted", "repeat", {"text": "", "times": "0"}),
         ("unflagged", "unknown_tool_accepted", None, {}),
-        ("unnamed", "unnamed_parameter", "create_note", {"title": 0}),
+        ("unnamed", "unnamed_parameter", "repeat", {"text": 0}),
         ("wrong_result", "wrong_result", "repeat", {"text": ""}),
         ("no_result", "no_structured_result", "repeat", {"text": ""}),
         ("prints", "channel_noise", "repeat", {"text": ""}),
@@ -83,7 +83,7 @@ def test_a_fault_that_needs_three_calls_is_found_with_these_three():
     (found,) = shown(report, "crash")
     names = [step.call.tool for step in found.steps]
     assert names == ["create_note", "delete_note", "delete_note"]
-    assert found.steps[1].links == (("note_id", 0, ("id",)),)
+    assert found.steps[1].links == ((("note_id",), 0, ("id",)),)
 
 
 def test_a_fault_that_one_call_alone_does_not_show_has_the_calls_before_it():

@@ -1,0 +1,280 @@
+"""Does a server refuse a value that its schema allows, although it takes others in the same place?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ...json_values import choice_key
+from ...message_text import excerpt
+from .calls import has_place
+from .checks import AnswerFault
+from .parts import choices_of, limits_of, members_of, placed, removed, type_names, value_at
+from .words import pattern_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ...findings import Severity
+    from .calls import ProbedTool
+    from .channel import ProbedOutcome
+    from .parts import Part, Path
+
+__all__ = ["ABSENT", "Trait", "refusal_of", "refused_value", "with_value"]
+
+ABSENT: Final = object()
+"""In the place of a value that isn't there."""
+
+_MOST_CONTEXTS: Final = 12
+_FREE_TEXTS: Final = ("probe", "Lorem ipsum", "Q7 x-y")
+"""Texts that have nothing in common: where all of them are taken, any text is."""
+
+_FREE_NUMBERS: Final = (1, 2, 7, 1000)
+_RISING: Final = (2, 3, 5, 8, 13, 21, 32, 100, 1000, 10_000, 100_000)
+_LEAST_READ: Final = 32
+_LEAST_CHANGED: Final = 10_000
+"""Up to where numbers have to be taken before a limit is the server's: shorter lists have an end, too."""
+
+_LARGE: Final = 32
+_FAR: Final = 1000
+_LONG: Final = 200
+
+
+class Trait(NamedTuple):
+    """What is special about a value, so that another one in its place may be taken.
+
+    Attributes:
+        name: of the kind.
+        proof: what else has to be taken in its place before its refusal is a fault.
+        severity: of the fault; None for that of the check.
+    """
+
+    name: str
+    proof: tuple[Any, ...] = ()
+    severity: Severity | None = None
+
+
+def trait_of(part: Part, value: Any, plain: Any) -> Trait | None:
+    """Return what is special about a value, None if a server may have its reasons to refuse it.
+
+    Args:
+        part: of the arguments.
+        value: that is refused there; `ABSENT` if there is none.
+        plain: the value that is taken.
+    """
+    if value is ABSENT:
+        return Trait("left out")
+    if value is None:
+        return Trait("null")
+    if isinstance(value, bool):  # one of two may be what the tool is about, such as a confirmation
+        return Trait("falsy") if part.is_required and not value else None
+    if any(_is_same(value, each) for each in choices_of(part.schema)):
+        return Trait("choice")
+    if value == [] and not part.is_required:
+        return Trait("empty list", (ABSENT,))  # without it the call has as many items
+    if isinstance(value, str):
+        return _trait_of_text(part.schema, value, plain)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _trait_of_number(part.schema, value, plain)
+    return None
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return choice_key(one) == choice_key(other)
+
+
+def _trait_of_text(schema: Mapping[str, Any], value: str, plain: Any) -> Trait | None:
+    if not isinstance(plain, str):
+        return Trait("type", _FREE_NUMBERS) if isinstance(plain, (int, float)) else None
+    members = [each for each in members_of(schema) if "string" in type_names(each)]
+    if any("format" in each for each in members):
+        return Trait("format")
+    if any("pattern" in each for each in members):
+        return None
+    if not value.strip():
+        return Trait("empty", _FREE_TEXTS, "warning")
+    if not value.isascii():
+        return Trait("letters", _FREE_TEXTS)
+    return Trait("long", _FREE_TEXTS) if len(value) > _LONG else None
+
+
+def _trait_of_number(schema: Mapping[str, Any], value: float, plain: Any) -> Trait | None:
+    if isinstance(plain, str):
+        return Trait("type", _FREE_TEXTS)
+    if not isinstance(plain, (int, float)):
+        return None
+    if type(value) is float and value.is_integer() and "number" not in type_names(schema):
+        return Trait("whole", (int(value),), "warning")
+    for member in members_of(schema):
+        least, most = limits_of(member)
+        if value in (least, most):
+            return _limit(value, least, most)
+    if value == 0:
+        return Trait("falsy", (1,))
+    return _large(value) if value > _LARGE else None
+
+
+def _limit(value: float, least: Any, most: Any) -> Trait:
+    """Return that a value is a limit: those beside it, and far from it, have to be taken."""
+    low: float = value - _FAR if least is None else least
+    high: float = value + _FAR if most is None else most
+    far = (high - 1, (low + high) // 2, low + 1)
+    return Trait("most", (*far[::-1], value - 1)) if value == most else Trait("least", (*far, value + 1))
+
+
+def _large(value: float) -> Trait:
+    return Trait("large", tuple(each for each in _RISING if each < value))
+
+
+def refused_value(
+    tool: ProbedTool,
+    part: Part,
+    refused: Any,
+    base: Any,
+    contexts: Sequence[Any],
+    answer: Callable[[Any], ProbedOutcome | None],
+) -> AnswerFault | None:
+    """Return that a server refuses a value for no reason that lies in the rest of the call.
+
+    Args:
+        tool: that is called.
+        part: that has the value.
+        refused: arguments that were refused.
+        base: the same with another value there, which were taken.
+        contexts: other arguments that were taken, in which the value is tried.
+        answer: calls the tool; None if it doesn't answer.
+    """
+    value, plain = value_at(refused, part.path, ABSENT), value_at(base, part.path, ABSENT)
+    trait = trait_of(part, value, plain)
+    if trait is None or plain is ABSENT:
+        return None
+    outcome = answer(refused)
+    if not _is_refused(outcome) or not _is_taken(answer(base)):
+        return None
+    if trait.name == "falsy" and not _is_as_missing(part, refused, outcome, answer):
+        return None
+    taken = [base, *contexts]
+    if any(_is_taken(answer(each)) for each in _elsewhere(tool, part, value, taken)):
+        return None
+    other = _proven(tool, part, base, trait, answer)
+    if other is ABSENT and trait.name == "most":
+        trait = _large(value)
+        other = _proven(tool, part, base, trait, answer)
+    if other is not ABSENT and trait.name == "large":
+        other = _largest(tool, part, base, (other, value), answer)
+        beyond = _elsewhere(tool, part, other + 1, taken)
+        other = ABSENT if any(_is_taken(answer(each)) for each in beyond) else other
+    if other is ABSENT or outcome is None:
+        return None
+    said = refusal_of(value, other, outcome)
+    return AnswerFault("valid_refused", part.path, said, trait.severity, trait.name, other)
+
+
+def refusal_of(value: Any, other: Any, outcome: ProbedOutcome) -> str:
+    """Describe a refusal beside the value that is taken."""
+    shown = "a call without it" if value is ABSENT else excerpt(value)
+    return f"it takes {excerpt(other)}, and answers to {shown}: {outcome.said}"
+
+
+def _is_as_missing(
+    part: Part, refused: Any, outcome: ProbedOutcome | None, answer: Callable[[Any], ProbedOutcome | None]
+) -> bool:
+    """Return whether the answer to a value is the answer to a call without it."""
+    without = with_value(refused, part.path, ABSENT)
+    other = None if without is ABSENT else answer(without)
+    if outcome is None or not _is_refused(other) or other is None:
+        return False
+    return pattern_of(outcome.whole_text, refused) == pattern_of(other.whole_text, without)
+
+
+def _largest(
+    tool: ProbedTool,
+    part: Part,
+    base: Any,
+    between: tuple[Any, Any],
+    answer: Callable[[Any], ProbedOutcome | None],
+) -> int:
+    """Return the largest number that is taken: the next one is refused.
+
+    Args:
+        tool: that is called.
+        part: that has the number.
+        base: the rest of the call.
+        between: a number that is taken, and a larger one that is refused.
+        answer: calls the tool.
+    """
+    low, high = int(between[0]), int(between[1])
+    while high - low > 1:
+        middle = (low + high) // 2
+        changed = placed(base, part.path, middle)
+        if tool.allows(changed) and _is_taken(answer(changed)):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _is_taken(outcome: ProbedOutcome | None) -> bool:
+    return outcome is not None and not outcome.is_lost and not outcome.is_flagged
+
+
+def _is_refused(outcome: ProbedOutcome | None) -> bool:
+    return outcome is not None and not outcome.is_lost and outcome.is_flagged
+
+
+def _elsewhere(tool: ProbedTool, part: Part, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
+    """Yield other arguments that have the value: what is refused in one call may fit another one."""
+    number = 0
+    for base in taken[:_MOST_CONTEXTS]:
+        changed = with_value(base, part.path, value)
+        if changed is not ABSENT and tool.allows(changed) and number < _MOST_CONTEXTS:
+            number += 1
+            yield changed
+    first = with_value(taken[0], part.path, value)
+    for other in tool.parts:
+        is_around = part.path[: len(other.path)] == other.path
+        if is_around or not has_place(first, other.path):
+            continue
+        for each in _closed_values(other, value):
+            changed = with_value(first, other.path, each)
+            if changed is not ABSENT and tool.allows(changed) and number < 3 * _MOST_CONTEXTS:
+                number += 1
+                yield changed
+
+
+def _closed_values(part: Part, value: Any) -> list[Any]:
+    """Return what another part can be so that a value fits to it."""
+    limits = [each for member in members_of(part.schema) for each in limits_of(member) if each is not None]
+    nothing = [] if part.is_required else [ABSENT]
+    nulls = [None] if "null" in type_names(part.schema) else []
+    return [*choices_of(part.schema)[:_MOST_CONTEXTS], *limits, *nulls, *nothing, value]
+
+
+def with_value(base: Any, path: Path, value: Any) -> Any:
+    """Return arguments with a value at a place, or without one; `ABSENT` if that place isn't there."""
+    if not has_place(base, path) or (value is ABSENT and isinstance(path[-1], int)):
+        return ABSENT
+    if value is not ABSENT:
+        return placed(base, path, value)
+    return removed(base, path) if value_at(base, path, ABSENT) is not ABSENT else base
+
+
+def _proven(
+    tool: ProbedTool, part: Part, base: Any, trait: Trait, answer: Callable[[Any], ProbedOutcome | None]
+) -> Any:
+    """Return a value that is taken, if all that proves the fault is; else `ABSENT`."""
+    best = value_at(base, part.path, ABSENT)
+    for each in trait.proof:
+        changed = with_value(base, part.path, each)
+        if not tool.allows(changed):
+            continue
+        if not _is_taken(answer(changed)):
+            is_enough = trait.name == "large" and best >= _least_limit(tool)
+            return best if is_enough else ABSENT
+        best = best if each is ABSENT else each
+    if trait.name == "large" and best < _least_limit(tool):
+        return ABSENT
+    return best
+
+
+def _least_limit(tool: ProbedTool) -> int:
+    return _LEAST_READ if tool.is_read_only else _LEAST_CHANGED

@@ -1,0 +1,250 @@
+"""Which values did the answers of a server give, and in which calls of other tools are they tried?"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ...json_values import is_array, is_object, to_json_text
+from ...message_text import fold
+from .calls import Call, has_place
+from .parts import choices_of, placed, type_names
+from .reports import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from random import Random
+
+    from .calls import ProbedTool
+    from .channel import ProbedOutcome
+    from .parts import Part, Path
+    from .subject import Server
+
+__all__ = ["Knowledge", "Known", "walked", "with_known_values"]
+
+_MOST_KEPT: Final = 8
+"""Values of one key."""
+
+_MOST_TRIED: Final = 6
+_MOST_OF_ANY: Final = 24
+_MOST_LEVELS: Final = 6
+_MOST_ITEMS: Final = 20
+_WORD_WITH_NUMBER: Final = re.compile(r"(?<![\w-])[\w-]*\d[\w-]*(?![\w-])")
+_NO_KEY: Final = ""
+
+
+class Known(NamedTuple):
+    """A value that an answer gave.
+
+    Attributes:
+        key: of the object that had it; empty for a value that stood in a text or a list.
+        value: a text or a number.
+        steps: the calls that have to be made before, the last of which gives it; none if it is always there.
+        path: where it is in the data of that answer; None if it stood in a text.
+    """
+
+    key: str
+    value: Any
+    steps: tuple[Step, ...]
+    path: Path | None
+
+
+class Knowledge:
+    """Values that the answers of a server gave."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, Known]] = {}
+
+    def learn(self, steps: Sequence[Step], outcome: ProbedOutcome) -> None:
+        """Keep the values of an answer.
+
+        Args:
+            steps: what has to be called to have them, with the call of this answer; none if they are there
+                from the start.
+            outcome: the answer.
+        """
+        for key, path, value in scalars(outcome.data, ()):
+            self._keep(Known(key, value, tuple(steps), path))
+        if outcome.data is None:
+            for word in _WORD_WITH_NUMBER.findall(outcome.text[:2000])[:_MOST_KEPT]:
+                self._keep(Known(_NO_KEY, word, tuple(steps), None))
+                if word.isdecimal():
+                    self._keep(Known(_NO_KEY, int(word[:15]), tuple(steps), None))
+
+    def _keep(self, known: Known) -> None:
+        of_key = self._known.setdefault(fold(known.key), {})
+        if len(of_key) < _MOST_KEPT:
+            of_key.setdefault(to_json_text(known.value), known)
+
+    def of(self, name: str, *, is_any: bool = False) -> list[Known]:
+        """Return the values whose keys may mean a parameter.
+
+        Args:
+            name: of the parameter.
+            is_any: whether all others follow, those without a key first.
+        """
+        meant = {key for key in self._known if key and means(name, key)}
+        keys = [*meant]
+        if is_any:
+            keys += [key for key in sorted(self._known, key=bool) if key not in meant]
+        return [known for key in keys for known in self._known[key].values()]
+
+
+def means(parameter: str, key: str) -> bool:
+    """Return whether a parameter may mean the value of a key: `item_id` is an `id`, or an `item`."""
+    one, other = sorted((fold(parameter), fold(key)), key=len)
+    return bool(one) and (one == other or (len(one) > 1 and (other.startswith(one) or other.endswith(one))))
+
+
+def scalars(value: Any, path: Path) -> Iterator[tuple[str, Path, Any]]:
+    """Yield the texts and numbers of data: the nearest key, the path, the value."""
+    if len(path) > _MOST_LEVELS:
+        return
+    if is_object(value):
+        for key, inner in value.items():
+            yield from scalars(inner, (*path, key))
+    elif is_array(value):
+        for index, inner in enumerate(value[:_MOST_ITEMS]):
+            yield from scalars(inner, (*path, index))
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        yield next((step for step in reversed(path) if isinstance(step, str)), _NO_KEY), path, value
+
+
+def with_known_values(
+    tool: ProbedTool, base: Any, knowledge: Knowledge, random: Random, *, is_any: bool
+) -> list[list[Step]]:
+    """Return calls of a tool with values that other answers gave, each after the calls that give them.
+
+    Args:
+        tool: that is called.
+        base: arguments that its schema allows.
+        knowledge: the values.
+        random: combines those of several parameters.
+        is_any: whether values are tried, too, whose keys have nothing to do with a parameter.
+    """
+    fitting = {
+        part.path: values
+        for part in tool.parts
+        if has_place(base, part.path)
+        and (values := _fitting(tool, base, part, knowledge, is_any=is_any and part.is_required))
+    }
+    most = min(_MOST_OF_ANY if is_any else _MOST_TRIED, max(map(len, fitting.values()), default=0))
+    chosen = [{path: each[number % len(each)] for path, each in fitting.items()} for number in range(most)]
+    if is_any and len(fitting) > 1:
+        chosen += [{path: random.choice(each) for path, each in fitting.items()} for _ in range(most)]
+    found: dict[str, list[Step]] = {}
+    for each in chosen:
+        steps = _linked(tool, base, each)
+        if tool.allows(steps[-1].call.arguments):
+            found.setdefault(steps[-1].call.key(), steps)
+    return list(found.values())
+
+
+def _fitting(tool: ProbedTool, base: Any, part: Part, knowledge: Knowledge, *, is_any: bool) -> list[Known]:
+    """Return the known values that a part can have."""
+    name = next((step for step in reversed(part.path) if isinstance(step, str)), _NO_KEY)
+    if choices_of(part.schema) or not type_names(part.schema) & {"string", "integer", "number"}:
+        return []
+    return [
+        known
+        for known in knowledge.of(name, is_any=is_any)
+        if tool.allows(placed(base, part.path, known.value))
+    ]
+
+
+def _linked(tool: ProbedTool, base: Any, chosen: Mapping[Path, Known]) -> list[Step]:
+    arguments, steps = base, list[Step]()
+    links: list[tuple[Path, int, Path]] = []
+    for path, known in chosen.items():
+        arguments = placed(arguments, path, known.value)
+        if not known.steps:
+            continue
+        first = len(steps)
+        steps += [
+            step._replace(links=tuple((here, of + first, there) for here, of, there in step.links))
+            for step in known.steps
+        ]
+        if known.path is not None:
+            links.append((path, len(steps) - 1, known.path))
+    return [*steps, Step(Call(tool.name, arguments, "valid", "uses results"), tuple(links))]
+
+
+# --- sequences, in which results feed later calls ------------------------------------------------
+
+_MOST_VALUES: Final = 200
+_OFTEN: Final = 0.8
+_CHANGES: Final = 0.6
+"""How often a step is one of a tool that may change something: the others follow from what these did."""
+
+_AGAIN: Final = 0.25
+
+_Value = tuple[str, int, "Path", Any]
+
+
+def walked(
+    server: Server,
+    tools: Mapping[str, ProbedTool],
+    calls: Mapping[str, Sequence[Call]],
+    random: Random,
+    most: int,
+    ends: Callable[[Call, ProbedOutcome], bool],
+) -> tuple[list[Step], ProbedOutcome | None]:
+    """Make a sequence of valid calls, in which values of results are used again.
+
+    Args:
+        server: that is called; it has just been started.
+        tools: by their names.
+        calls: that may be made, by the names of their tools.
+        random: chooses among them.
+        most: calls of the sequence.
+        ends: whether an answer is the last one that is wanted.
+
+    Returns:
+        The calls up to the first one whose answer is the last or doesn't come, and that answer.
+    """
+    choices = {name: [each for each in listed if each.kind == "valid"] for name, listed in calls.items()}
+    names = [name for name, listed in choices.items() if listed]
+    steps: list[Step] = []
+    values: list[_Value] = []
+    outcome: ProbedOutcome | None = None
+    for number in range(most if names else 0):
+        step = _next(steps, random, names, choices, values, tools)
+        steps.append(step)
+        outcome = server.call(step.call.tool, step.call.arguments)
+        if outcome.is_lost or ends(step.call, outcome):
+            break
+        if not outcome.is_flagged:
+            there = {(key, to_json_text(value)) for key, _, _, value in values}
+            values += [
+                (key, number, path, value)
+                for key, path, value in scalars(outcome.data, ())
+                if key and (key, to_json_text(value)) not in there  # who gave it first is what others need
+            ]
+            del values[:-_MOST_VALUES]
+    return steps, outcome
+
+
+def _next(
+    steps: Sequence[Step],
+    random: Random,
+    names: Collection[str],
+    choices: Mapping[str, Sequence[Call]],
+    values: Sequence[_Value],
+    tools: Mapping[str, ProbedTool],
+) -> Step:
+    if steps and random.random() < _AGAIN:
+        return steps[-1]
+    changing = [name for name in names if not tools[name].is_read_only]
+    name = random.choice(changing if changing and random.random() < _CHANGES else list(names))
+    call = random.choice(list(choices[name]))
+    arguments, links = dict(call.arguments), list[tuple["Path", int, "Path"]]()
+    for parameter in tools[name].properties:
+        fitting = [each for each in values if means(parameter, each[0])]
+        if not fitting or random.random() > _OFTEN:
+            continue
+        _, number, path, value = random.choice(fitting)
+        changed = {**arguments, parameter: value}
+        if tools[name].allows(changed):
+            arguments = changed
+            links.append(((parameter,), number, path))
+    return Step(Call(name, arguments, "valid", "uses results"), tuple(links))
