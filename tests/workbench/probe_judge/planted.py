@@ -105,7 +105,7 @@ FAULTS = (
         {"article_id": "art-1"},
         shows=lambda answers: isinstance(data(answers[0])["price_cents"], str),
     ),
-    shop("unflagged", "cancel_order", "unflagged_error", {"order_id": "x"}, shows=accepted),
+    shop("unflagged", "cancel_order", "unflagged_error invalid_accepted", {"order_id": "x"}, shows=accepted),
     shop(
         "read_only_writes",
         "get_article",
