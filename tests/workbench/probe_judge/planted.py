@@ -121,7 +121,7 @@ FAULTS = (
         "get_article",
         "unnamed_parameter internal_error",
         {"article_id": 5},
-        shows=lambda answers: "Traceback" in (error_of(answers[0]) or ""),
+        shows=lambda answers: "Traceback" in (error_of(answers[0]) or "") and lacks("article_id")(answers),
     ),
     tickets("z_refused", "open_ticket", "valid_refused", {**TICKET, "due": "2027-01-01T00:00:00Z"}),
     tickets(

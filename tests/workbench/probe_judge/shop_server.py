@@ -384,13 +384,19 @@ def schema_used(name: str) -> dict[str, Any]:
     return schema
 
 
+def traceback_of(wanted: Any) -> str:
+    """Return what Python says when it folds something that isn't a text; it names no parameter."""
+    try:
+        return str(wanted.casefold())
+    except AttributeError:
+        return traceback.format_exc()
+
+
 def call(name: str, arguments: Any) -> dict[str, Any]:
     """Call a tool; return the result of tools/call."""
-    if "traceback" in FAULTS and name == "get_article" and not isinstance(arguments.get("article_id"), str):
-        try:
-            arguments["article_id"].lower()
-        except (AttributeError, KeyError):
-            return {"content": [{"type": "text", "text": traceback.format_exc()}], "isError": True}
+    wanted = arguments.get("article_id")
+    if "traceback" in FAULTS and name == "get_article" and not isinstance(wanted, str):
+        return {"content": [{"type": "text", "text": traceback_of(wanted)}], "isError": True}
     try:
         check(arguments, schema_used(name), "", FRENCH if name in FRENCH_TOOLS else GERMAN)
         refuse_by_fault(name, arguments)
