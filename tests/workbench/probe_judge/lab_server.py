@@ -81,7 +81,7 @@ class ReadSeries(Strict):
 
     sensor_id: SensorId
     since: Moment | None = Field(default=None, description="Leave out what is older.")
-    limit: Annotated[int, BeforeValidator(whole), Field(ge=1, le=20)] = Field(
+    limit: Annotated[int, Field(ge=1, le=20), BeforeValidator(whole)] = Field(
         default=20, description="How many values at most."
     )
 
