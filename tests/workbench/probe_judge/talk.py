@@ -27,6 +27,7 @@ def messages(calls: Iterable[Call]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"id": "hello", "method": "initialize", "params": HELLO},
         {"method": "notifications/initialized"},
+        {"id": "tools", "method": "tools/list", "params": {}},
     ]
     for number, (name, arguments) in enumerate(calls):
         if "/" in name:
@@ -65,10 +66,14 @@ def written_by(server: str, faults: Iterable[Fault], sent: list[dict[str, Any]])
     return found
 
 
-def answers_of(server: str, faults: Iterable[Fault], calls: list[Call]) -> list[Answer]:
-    """Start a server with faults, send all calls, and return the answers to them in the same order.
+def tools_and_answers(
+    server: str, faults: Iterable[Fault], calls: list[Call]
+) -> tuple[dict[str, dict[str, Any]], list[Answer]]:
+    """Start a server with faults, and send all calls.
 
-    An answer gets `times`, how often it came, and `noise`, the lines that aren't JSON.
+    Returns:
+        Its tools by name, and the answers to the calls in the same order. An answer gets `times`, how often
+        it came, and `noise`, the lines that aren't JSON.
     """
     found: dict[Any, dict[str, Any]] = {}
     noise = []
@@ -80,4 +85,10 @@ def answers_of(server: str, faults: Iterable[Fault], calls: list[Call]) -> list[
             continue
         times = found.get(message["id"], {}).get("times", 0)
         found[message["id"]] = {**message, "times": times + 1, "noise": noise}
-    return [found.get(number) for number in range(len(calls))]
+    tools = {each["name"]: each for each in found["tools"]["result"]["tools"]}
+    return tools, [found.get(number) for number in range(len(calls))]
+
+
+def answers_of(server: str, faults: Iterable[Fault], calls: list[Call]) -> list[Answer]:
+    """Start a server with faults, send all calls, and return the answers to them in the same order."""
+    return tools_and_answers(server, faults, calls)[1]
