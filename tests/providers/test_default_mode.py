@@ -27,7 +27,7 @@ PROVIDERS = [
 ]
 PLAIN = [provider for provider in PROVIDERS if provider.always is None]
 TESTS = Path(__file__).parents[1]
-SUITE = TESTS / "documents" / "json_schema_test_suite"
+SUITE = TESTS / "schema" / "json_schema_test_suite"
 JUDGES = {
     "draft4": ("http://json-schema.org/draft-04/schema#", Draft4Validator),
     "draft7": ("http://json-schema.org/draft-07/schema#", Draft7Validator),

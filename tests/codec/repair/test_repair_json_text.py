@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -150,8 +151,10 @@ def test_mended_text_goes_through_the_parser_of_the_user():
     assert codec.decode_json(b"{'a': [1,]}") == {"a": [1]}
     assert codec.decode_json(bytearray(b"{'a': 1}")) == {"a": 1}
     assert codec.decode_json('{"a": 1, "a": 2,}') == {"a": 2}
-    assert [type(text) for text in seen] == [str, str, bytes, bytes, bytearray, bytes, str, str]
-    assert seen[1] == '{ "a" : 1 }'
+    # A faulty text is given to it again, by the part of the decoder that reports.
+    texts = [text for text, before in pairwise([*reversed(seen), None]) if text is not before][::-1]
+    assert [type(text) for text in texts] == [str, str, bytes, bytes, bytearray, bytes, str, str]
+    assert texts[1] == '{ "a" : 1 }'
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', b'{"a": 1}', '{"a": 1, "a": 2}', '{"a": 1e999}', "{'a': 1}"])

@@ -383,7 +383,9 @@ def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject,
 
 def test_a_store_that_is_damaged_meanwhile_is_told(serve, subject, tmp_path):
     path = tmp_path / "desk.db"
-    served = serve(Inspector(subject, store=SqliteStore(path)))
+    store = SqliteStore(path)
+    served = serve(Inspector(subject, store=store))
+    store.close()  # or SQLite goes on with what it has in memory and in the log beside the file
     path.write_bytes(b"no database " * 1000)
     assert "can't be done" in served.get("waiting", 409)["problem"]
 
