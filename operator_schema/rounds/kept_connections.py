@@ -203,5 +203,5 @@ def _after_fork_in_child() -> None:
         _forking.pop().after_fork_in_child()
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows
+if hasattr(os, "register_at_fork"):  # pragma: no branch  # Windows has no forks
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)

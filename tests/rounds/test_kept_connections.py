@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import sqlite3
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from patience import LONGEST_WAIT
 
-from operator_schema.rounds import SqliteDatabase, SqliteStore, StoreError, stored_records
+from operator_schema.rounds import (
+    SqliteDatabase,
+    SqliteStore,
+    StoreError,
+    kept_connections,
+    leases,
+    stored_records,
+)
 
 pytestmark = pytest.mark.needs_threads
+
+FORKS = 4
 
 
 def in_a_child(use):
@@ -109,7 +120,7 @@ def test_a_fork_waits_for_the_transactions_of_other_threads(tmp_path):
         thread.start()
     begun.wait(LONGEST_WAIT)
     try:
-        for number in range(20):
+        for number in range(FORKS):
 
             def use(number=number):
                 store.transcript("a").append(f"{number}")
@@ -121,7 +132,7 @@ def test_a_fork_waits_for_the_transactions_of_other_threads(tmp_path):
         ends.set()
         for thread in threads:
             thread.join(LONGEST_WAIT)
-    assert list(store.transcript("a")) == [f"{number}" for number in range(20)]
+    assert list(store.transcript("a")) == [f"{number}" for number in range(FORKS)]
 
 
 def test_another_file_at_the_path_is_noticed(tmp_path):
@@ -153,3 +164,102 @@ def test_an_open_reader_stops_no_writer(tmp_path, reads):
         # An open reader would make it busy, and the file beside this one grow for ever.
         assert db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
     assert [*first, *reader] == [f"{number}" for number in range(250)]
+
+
+def test_a_child_forgets_the_threads_of_its_parent(tmp_path):
+    """What a fork calls in the child, called here: the transaction of another thread is nobody's there."""
+    store = SqliteStore(tmp_path / "desk.db")
+    transaction = store.database.transaction(writes=False)
+    transaction.__enter__()
+    monkeypatched = kept_connections.PATIENCE
+    kept_connections.PATIENCE = 0.01
+    try:
+        kept_connections._before_fork()
+        kept_connections._after_fork_in_child()
+    finally:
+        kept_connections.PATIENCE = monkeypatched
+    store.transcript("a").append("1")
+    assert list(store.transcript("a")) == ["1"]
+
+
+def test_a_database_in_memory_outlives_close_and_is_not_copied():
+    database = SqliteDatabase(None)
+    with database.transaction(writes=True) as db:
+        db.execute("CREATE TABLE a (b)")
+    database.close()
+    with database.transaction(writes=False) as db:
+        assert db.execute("SELECT count(*) FROM a").fetchone() == (0,)
+    with pytest.raises(TypeError, match="in memory can't be copied"):
+        pickle.dumps(database)
+
+
+@contextmanager
+def without_rights():
+    """Be a user who may write nothing: nothing is forbidden to root."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(65_534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no such rights here")
+def test_a_file_in_a_folder_that_cannot_be_written_is_read():
+    with TemporaryDirectory(dir="/tmp") as name:  # every user gets there
+        folder, path = Path(name), Path(name, "desk.db")
+        store = SqliteStore(path)
+        store.transcript("a").append("1")
+        store.close()
+        folder.chmod(0o555)
+        try:
+            with without_rights():
+                there = SqliteStore(path)
+                assert list(there.transcript("a")) == ["1"]
+                assert list(stored_records(path)) == ["1"]
+                with pytest.raises(StoreError):
+                    there.transcript("a").append("2")
+                there.close()
+        finally:
+            folder.chmod(0o755)
+
+
+def test_what_interrupts_the_opening_of_a_file_closes_it(tmp_path, monkeypatch):
+    path = tmp_path / "desk.db"
+    SqliteStore(path).close()
+
+    class Interrupted(sqlite3.Connection):
+        def execute(self, *_):
+            raise KeyboardInterrupt
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **options: connect(*given, **options, factory=Interrupted)
+    )
+    before = open_files(path)
+    with pytest.raises(KeyboardInterrupt):
+        SqliteStore(path)
+    gc.collect()
+    assert open_files(path) == before
+
+
+def test_a_file_that_is_not_there_has_no_records(tmp_path):
+    with pytest.raises(StoreError, match=r"nothing\.db") as raised:
+        list(stored_records(tmp_path / "nothing.db"))
+    assert raised.value.code == "unavailable"
+
+
+def test_a_process_that_can_start_no_thread_has_a_lease_that_ends(monkeypatch):
+    def refused(_):
+        raise RuntimeError("can't start new thread")
+
+    class Renews:
+        def renew(self, running):
+            raise AssertionError(running)
+
+    renews = Renews()
+    found = leases.Leases(renews.renew, 30.0)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    found.add("round_1", 1)
+    found.remove("round_1")

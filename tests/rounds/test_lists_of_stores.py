@@ -12,7 +12,15 @@ from patience import until, wait_until
 from round_samples import fetch, pay, raw, search
 
 from operator_schema import Executor, Toolset, tool
-from operator_schema.rounds import Owner, SqliteDatabase, SqliteStore, Store, StoreError, databases
+from operator_schema.rounds import (
+    Owner,
+    RestoreError,
+    SqliteDatabase,
+    SqliteStore,
+    Store,
+    StoreError,
+    databases,
+)
 
 pytestmark = pytest.mark.needs_threads
 
@@ -176,6 +184,19 @@ def test_a_round_that_runs_is_taken_back_only_by_force_and_has_the_results_so_fa
         assert saved(other, work.id) == 0
 
     asyncio.run(main())
+
+
+def test_a_result_that_somebody_changed_is_a_problem_and_its_call_waits(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    claimed = store.claim(TOOLS.offer().round([raw("fetch", "f", url="u")]), begun=True)
+    done = Executor(TOOLS).run_sync(TOOLS.offer().round([raw("fetch", "f", url="u")]))
+    store.keep_call(claimed, done.calls[0])
+    with store.database.transaction(writes=True) as db:
+        db.execute("UPDATE ended_calls SET saved = replace(saved, 'page u', 'page v')")
+    with pytest.raises(RestoreError) as raised:
+        store.take_back(claimed.id, TOOLS, force=True)
+    assert [problem.code for problem in raised.value.findings] == ["data_changed"]
+    assert [call.state for call in raised.value.round.calls] == ["deferred"]
 
 
 def saved(store, round_id):

@@ -80,6 +80,7 @@ def test_a_registry_takes_a_wrapper_where_it_is_updated():
     registry.update(lambda tools: tools.map(with_approval).map(without_notes))
     assert [(one.name, one.annotations.confirm) for one in registry] == [("look", None), ("erase", True)]
     assert [entry.name for entry in registry.entries] == ["look", "erase"]
+    assert registry.listed_names == registry.toolset.listed_names == ("look", "erase")
 
 
 @pytest.mark.parametrize("made", [look, "look", True, ToolEntry("look"), [ToolEntry(look)]])
