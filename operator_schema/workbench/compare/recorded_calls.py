@@ -24,7 +24,7 @@ class RecordedCall(NamedTuple):
     """A call that somebody recorded.
 
     Attributes:
-        name: of the tool.
+        name: the name of the tool.
         arguments: JSON values, or JSON text.
     """
 

@@ -51,7 +51,7 @@ class ToolSnapshot(Value):
     """What is known about one tool.
 
     Attributes:
-        name: of the tool.
+        name: the name of the tool.
         description: for the model; empty if there is none.
         input_schema: JSON Schema of its arguments.
         output_schema: JSON Schema of its results, or None.
