@@ -230,8 +230,9 @@ def _kept(server: StdioServerParameters) -> StdioServerParameters:
 class ServerEndedError(ConnectionError):
     """The program of a server ended too early.
 
-    status: its exit status; below 0, the number of the signal that ended it; None if it only closed its
-        output.
+    Attributes:
+        status: its exit status; below 0, the number of the signal that ended it; None if it only closed its
+            output.
         errors: the end of its standard error, at most 1,000 characters.
     """
 

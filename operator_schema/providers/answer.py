@@ -463,9 +463,9 @@ def body_of(response: Any) -> tuple[dict[str, Any] | None, bool]:
 def json_of(response: Any) -> dict[str, Any] | None:
     """Return a response as a JSON object; None if it can't be read as one.
 
-    response: a dict, JSON text, or the object of an SDK. Pydantic's `model_dump` is called for the form that
-        is sent (`by_alias`), without values that aren't set.
-            goes over the wire (`by_alias`), and what isn't set is left out.
+    Args:
+        response: a dict, JSON text, or the object of an SDK. Pydantic's `model_dump` is called for the form
+            that is sent (`by_alias`), without values that aren't set.
     """
     try:
         found = _plain(response)

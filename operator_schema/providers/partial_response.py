@@ -128,9 +128,9 @@ class GrowingObject(_Growing):
         Numbers, booleans and texts that repeat something, such as ids, replace the previous value. Empty
         values don't.
 
-        more: the addition to the object.
+        Args:
+            more: the addition to the object.
             but: keys that are ignored.
-            but: keys that are left out.
         """
         for key, value in more.items():
             if value is None or key in but:

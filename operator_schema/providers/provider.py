@@ -116,11 +116,12 @@ class Provider(Value):
     ) -> dict[str, Any]:
         """Return the part of a request's body about tools and, with a history, the messages.
 
-        offer: the offer from `toolset.offer`; or a tool, a toolset, a registry or a list of tools, for their
-            default offer. With `offer(strict=…)`, the provider has to make the model follow the schemas:
-            rules that its strict mode can't express are written into the descriptions, and checked when the
-            arguments are decoded, as always. `"auto"` means strict only for tools that the strict mode
-            accepts; `report` lists them.
+        Args:
+            offer: the offer from `toolset.offer`; or a tool, a toolset, a registry or a list of tools, for
+                their default offer. With `offer(strict=…)`, the provider has to make the model follow the
+                schemas: rules that its strict mode can't express are written into the descriptions, and
+                checked when the arguments are decoded, as always. `"auto"` means strict only for tools that
+                the strict mode accepts; `report` lists them.
             history: the conversation, in order: strings of the user, committed turns and answers, and dicts
                 in the provider's own form, which are sent unchanged. For Bedrock and Gemini, consecutive
                 messages of one role become one message, because they refuse several. For all providers,
@@ -575,9 +576,10 @@ class Provider(Value):
     def turn(self, turn: Turn, /, offer: Tools = ()) -> list[dict[str, Any]]:
         """Return the messages or items of a committed turn: the model's own, then the results.
 
-        turn: the turn returned by `commit`. If its round was made from an answer of this provider, the
-            message of that answer comes first. Otherwise a message is made from the text and the calls, with
-            ids that this provider takes.
+        Args:
+            turn: the turn returned by `commit`. If its round was made from an answer of this provider, the
+                message of that answer comes first. Otherwise a message is made from the text and the calls,
+                with ids that this provider takes.
             offer: as for `results`.
 
         Raises:

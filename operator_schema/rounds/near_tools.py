@@ -106,8 +106,8 @@ def unknown_tool(
 ) -> ToolNotFoundError:
     """Return the error for a call with an unknown name; if the correct call is known, the error has it.
 
-    call: the call as the model sent it.
-        call: as the model sent it.
+    Args:
+        call: the call as the model sent it.
         tools: as for `read_call`.
         toolset: the toolset with these tools.
     """

@@ -48,9 +48,9 @@ class Registry(NamedTools):
     switches can: as functions are, by their names in a module. Listeners are not copied.
 
     Args:
-        members: as for `Toolset`.
+        members: the tools, as for `Toolset`.
 
-    members: the tools, as for `Toolset`.
+    Raises:
         DuplicateToolError: two tools have the same name.
         SchemaError: providers refuse a key of a mapping as a name.
         TypeError: something is neither a tool nor a collection of tools.

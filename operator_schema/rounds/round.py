@@ -519,10 +519,13 @@ class Round(Value, Generic[Input]):
 
         Calls of tools without a function (`tool_input`) stay pending: your program runs them.
 
-        run_all: a function that runs calls concurrently and returns a result or an exception for each. It
-            passes each result to a function, which returns the final result, or None to run the call again.
+        Args:
+            run_all: a function that runs calls concurrently and returns a result or an exception for each.
+                It passes each result to a function, which returns the final result, or None to run the call
+                again.
             hooks: the hooks, as for `apply`, or all hooks that apply.
-            asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
+            asking: a function that asks a person about calls of tools that say `confirm=True`; None to defer
+                them.
             wording: a function that writes the text for the model about arguments that could not be decoded;
                 None to leave the text.
             limited: a function that cuts the results of hooks and people; None to leave them.

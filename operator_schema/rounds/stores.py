@@ -238,8 +238,8 @@ class Store:
     ) -> list[WaitingRound]:
         """List the rounds that wait, the oldest first, without loading them.
 
-        conversation: only rounds of this conversation.
-            conversation: only those of this conversation.
+        Args:
+            conversation: only rounds of this conversation.
             tool: only rounds in which a call of this tool waits for a person.
             older_than: only rounds that have waited for at least this many seconds.
             state: only rounds that wait for decisions, for a run, or for their commit.

@@ -45,8 +45,9 @@ _MADE = {"Executor", "Registry", "Toolset"}
 def factory_in(found: object) -> Factory | None:
     """Return a function that makes tools as a factory; None for any other object.
 
-    found: an object of a module. A function makes tools if its annotations say that it returns an `Executor`,
-        a `Registry` or a `Toolset`; no other function is ever called.
+    Args:
+        found: an object of a module. A function makes tools if its annotations say that it returns an
+            `Executor`, a `Registry` or a `Toolset`; no other function is ever called.
     """
     if not isinstance(found, FunctionType):
         return None

@@ -212,8 +212,9 @@ def side_by_side(ours: Sequence[str], theirs: Sequence[str]) -> list[dict[str, A
         ours: the lines of our definition.
         theirs: the lines of the form for a provider.
 
-    Rows with `ours` and `theirs`, one of which may be None, and `same`: whether they say the same, at any
-    depth. Very long documents aren't compared: their rows have None as `same`.
+    Returns:
+        Rows with `ours` and `theirs`, one of which may be None, and `same`: whether they say the same, at
+        any depth. Very long documents aren't compared: their rows have None as `same`.
     """
     if len(ours) + len(theirs) > _MOST_LINES:
         longest = max(len(ours), len(theirs))

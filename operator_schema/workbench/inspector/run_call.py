@@ -74,7 +74,7 @@ _SECONDS_TO_AGREE = 300.0
 
 
 class Agreements:
-    """A person's agreements to calls that the page has shown; each is valid for one call, once, for a time."""
+    """A person's agreements to calls on the page; each is valid for one call, once, for a time."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
