@@ -448,7 +448,7 @@ def body_of(response: Any) -> tuple[dict[str, Any] | None, bool]:
     """Return a response as a JSON object, and whether JSON is known to be able to represent all of it.
 
     Args:
-        response: as for `json_of`, or an object of an SDK that has no method for JSON.
+        response: the response, as for `json_of`.
     """
     kind = cast("Any", type(response))  # `isinstance` would run code of the response
     if issubclass(kind, (str, bytes, bytearray)):

@@ -419,7 +419,7 @@ def _lacks_choices(event: Mapping[str, Any]) -> bool:
 
 
 class ChatMerger(ChoicesMerger):
-    """Merges chunks, each of which has new content for one choice."""
+    """A merger of chunks that each have new content for one choice."""
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a chunk; Mistral's SDK has it in `data`, and the helper of OpenAI's SDK in `chunk`."""

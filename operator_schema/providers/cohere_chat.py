@@ -92,7 +92,7 @@ _OF_A_MESSAGE = frozenset({"role", "content", "tool_plan", "tool_calls", "citati
 
 
 class CohereMerger(MessageMerger):
-    """Merges events that begin and continue the parts of one message."""
+    """A merger of events that begin and continue the parts of one message."""
 
     first_event = "message-start"
 

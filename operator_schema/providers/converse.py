@@ -210,7 +210,7 @@ def _content(place: int, part: str | Image | File) -> dict[str, Any]:
 
 
 class ConverseMerger(Merger):
-    """Merges events, each an object with its kind as the only key."""
+    """A merger of events, each an object with its kind as the only key."""
 
     is_binary = True
 

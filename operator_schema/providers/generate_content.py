@@ -253,7 +253,7 @@ def _id(call_id: str) -> dict[str, str]:
 
 
 class GenerateContentMerger(ChoicesMerger):
-    """Merges responses that continue each other; a call is sent whole, or in parts."""
+    """A merger of responses that continue each other; a call is sent whole, or in parts."""
 
     @property
     def is_complete(self) -> bool:

@@ -229,7 +229,7 @@ def _content(part: str | Image | File) -> dict[str, Any]:
 
 
 class MessagesMerger(Merger):
-    """Merges events that begin and continue the blocks of one message."""
+    """A merger of events that begin and continue the blocks of one message."""
 
     first_event = "message_start"
 

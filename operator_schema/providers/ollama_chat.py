@@ -90,12 +90,12 @@ def _id(call_id: str, key: str = "id") -> dict[str, str]:
 
 
 class OllamaMerger(MessageMerger):
-    """Merges messages that continue each other, an object per line; each call is sent whole."""
+    """A merger of messages that continue each other, an object per line; each call is sent whole."""
 
     takes_responses = True
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take the object of a line."""
+        """Merge the object of a line into the message."""
         for key, value in object_of(event["message"]).items():
             if key == "tool_calls":
                 for call in value or ():

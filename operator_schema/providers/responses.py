@@ -394,7 +394,7 @@ _WHOLE_INPUTS = {
 
 
 class ResponsesMerger(Merger):
-    """Merges events that begin, continue and end the items of one response."""
+    """A merger of events that begin, continue and end the items of one response."""
 
     first_event = "response.created"
 

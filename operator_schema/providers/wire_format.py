@@ -346,7 +346,7 @@ class BlockWire(Wire):
 
 
 class Merger:
-    """Merges the events of one stream into a response for `answers` of its wire form.
+    """A merger of the events of one stream into a response for `answers` of its wire form.
 
     Args:
         calls: the object to which the calls of the first answer are added while they come.

@@ -209,7 +209,7 @@ def decided(
 
 
 def _with_kind(before: ToolCall[Any], after: ToolCall[Any], decision: Any, hook: str | None) -> ToolCall[Any]:
-    """Return a call with the record of a decision; unchanged if the hook only let the call continue."""
+    """Return a call with the record of a decision; unchanged if the hook didn't change anything."""
     kind: DecisionKind | None = decision.recorded_as
     if kind is None:
         is_agreed = after.state == "pending" and (hook is None or (after.approved and not before.approved))

@@ -560,7 +560,7 @@ def many_choices(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def overlapping_members(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the unions of which several members may accept the same object, which is then refused."""
+    """Yield the unions with several members that may accept the same object, which is then refused."""
     for place in places_of(codec.graph):
         for one, other in overlapping_names(place.node, codec.graph.definitions):
             message = f"an object may fit both {one} and {other}, and is refused then"
@@ -570,7 +570,7 @@ def overlapping_members(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def _guessed_members(place: ParameterPart) -> Iterator[Finding]:
-    """Yield the unions inside a Pydantic model of which several members may accept the same object."""
+    """Yield the unions inside a Pydantic model with several members that may accept the same object."""
     for path, union in guessed_unions(place.node):
         for one, other in overlapping_names(union, {}):
             message = f"an object may fit both {one} and {other}, and pydantic guesses which is meant"

@@ -500,7 +500,7 @@ class _Front:
         )
 
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
-        """Tell a client before 2026-07-28 of changes while it is connected."""
+        """Tell a client before 2026-07-28 about changes while it is connected."""
         client = connected_client(ctx)
         if client is None or id(client) in self.fronts.contexts:
             return
@@ -614,7 +614,7 @@ class _Front:
         return sendable(found, link.name)
 
     async def subscribe(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        """Tell a client before 2026-07-28 of changes of a resource."""
+        """Tell a client before 2026-07-28 about changes of a resource."""
         self._own.changes.add_uri(ctx, params.uri)
         try:
             await self._gateway.watch(ctx, params.uri, self._gateway.watcher(ctx))
@@ -624,7 +624,7 @@ class _Front:
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Ctx, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        """Stop telling a client before 2026-07-28 of changes of a resource."""
+        """Stop telling a client before 2026-07-28 about changes of a resource."""
         if self._own.changes.remove_uri(ctx, params.uri):
             self._gateway.unwatch(self._gateway.watcher(ctx), params.uri)
         return types.EmptyResult()

@@ -128,7 +128,7 @@ class _CallCommand(TargetCommand):
     """The command `call`; if a parameter was written as an option, the error shows the right form."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the words."""
+        """Parse the words of the command line."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:

@@ -296,7 +296,7 @@ def _ignored(old: ToolSnapshot, new: ToolSnapshot, broken: set[tuple[str | int, 
 
 
 def _as_renamed(found: list[Change], name: str, former: str, *, is_required: bool) -> list[Change]:
-    """Return changes in which one renaming replaces the changes for a new and a removed argument."""
+    """Return changes, with one renaming in place of the changes for a removed and an added argument."""
     places = ((name,), (former,))
     about = [change for change in found if change.path in places and change.code in _OF_WHOLE_KEYS]
     if not about:

@@ -281,7 +281,7 @@ class _Search:
         return self.texts[key]
 
     def _ways(self, part: CasePart) -> list[list[CasePart]] | None:
-        """Return the ways to meet a requirement, each as other requirements; None if it can't be split."""
+        """Return the ways to meet a requirement, each a list of simpler ones; None if it can't be split."""
         if not part.keyword:
             return self._ways_of_schema(part)
         make = _WAYS.get(part.keyword)
