@@ -807,7 +807,7 @@ def _pages(database: Database, columns: str, table: str, after: int) -> Iterator
 
 @contextmanager
 def _reading(where: object) -> Generator[None]:
-    """Raise a `StoreError` if another program, or another version, wrote the data that are read."""
+    """Convert errors of reading to a `StoreError`: another program or version wrote the data."""
     try:
         yield
     except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -994,7 +994,7 @@ async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
 
 @contextmanager
 def _noting(error: BaseException, claimed: Round[Any], begun: Sequence[object]) -> Generator[None]:
-    """Add a note to an exception if the round can't be saved; the exception itself is more important."""
+    """If the block can't save the round, add a note to the exception that was raised before."""
     try:
         yield
     except Exception as failure:  # noqa: BLE001  # whatever it is: the first exception is raised

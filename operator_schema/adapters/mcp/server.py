@@ -608,7 +608,7 @@ class ToolServer(Server[Any]):
         events.
 
         Args:
-            options: the options of `mcp.server.lowlevel.Server`.
+            options: the options of this method in `mcp.server.lowlevel.Server`.
         """
         if any(options.get(name) for name in _FIXED_FORM):
             return super().streamable_http_app(**options)

@@ -149,7 +149,7 @@ def complete(app: click.Command, program: str, shell: str) -> str:
 
 @contextmanager
 def _limited() -> Generator[None]:
-    """End this process, which only completes, if a module takes too long."""
+    """End this process, which only completes, if the block takes too long."""
     if not hasattr(signal, "SIGALRM"):
         yield
         return

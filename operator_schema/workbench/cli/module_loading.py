@@ -109,7 +109,7 @@ def _folders_of(module: object) -> list[str]:
 
 @contextmanager
 def extra_needed(packages: Collection[str], message: str) -> Generator[None]:
-    """Raise an error that names the missing extra, if an import doesn't find some packages.
+    """Convert a failed import of some packages to an error that names the missing extra.
 
     Args:
         packages: the packages of the extra.

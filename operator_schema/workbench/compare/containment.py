@@ -332,7 +332,7 @@ class _Comparison:
         return [] if other.constraints is None else self._in_other_format(one, other)
 
     def _in_other_format(self, one: LeafNode | ScalarNode, other: LeafNode | ScalarNode) -> list[Escape]:
-        """Return an escape with a text that the second node refuses, if a type reads its texts."""
+        """Return an escape with a text that the second node's type refuses, if a type reads its texts."""
         candidates = [self._example(one), *samples(one), *_UNUSUAL_TEXTS]
         mine = (each for each in candidates if is_value(one, {}, each))
         value = next((each for each in mine if not self.fits(other, each)), NO_VALUE)

@@ -140,7 +140,7 @@ def _in_order(
 
 
 class Processes:
-    """Processes on all cores of this machine.
+    """An engine with processes on all cores of this machine.
 
     Args:
         workers: the number of processes; with 1, everything happens in this process.
