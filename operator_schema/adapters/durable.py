@@ -1,8 +1,8 @@
-"""How does a round go through the steps of a durable engine, such as DBOS, Prefect, Restate or Temporal?
+"""Steps for a durable engine, such as DBOS, Prefect, Restate or Temporal, that runs a round.
 
-Such an engine keeps what each step took and returned, and runs a program again from there after a crash. So
-a round goes in and out as text. A step whose process died in the middle runs a second time. If the executor
-has a store, its calls don't: those that had begun wait for a person.
+Such an engine stores the arguments and the result of each step, and continues a program from there after a
+crash. So a round is passed in and out as text. If a process dies in the middle of a step, the step runs a
+second time. With a store in the executor, the calls don't: those that had begun wait for a person.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ answer_misnamed(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class CallDecision:
-    """What a person decided about a call that waits; as JSON, it is what a step takes.
+    """A person's decision about a call that waits; as JSON, it is an argument of a step.
 
     Attributes:
         call: the id of the call.
         approve: whether the call may run.
-        by: who decided.
-        words: what this person says of it, for the record; the model doesn't see it.
-        reason: what the model reads if the call is rejected.
-        arguments: other arguments to run the call with; None for those of the model.
+        by: the name of the person.
+        words: the comment of this person, for the record; the model doesn't see it.
+        reason: the text for the model if the call is rejected.
+        arguments: other arguments for the call; None for those of the model.
     """
 
     call: str
@@ -54,25 +54,25 @@ _DECISIONS: Codec[list[CallDecision]] = Codec(list[CallDecision], unknown_fields
 def saved_round(work: Round[Any], *, secret: bytes | None = None) -> str:
     """Return a round as text, for the first step that runs it.
 
-    Make the round inside a step too: its id is random.
+    Make the round inside a step too, because its id is random.
 
     Args:
         work: the round.
-        secret: signs the text; needed if others can write where the engine keeps it.
+        secret: the key that signs the text; needed if others can write to the engine's storage.
     """
     return json.dumps({"revision": work.revision, "round": work.as_dict(secret=secret)})
 
 
 def restored_round(executor: Executor, saved: str, *, secret: bytes | None = None) -> Round[Any]:
-    """Return the round that a text holds, with the tools of an executor.
+    """Return the round from a text, with the tools of an executor.
 
     Args:
-        executor: has the tools.
-        saved: what `saved_round` or `run_round` returned.
-        secret: that of `saved_round`.
+        executor: the executor with the tools.
+        saved: the text from `saved_round` or `run_round`.
+        secret: the secret given to `saved_round`.
 
     Raises:
-        RestoreError: the text isn't one of a round, or the round doesn't fit the tools any more.
+        RestoreError: the text isn't a round, or the round no longer fits the tools.
     """
     data = json.loads(saved)
     found: Round[Any] = executor.registry.toolset.restore_round(data["round"], secret=secret)
@@ -88,23 +88,23 @@ async def run_round(
 ) -> str:
     """Decide about the calls of a round that wait, and run those that may run; this is one step.
 
-    If the executor has a store, the step may be repeated: what an earlier attempt finished isn't run again,
-    and what it had only begun waits for a person. As long as the earlier attempt may still run, by the lease
-    of its store, this one waits.
+    If the executor has a store, the step may be repeated: calls that an earlier attempt finished don't run
+    again, and calls that it had only begun wait for a person. While the earlier attempt may still be running,
+    according to the lease of its store, this one waits.
 
     Args:
-        executor: runs the calls.
-        saved: what `saved_round`, or the step before, returned.
-        decisions: the attributes of a `CallDecision` each, as JSON.
-        secret: that of `saved_round`.
+        executor: the executor that runs the calls.
+        saved: the text from `saved_round`, or from the step before.
+        decisions: the decisions, each as a JSON object with the attributes of a `CallDecision`.
+        secret: the secret given to `saved_round`.
 
     Returns:
         The round as text again.
 
     Raises:
-        DecodeError: something isn't a decision.
+        DecodeError: an item isn't a decision.
         RestoreError: as for `restored_round`.
-        RoundError: no such call waits, or it can't be decided on so.
+        RoundError: no such call waits, or the decision isn't possible for it.
         StoreError: the database can't be used, or the round is done.
     """
     decided = _DECISIONS.decode([dict(each) for each in decisions])
@@ -114,7 +114,7 @@ async def run_round(
         while (found := await in_thread(lambda: _known_to(executor, sent))) is None:
             await in_thread(lambda: sleep(_PAUSE))
         work = found
-        if work.revision != sent.revision:  # an earlier attempt of this step came further
+        if work.revision != sent.revision:  # an earlier attempt of this step got further
             return saved_round(work, secret=secret)
     for each in decided:
         work = _with_decision(work, each)
@@ -122,10 +122,10 @@ async def run_round(
 
 
 def _known_to(executor: Executor, sent: Round[Any]) -> Round[Any] | None:
-    """Return a round as its store has it, after taking it back from a process that died.
+    """Return a round in the state of its store, after taking it back from a process that died.
 
     Returns:
-        None if another process may still run it.
+        None if another process may still be running it.
     """
     store: Store = executor.store
     toolset = executor.registry.toolset
@@ -133,7 +133,7 @@ def _known_to(executor: Executor, sent: Round[Any]) -> Round[Any] | None:
         return store.load(sent.id, toolset)
     except StoreError as error:
         if error.code == "done" and sent.revision is None:
-            return sent  # it is new; if its turn is there already, the executor says so
+            return sent  # it is new; if its turn was committed already, the executor reports it
         if error.code != "running":
             raise
     try:
@@ -145,7 +145,7 @@ def _known_to(executor: Executor, sent: Round[Any]) -> Round[Any] | None:
 
 
 _PAUSE = 0.5
-"""Seconds between two looks at a round that another process may still run."""
+"""How many seconds pass before the next check of a round that another process may be running."""
 
 
 def _with_decision(work: Round[Any], decided: CallDecision) -> Round[Any]:
@@ -159,7 +159,7 @@ def waiting_calls(saved: str) -> list[dict[str, Any]]:
     """List the calls of a round that wait, as JSON for the people who decide.
 
     Args:
-        saved: what `run_round` returned.
+        saved: the text from `run_round`.
 
     Returns:
         `id`, `name`, `arguments` and `reason` of each; empty if the round is complete.
@@ -178,17 +178,17 @@ async def commit_round(
     """Append the turn of a complete round to a stored transcript, once; this is one step.
 
     Args:
-        executor: has the tools.
-        saved: what `run_round` returned.
+        executor: the executor with the tools.
+        saved: the text from `run_round`.
         history: the transcript.
-        secret: that of `saved_round`.
+        secret: the secret given to `saved_round`.
 
     Returns:
-        The turn; if an earlier attempt has appended it, the one that is there.
+        The turn; if an earlier attempt has appended it, the existing one.
 
     Raises:
         CommitError: a call still waits.
-        RoundError: it can't be committed.
+        RoundError: the round can't be committed.
     """
     work = restored_round(executor, saved, secret=secret)
     try:
@@ -202,4 +202,4 @@ async def commit_round(
 
 
 _RECENT = 100
-"""Items at the end of a transcript, among which the turn is if an earlier attempt of a step appended it."""
+"""The number of last items of a transcript among which a turn from an earlier attempt must be."""

@@ -1,4 +1,4 @@
-"""MCP: the tools of any server as tools of ours, checked and explained here; needs the extra `mcp`."""
+"""MCP: use the tools of any server as our tools, checked and explained here; needs the extra `mcp`."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def _write_answer(answer: types.CallToolResult) -> WrittenOutput:
     """Write the result of a call.
 
     Returns:
-        The text of its content; as JSON value its structured content, if it has any, else what its
-        content is; and its parts, if they aren't one text.
+        The text of its content; its JSON value, which is the structured content or otherwise the value of its
+        content; and its parts, if they are more than one text.
     """
     parts = [_shown_part(block) for block in answer.content]
     structured = copy_json(answer.structured_content)
@@ -125,14 +125,14 @@ _LOG = logging.getLogger("operator_schema.mcp_client")
 _MAX_TOOLS = 10_000
 _MAX_PAGES = 1000
 _FOR_THE_MODEL = frozenset({types.INVALID_PARAMS})
-"""Codes of JSON-RPC errors whose message the model can act on."""
+"""The codes of JSON-RPC errors with messages that help the model."""
 
 
 class ServerCallError(CallError):
-    """The server says that a call has failed.
+    """A call failed, according to the server.
 
     Attributes:
-        answer: what it says, with all that isn't text.
+        answer: the answer of the server, with everything that isn't text.
     """
 
     def __init__(self, answer: types.CallToolResult, name: str) -> None:
@@ -141,11 +141,11 @@ class ServerCallError(CallError):
 
 
 class ServerTools(list["Tool[..., Any]"]):
-    """The tools of a server as a list, with the problems and the gaps of their schemas.
+    """The tools of a server as a list, with faults of their schemas, and rules that only the server checks.
 
     Attributes:
-        refused: name of a tool on the server to what is wrong with it, for those that aren't in the list.
-        originals: name of a tool in the list to its name on the server.
+        refused: the faults of tools that aren't in the list, by their names on the server.
+        originals: the names of tools on the server by their names in the list.
     """
 
     def __init__(self, source: ToolList) -> None:
@@ -153,34 +153,35 @@ class ServerTools(list["Tool[..., Any]"]):
         self.refused: dict[str, SchemaError] = {}
         self.originals: dict[str, str] = {}
         self._source = source
-        self._refused: dict[str, SchemaError] = {}  # those whose definition can be read
+        self._refused: dict[str, SchemaError] = {}  # tools whose definition can be read
         self._known: dict[str, types.Tool] = {}
         self._is_new = True
 
     async def refresh(self, registry: Registry | None = None) -> bool:
         """List the tools of the server again, as after `notifications/tools/list_changed`.
 
-        Tools that are as they were stay the same objects.
+        A tool that hasn't changed stays the same object.
 
         Args:
-            registry: has the tools, and follows their changes. From the second time on (behind a gateway,
-                always), a tool is left out, with a log record, if another tool in the registry has its name.
+            registry: a registry with the tools, which follows their changes. From the second call on (behind
+                a gateway, always), a tool is left out, with a log record, if another tool in the registry has
+                its name.
 
         Returns:
             Whether anything has changed.
 
         Raises:
-            DuplicateToolError: at the first time, the registry has another tool with the name of one.
-            ToolError: a tool that was named in `only` is gone.
+            DuplicateToolError: at the first call, the registry has another tool with the same name.
+            ToolError: a tool named in `only` no longer exists.
         """
         return self.take(await self._source.listed(), registry)
 
     def take(self, listing: Listing, registry: Registry | None = None) -> bool:
-        """Follow what the server has listed, as `refresh` does.
+        """Update the list to a server's listing, as `refresh` does.
 
         Args:
             listing: all tools of the server.
-            registry: as for `refresh`.
+            registry: the registry, as for `refresh`.
 
         Raises:
             DuplicateToolError: as `refresh`.
@@ -202,7 +203,7 @@ class ServerTools(list["Tool[..., Any]"]):
                     registry.unregister(tool.name)
             new = [tool for name, tool in tools.items() if tool is not before.get(name)]
             for name in self._left_out(registry, new, described):
-                del tools[name], described[name]  # so that it is looked at again
+                del tools[name], described[name]  # so that it is checked again
         has_changed = described != self._known
         self[:] = tools.values()
         self.refused, self._known, self._is_new = {**unread, **self._refused}, described, False
@@ -245,12 +246,12 @@ class ServerTools(list["Tool[..., Any]"]):
 
     @property
     def left(self) -> dict[str, tuple[str, ...]]:
-        """The rules of each tool's schema that only the server checks: name of the tool to lines."""
+        """The rules of each tool's schema that only the server checks, as lines, by the name of the tool."""
         found = {tool.name: tuple(map(str, _codec_of(tool).left)) for tool in self}
         return {name: lines for name, lines in found.items() if lines}
 
     def report(self) -> str:
-        """Return what is left to the server to check, and which tools are refused, line by line."""
+        """Return the rules that only the server checks, and the refused tools, line by line."""
         lines = [f"{name}: left to the server: {line}" for name, found in self.left.items() for line in found]
         for name, error in self.refused.items():
             lines += [f"{name}: refused: {complaint.message}" for complaint in error.findings]
@@ -283,15 +284,16 @@ async def tools_from(
 ) -> ServerTools:
     """Return the tools of an MCP server.
 
-    Each runs its call on the server, in the event loop of the session. The model gets the schema as the
-    server wrote it. Arguments are checked before the server gets them; keys that the schema doesn't name are
+    Each tool runs its call on the server, in the event loop of the session. The model gets the schema as the
+    server wrote it. Arguments are checked before they are sent; keys that the schema doesn't name are
     forwarded.
 
     Args:
-        session: connected and initialized; it has to stay open while the tools are used.
-        prefix: of all names, such as `files_`.
-        only: names on the server, or a function that says whether a tool is wanted.
-        options: as `tool` takes them, for all tools: `repair=True` corrects arguments,
+        session: a session that is connected and initialized; it has to stay open while the tools are used.
+        prefix: the prefix of all names, such as `files_`.
+        only: the names of the wanted tools on the server, or a function that returns whether a tool is
+            wanted.
+        options: options for all tools, as for `tool`: `repair=True` corrects arguments,
             `unknown_fields="reject"` refuses keys that a schema doesn't name, `timeout=20` limits calls.
 
     Returns:
@@ -299,8 +301,8 @@ async def tools_from(
 
     Raises:
         MCPError: the server doesn't list its tools.
-        SchemaError: the value of an option is of another kind.
-        ToolError: `only` has a name that the server doesn't have.
+        SchemaError: the value of an option has a wrong type.
+        ToolError: the server lacks a tool named in `only`.
         TypeError: there is no such option.
     """
     check_options_for_all("tools_from", options)
@@ -313,7 +315,7 @@ class ToolList:
     """List and call the tools of a session.
 
     Attributes:
-        may_collide: whether a tool is left out from the first time on if another one has its name.
+        may_collide: whether a tool is left out, even the first time, if another one has its name.
     """
 
     may_collide = False
@@ -333,14 +335,14 @@ class ToolList:
         self._options = options
 
     def log_left_out(self, name: str, why: Exception) -> None:
-        """Log that a tool is left out, with the name of the server if it has said one."""
+        """Log that a tool is left out, with the name of the server if it is known."""
         said = [each.message for each in why.findings] if isinstance(why, SchemaError) else [why]
         _LOG.warning(
             "the tool %s of %s is left out: %s", quote(name), self.whose(), listed(list(map(str, said)))
         )
 
     def whose(self) -> str:
-        """Return how messages name the server."""
+        """Return the name of the server in messages."""
         info = None
         with suppress(RuntimeError):  # the client isn't connected any more
             info = self.session.server_info
@@ -353,7 +355,7 @@ class ToolList:
         return self._chosen is None or self._chosen(name)
 
     def described(self, listing: Listing) -> dict[str, types.Tool]:
-        """Return name to tool of the server, for those of its tools that are wanted."""
+        """Return the definitions of the wanted tools by their names on the server."""
         names = NameGiver(self._prefix)
         if self._names is not None:
             check_there(self._names, listing.names())
@@ -363,30 +365,30 @@ class ToolList:
         """Make a tool.
 
         Raises:
-            SchemaError: its schema can't be used.
+            SchemaError: the schema of the tool can't be used.
         """
         return _tool(described, name, self.caller(described.name, name), self._options)
 
     async def listed(self) -> Listing:
-        """Ask the server for its tools."""
+        """List the wanted tools of the server."""
         return await listing_of(self.session)
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
         """Log that a tool is left out because another one has its name.
 
         Args:
-            name: that it would have here.
+            name: the name that the tool would have here.
             original: its name on the server.
-            error: of the registry.
+            error: the error of the registry.
         """
-        del original  # a gateway says it
+        del original  # a gateway logs it
         self.log_left_out(name, error)
 
     def caller(self, original: str, name: str) -> Callable[..., Any]:
         """Return the function of a tool.
 
         Args:
-            original: its name on the server.
+            original: the name of the tool on the server.
             name: its name here.
         """
         return _caller(self.session, original, name, self.home)
@@ -401,12 +403,12 @@ async def listing_of(
     """Return the tools of all pages, each name once.
 
     Args:
-        session: that is asked.
-        page: returns the parameters of a request, given those that the page needs.
+        session: the session.
+        page: a function that returns the parameters of a request, from the parameters for the page.
 
     Raises:
-        MCPError: the server doesn't list them.
-        TypeError: it isn't a session or a client that was entered.
+        MCPError: the server doesn't list its tools.
+        TypeError: the object isn't a session or an opened client.
     """
     given: Any = session if isinstance(session, ClientSession) else getattr(session, "session", None)
     if given is None:
@@ -423,15 +425,15 @@ async def listing_of(
 async def all_pages(
     ask: Callable[[types.PaginatedRequestParams | None], Awaitable[Any]], items: str, key: str
 ) -> list[Any]:
-    """Return what a server lists, of all pages, each once: 10,000 of 1,000 pages at most.
+    """Return the items of all pages of a list, each once: at most 10,000 items from 1,000 pages.
 
     Args:
-        ask: asks for a page.
-        items: the attribute of a page that has its items.
-        key: the attribute of an item by which it is known.
+        ask: a function that requests a page.
+        items: the attribute of a page with its items.
+        key: the attribute that identifies an item.
 
     Raises:
-        MCPError: the server doesn't list it.
+        MCPError: the server doesn't list the items.
     """
     found: dict[str, Any] = {}
     seen: set[str] = set()
@@ -448,14 +450,14 @@ async def all_pages(
 
 
 async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
-    """Ask a server which tools it has, and end the connection.
+    """Connect to a server, list its tools, and end the connection.
 
     Args:
-        source: the address of a server, or the words of a command that starts one.
+        source: the URL of a server, or the words of a command that starts one.
 
     Returns:
-        The tools as the server describes them: the items of the result of `tools/list`, of all pages, each
-        once. Some of them may be none.
+        The tools in the server's own words: the items of the result of `tools/list`, of all pages, each once.
+        Some of them may not be valid tools.
     """
     async with connected(source) as client:
         found = (await listing_of(client)).raw
@@ -469,15 +471,15 @@ def _names(only: Collection[str]) -> Collection[str]:
 
 
 def check_there(wanted: Collection[str], names: Collection[str], whose: str = "the server") -> None:
-    """Check that a server has the tools that are named.
+    """Check that a server has the tools with these names.
 
     Args:
         wanted: the names.
-        names: of its tools.
-        whose: the server, for the message.
+        names: the names of its tools.
+        whose: the name of the server in the message.
 
     Raises:
-        ToolError: it lacks one.
+        ToolError: the server lacks one.
     """
     missing = sorted(set(wanted).difference(names))
     if missing:
@@ -503,14 +505,14 @@ def _tool(
 
 
 def _stated(described: types.Tool) -> dict[str, Any]:
-    """Return what the server says about a tool, as options of `tool`."""
+    """Return the hints of a server about a tool, as options of `tool`."""
     said = described.annotations
     found: dict[str, Any] = {"title": described.title}
     if said is not None:
         found = {
             "title": described.title or said.title,
             "read_only": said.read_only_hint,
-            # It means nothing of a tool that only reads.
+            # This hint has no meaning for a tool that only reads.
             "destructive": None if said.read_only_hint else said.destructive_hint,
             "idempotent": said.idempotent_hint,
             "open_world": said.open_world_hint,
@@ -523,22 +525,22 @@ def _stated(described: types.Tool) -> dict[str, Any]:
 
 
 class _ServerOutput(DocumentOutput):
-    """The result of a tool of a server: `value` is its `CallToolResult`, `json` its structured content."""
+    """The result of a server's tool: `value` is its `CallToolResult`, `json` its structured content."""
 
     __slots__ = ()
 
     def write(self, value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
-        """Write a `CallToolResult`; anything else as a JSON value."""
+        """Write a `CallToolResult`; write anything else as a JSON value."""
         if not isinstance(value, types.CallToolResult):
             return super().write(value, name, is_lenient=is_lenient)
         return _write_answer(value)
 
     def checked(self, answer: Any, name: str) -> Any:
-        """Return what a server answered to a call, without data that don't fit what it says of them.
+        """Return a server's answer to a call, without data that don't fit its own description.
 
         Args:
-            answer: not an error.
-            name: of the tool.
+            answer: an answer that isn't an error.
+            name: the name of the tool.
         """
         if not isinstance(answer, types.CallToolResult):
             return answer
@@ -551,7 +553,7 @@ class _ServerOutput(DocumentOutput):
         return answer.model_copy(update={"content": content, "structured_content": None})
 
     def _misfit(self, answer: types.CallToolResult) -> str | None:
-        """Return what is wrong with the data of a result, for a sentence; None if nothing is."""
+        """Return the fault in the data of a result, for a sentence; None if there is none."""
         codec, data = self.codec(), answer.structured_content
         if data is None and (codec is None or "structured_content" not in answer.model_fields_set):
             return None if codec is None else "sent no data, although the server declares some"
@@ -568,14 +570,14 @@ def _text(text: str) -> types.TextContent:
 
 
 def _as_content(data: Any) -> list[types.ContentBlock]:
-    """Return data as a text, for an answer without other content."""
+    """Return data as a text, for an answer that has no other content."""
     return [] if data is None else [_text(str(data) if not is_finite(data) else to_json_text(data))]
 
 
 def _caller(session: ClientSession | Client, original: str, name: str, home: object) -> Callable[..., Any]:
     """Return the function of a tool."""
     own = judged(session)
-    # A `Client` asks its program by itself; a session would raise an error that doesn't say what came.
+    # A `Client` asks its program itself; the error of a session would not contain the answer.
     more: dict[str, Any] = {"allow_input_required": True} if type(session) is ClientSession else {}
 
     async def call(
@@ -610,17 +612,17 @@ def progress_to(listener: Progress | None) -> ProgressFnT:
 
 
 def for_the_model(error: Exception) -> Exception:
-    """Return an error of the protocol as one of a call, if it is about the arguments."""
+    """Return an error of the protocol as an error of a call, if it is about the arguments."""
     if isinstance(error, MCPError) and error.code in _FOR_THE_MODEL:
         return CallError(error.message)
     return error
 
 
 def checked_answer(answer: Any, name: str) -> Any:
-    """Return what a server answered to a call.
+    """Check that a server's answer isn't an error, and return it.
 
     Raises:
-        AnswerError: it says that the call has failed.
+        AnswerError: the answer says that the call has failed.
     """
     if isinstance(answer, types.CallToolResult) and answer.is_error:
         raise ServerCallError(answer, name)

@@ -51,7 +51,7 @@ _SECONDS_TO_CONNECT = 30.0
 _SECONDS_TO_READ = 300.0
 _HAS_LIMIT = "max_sse_event_size" in signature(streamable_http_client).parameters  # from mcp 2.3 on
 _LONGER: dict[str, Any] = {"max_sse_event_size": LONGEST_ANSWER} if _HAS_LIMIT else {}
-"""Bytes of an answer in a stream of events, where the SDK takes 1 MiB."""
+"""The longest answer in a stream of events; the SDK's limit is 1 MiB."""
 
 Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], Transport]"
 """The URL of a server, a command that starts one, or a function that makes a transport of the SDK."""
@@ -59,7 +59,7 @@ Source: TypeAlias = "str | Sequence[str] | StdioServerParameters | Callable[[], 
 
 @asynccontextmanager
 async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
-    """Connect to a server, or start it, with its log on standard error.
+    """Connect to a server, or start it; its log goes to standard error.
 
     Args:
         source: the URL of a server, the words of a command that starts one, its parameters, or a function
@@ -83,7 +83,7 @@ async def transport_of(source: Source) -> AsyncGenerator[TransportStreams]:
 
 
 def certificates() -> Callable[[], SSLContext]:
-    """Return a function that reads the certificates to trust once, and then returns the same context.
+    """Return a function that reads the trusted certificates once, and then returns the same context.
 
     Reading them takes 25 ms or more of processor time. With this context, as by default in httpx2, a server
     must have a certificate that is valid for its name.
@@ -98,14 +98,14 @@ async def over_http(
     """Connect to a server by its URL, with certificates that several connections share.
 
     Args:
-        url: of the server.
-        trusted: of `certificates`.
-        headers: of all requests.
+        url: the URL of the server.
+        trusted: the function from `certificates`.
+        headers: headers of all requests.
 
     Yields:
         Streams of messages, to read and to write.
     """
-    waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # an answer may be a stream
+    waits = httpx2.Timeout(_SECONDS_TO_CONNECT, read=_SECONDS_TO_READ)  # the answer may be a stream
     hooks = {"response": [make_readable]}
     client = httpx2.AsyncClient(headers=headers, timeout=waits, verify=trusted(), event_hooks=hooks)
     async with client as http, streamable_http_client(url, http_client=http, **_LONGER) as streams:
@@ -113,10 +113,10 @@ async def over_http(
 
 
 def _error_stream(files: ExitStack) -> TextIO:
-    """Return where a process can write its errors.
+    """Return a file to which a process can write its errors.
 
-    The SDK takes what `sys.stderr` was when it was imported, which a process can't write to if a test
-    runner or a notebook had put an object of its own there.
+    The SDK uses the `sys.stderr` from the time of its import. If a test runner or a notebook had replaced it
+    by an object of its own, a process can't write to it.
     """
     for stream in (sys.stderr, sys.__stderr__):
         with suppress(AttributeError, OSError, ValueError):
@@ -176,50 +176,51 @@ if mark:
     sys.stderr.write(f"\\n\\0{mark}{status}\\n")
 sys.exit(status if status >= 0 else 128 - status)
 """
-"""Starts a program, and ends it, with all in its group, when whoever asked for it is gone.
+"""A program that starts another one, and ends it, with its whole group, when this process is gone.
 
-The SDK ends a program with its connection; nobody does if this process is killed, and a program that hangs
-doesn't read that its input has ended. With a mark, the exit status stands behind the standard error: the SDK
-doesn't say it. A signal that the program ignores doesn't end the keeper first. Were the program the leader
-of the group, it couldn't leave it; here, one that does so, as `timeout` of coreutils, gets the signals too.
+The SDK ends a program with its connection. If this process is killed, nobody ends it, and a program that
+hangs doesn't notice the end of its input. With a mark, the exit status follows the standard error, since the
+SDK doesn't report it. A signal that the program ignores doesn't end the keeper first. If the program were the
+leader of the group, it couldn't leave it; here, a program that leaves it, such as `timeout` of coreutils,
+gets the signals too.
 """
 
 
 def _keeping(mark: str, words: Sequence[str]) -> list[str]:
-    """Return the arguments with which Python starts a program and keeps it."""
+    """Return the arguments with which Python starts a program and watches over it."""
     return ["-I", "-S", "-c", _KEEPER, mark, str(os.getpid()), *words]
 
 
 def _lenient(server: StdioServerParameters) -> StdioServerParameters:
-    """Return a program whose bytes are replaced if they can't be decoded, and whose answers may be long.
+    """Return a program whose undecodable bytes are replaced, and whose answers may be long.
 
-    What its parameters say stays as it is.
+    Options that its parameters set are unchanged.
     """
     given, own = server.model_fields_set, {"encoding_error_handler": "replace", "encoding": whole_lines()}
     return server.model_copy(update={name: value for name, value in own.items() if name not in given})
 
 
 def _kept(server: StdioServerParameters) -> StdioServerParameters:
-    """Return a program that ends when this process does; unchanged where the system ensures that.
+    """Return a program that ends together with this process; unchanged if the system ensures that.
 
     Raises:
-        FileNotFoundError: there is no such program, or its working directory isn't there.
+        FileNotFoundError: the program or its working directory doesn't exist.
         NotADirectoryError: its working directory isn't a folder.
-        PermissionError: it can't be run.
+        PermissionError: the program can't be run.
     """
     if server.cwd is not None and not os.path.isdir(server.cwd):  # noqa: PTH112  # a text, in most cases
         is_there = os.path.exists(server.cwd)  # noqa: PTH110  # as above
         code = errno.ENOTDIR if is_there else errno.ENOENT
         what = "its working directory (cwd) isn't a folder" if is_there else "no such working directory (cwd)"
         raise OSError(code, what, str(server.cwd))
-    # On Windows, the SDK puts it into a job, which ends with this process. A frozen program is no Python.
+    # On Windows, the SDK puts it into a job, which ends with this process. A frozen program isn't Python.
     if os.name == "nt" or getattr(sys, "frozen", False) or not sys.executable:
         return server
     path = {**get_default_environment(), **(server.env or {})}.get("PATH")
     program = server.command
-    if os.sep in program:  # it is found from the folder in which it starts
+    if os.sep in program:  # the path is relative to the folder in which it starts
         program = os.path.join(server.cwd or "", program)  # noqa: PTH118  # a Path would lose a "./"
-    if which(program, path=path) is None:  # otherwise the keeper would fail, which is another error
+    if which(program, path=path) is None:  # otherwise the keeper would fail, with another error
         code = errno.EACCES if os.sep in program and os.path.exists(program) else errno.ENOENT  # noqa: PTH110  # as above
         raise OSError(code, os.strerror(code), server.command)
     words = _keeping("", [server.command, *server.args])
@@ -227,7 +228,7 @@ def _kept(server: StdioServerParameters) -> StdioServerParameters:
 
 
 class ServerEndedError(ConnectionError):
-    """The program of a server ended before it was asked to.
+    """The program of a server ended too early.
 
     Attributes:
         status: its exit status; below 0, the number of the signal that ended it; None if it only closed its
@@ -253,16 +254,17 @@ def _status_in_words(status: int) -> str:
 
 
 _PROGRAMS: dict[int, _ServerProcess] = {}
-"""The `id` of an open client, and of its session, to the program of its server."""
+"""The program of the server for the `id` of each open client, and of its session."""
 
 _MAX_ERRORS = 1000
 _SECONDS_TO_END = 1.0
 
 
 class _ServerProcess:
-    """The transport to a server that a command starts, which knows how the program ends.
+    """The transport to a server that a command starts; it can report how the program ended.
 
-    Its standard error is kept back until `pass_on`, and goes to that of this process from then on.
+    The standard error of the program is held back until `pass_on`; from then on, it goes to that of this
+    process.
 
     Args:
         words: the command.
@@ -289,14 +291,14 @@ class _ServerProcess:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
-        """End the program; if the connection has failed, give it time to say how it ended."""
+        """End the program; if the connection has failed, give it time to report how it ended."""
         if error is not None and _is_closed(error):
             await self.end()
         self._is_asked_to_end = True
         return await self._manager.__aexit__(kind, error, trace)
 
     async def end(self) -> ServerEndedError:
-        """Wait a moment for the program to end, and return the error that says how it did."""
+        """Wait a moment for the program to end, and return the error that describes the end."""
         await to_thread.run_sync(self._ended.wait, _SECONDS_TO_END)
         text = "".join(self._lines).strip()
         errors = text if len(text) <= _MAX_ERRORS else f"…{text[1 - _MAX_ERRORS :]}"
@@ -304,7 +306,7 @@ class _ServerProcess:
 
     def _listen(self, source: IO[bytes]) -> None:
         with suppress(OSError, ValueError), source:
-            held, is_whole = "", True  # an empty line, which isn't the program's if the mark follows
+            held, is_whole = "", True  # an empty line that isn't the program's if the mark follows
             while line := source.readline(_MAX_ERRORS):
                 text = line.decode(errors="replace")
                 before, mark, status = text.partition(f"\0{self._mark}")
@@ -330,14 +332,14 @@ class _ServerProcess:
                 _write_error(text)
 
     def pass_on(self) -> None:
-        """Write to standard error what the program wrote there, and writes from now on."""
+        """Write the program's standard error so far to ours, and everything that follows."""
         with self._lock:
             _write_error("".join(self._lines))
             self._is_passed_on = True
 
 
 def _write_error(text: str) -> None:
-    with suppress(AttributeError, OSError, ValueError):  # it is closed, or there is none
+    with suppress(AttributeError, OSError, ValueError):  # it is closed, or doesn't exist
         sys.stderr.write(text)
 
 
@@ -352,7 +354,7 @@ async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
         The client.
 
     Raises:
-        ServerEndedError: the program ended before it was asked to.
+        ServerEndedError: the program ended too early.
     """
     if isinstance(source, str):
         async with Client(over_http(source, certificates())) as client:
@@ -369,28 +371,28 @@ async def connected(source: str | Sequence[str]) -> AsyncGenerator[Client]:
             finally:
                 for name in names:
                     del _PROGRAMS[name]
-    except Exception as error:  # the SDK has no one class for a connection that closed
+    except Exception as error:  # the SDK has several classes for a closed connection
         if _is_closed(error):
             raise await program.end() from error
         raise
 
 
 async def end_of(session: ClientSession | Client, error: BaseException) -> ServerEndedError | None:
-    """Return how the program of a session ended, if an error says that the connection was closed.
+    """Return how the program of a session ended, if an error means that the connection was closed.
 
     Args:
         session: the client that `connected` yields, or its session.
-        error: what a request raised.
+        error: the exception of a request.
 
     Returns:
-        None for any other error, and for a server that wasn't started by `connected`.
+        None for any other error, and for a server that `connected` didn't start.
     """
     program = _PROGRAMS.get(id(session))
     return await program.end() if program is not None and _is_closed(error) else None
 
 
 def _is_closed(error: BaseException) -> bool:
-    """Return whether an error says that the connection was closed."""
+    """Return whether an error means that the connection was closed."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return any(map(_is_closed, group.exceptions))

@@ -1,4 +1,4 @@
-"""How is an answer over HTTP read although it has a lone surrogate, which no reader of JSON takes?"""
+"""Read answers over HTTP that have a lone surrogate, which JSON readers refuse."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ _ESCAPES: Final = re.compile(
     + _LOW
     + rb"|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
 )
-"""An escape in a JSON text: one that may go on in the next chunk, a whole pair, a lone surrogate, another."""
+"""Escapes in a JSON text: one that may continue in the next chunk, a whole pair, a lone surrogate, another
+one."""
 
 
 async def make_readable(response: httpx2.Response) -> None:
-    """Put U+FFFD in place of each lone surrogate in the body of a response, as it is read."""
+    """Replace each lone surrogate in the body of a response by U+FFFD, while it is read."""
     if response.headers.get("content-type", "").partition(";")[0].strip().lower() not in _TYPES:
         return
     sent = httpx2.Response(
         response.status_code, headers=response.headers, stream=response.stream, request=response.request
     )
-    response.headers.pop("content-encoding", None)  # what is sent decodes itself
+    response.headers.pop("content-encoding", None)  # the body is already decoded when it is read
     response.stream = _Readable(sent)
 
 
@@ -62,7 +63,7 @@ class _Readable(httpx2.AsyncByteStream):
 
 
 def without_surrogates_in(data: bytes) -> tuple[bytes, bytes]:
-    """Return a part of JSON text with U+FFFD for each lone surrogate, and the escape at its end that is cut.
+    """Return a part of JSON text with U+FFFD for each lone surrogate, and the incomplete escape at its end.
 
     Args:
         data: a part that doesn't begin inside an escape.

@@ -1,4 +1,4 @@
-"""Which tools of a server's list can be used, and which answers to its calls?"""
+"""Decide which tools of a server's list can be used, and which answers to calls."""
 
 from __future__ import annotations
 
@@ -28,24 +28,25 @@ __all__ = ["JudgedSession", "Listing", "judged", "unreadable", "what_came"]
 _LOG = logging.getLogger("operator_schema.mcp_client")
 _LIST = "tools/list"
 _OLDEST = LATEST_HANDSHAKE_VERSION
-"""The version whose form each input schema must have: a client of that version may want to read it."""
+"""The protocol version that every input schema must fit: a client of that version may read it."""
 
 _SHOWN = 200
 _NOTHING = {"type": "object"}
 _FORM: Mapping[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-"""What a page of tools needs besides them in some version of the protocol."""
+"""The data that a page of tools needs besides the tools, in some version of the protocol."""
 
 _UNREADABLE = (UNREADABLE, "Failed to parse SSE message: ")
 _BROKEN_OFF = "SSE stream "
-"""What the errors begin with that stand for an answer that can't be read, or not to its end."""
+"""The beginnings of errors for an answer that can't be read, or breaks off."""
 
 
 class Listing(NamedTuple):
-    """What a server lists.
+    """The list of a server's tools.
 
     Attributes:
-        tools: its tools.
-        refused: name of a tool, or its place if it has none, to what is wrong with its definition.
+        tools: the tools that can be used.
+        refused: the fault in each other definition, by the name of the tool, or by its position if it has
+            none.
         raw: all items as the server sent them.
     """
 
@@ -54,7 +55,7 @@ class Listing(NamedTuple):
     raw: list[Any]
 
     def names(self) -> list[str]:
-        """Return the names of all tools, even of those that are refused."""
+        """Return the names of all tools, including refused ones."""
         return [*[tool.name for tool in self.tools], *self.refused]
 
 
@@ -62,12 +63,13 @@ class Listing(NamedTuple):
 
 
 class JudgedSession(ClientSession):
-    """A session whose tools and results are judged here, which shares everything with the given one.
+    """A session that checks tools and results here; it shares everything with the given session.
 
-    The SDK would refuse a whole list for one tool, and a result for its data, though the tool did its work.
+    The SDK would refuse a whole list because of one tool, and a result because of its data, although the tool
+    did its work.
 
     Attributes:
-        refused: as in `Listing`, of all pages that were read.
+        refused: as in `Listing`, for all pages that were read.
         raw: as in `Listing`.
     """
 
@@ -78,7 +80,7 @@ class JudgedSession(ClientSession):
 
     @classmethod
     def of(cls, session: ClientSession) -> JudgedSession:
-        """Return the same session, judged here."""
+        """Return the same session in this class."""
         made: JudgedSession = _sharing(cls, session)
         made.refused, made.raw, made._named = {}, [], {}
         return made
@@ -88,10 +90,10 @@ class JudgedSession(ClientSession):
         return _Dispatcher(self.__dict__["_dispatcher"], self)
 
     async def validate_tool_result(self, name: str, result: types.CallToolResult) -> None:
-        """Leave this to the tool, which knows what it declares."""
+        """Do nothing: the tool itself checks its result."""
 
     def page(self, raw: dict[str, Any]) -> dict[str, Any]:
-        """Return a page of tools as the SDK takes it, without what can't be used."""
+        """Return a page of tools that the SDK accepts, without unusable parts."""
         items = raw.get("tools")
         if not is_array(items):
             return raw
@@ -114,7 +116,7 @@ class JudgedSession(ClientSession):
 
 
 class _Dispatcher:
-    """Sends the requests of a session, and has the list of tools judged before the SDK does."""
+    """Sends the requests of a session, and checks the list of tools before the SDK does."""
 
     def __init__(self, inner: Any, session: JudgedSession) -> None:
         self._inner, self._session = inner, session
@@ -128,7 +130,7 @@ class _Dispatcher:
 
 
 class _JudgedClient(Client):
-    """A client whose session is judged here, which shares everything with the given one."""
+    """A client whose session checks results here; it shares everything with the given client."""
 
     @property
     def session(self) -> ClientSession:
@@ -137,14 +139,14 @@ class _JudgedClient(Client):
 
 
 def judged(session: Any) -> Any:
-    """Return a session, or a client, whose results are judged here; a stand-in for one as it is."""
+    """Return a session, or a client, that checks results here; a stand-in for one is returned unchanged."""
     if isinstance(session, ClientSession):
         return JudgedSession.of(session)
     return _sharing(_JudgedClient, session) if isinstance(session, Client) else session
 
 
 def _sharing(kind: Any, given: Any) -> Any:
-    """Return an object of a class, and of that of another object, with which it shares all attributes."""
+    """Return an object of a class that is also of the given object's class, and shares its attributes."""
     other: Any = given.__class__
     made = object.__new__(_both(kind, other))
     made.__dict__ = given.__dict__
@@ -160,7 +162,7 @@ def _both(kind: Any, other: Any) -> Any:
 
 
 def _fits(version: str, page: dict[str, Any]) -> bool:
-    """Return whether the SDK takes a page of tools."""
+    """Return whether the SDK accepts a page of tools."""
     try:
         methods.validate_server_result(_LIST, version, page)
     except ValidationError:
@@ -171,7 +173,7 @@ def _fits(version: str, page: dict[str, Any]) -> bool:
 
 
 def _fitting(version: str, page: dict[str, Any], raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page with everything from another one that the SDK takes, but the tools."""
+    """Return a page with all parts of another page that the SDK accepts, except the tools."""
     for key in raw.keys() - {"tools"}:
         more = {**page, key: raw[key]}
         if _fits(version, more):
@@ -182,15 +184,15 @@ def _fitting(version: str, page: dict[str, Any], raw: Mapping[str, Any]) -> dict
 
 
 def _tool(version: str, item: Any, place: str) -> dict[str, Any]:
-    """Return a tool as the SDK takes it.
+    """Return a tool in a form that the SDK accepts.
 
     Args:
-        version: of the protocol.
-        item: as the server sent it.
-        place: of the tool in the list.
+        version: the version of the protocol.
+        item: the item as the server sent it.
+        place: the position of the tool in the list.
 
     Raises:
-        SchemaError: the tool can't be used; its `name` is that of the tool, or the place.
+        SchemaError: the tool can't be used; `name` of the error is the tool's name, or its position.
     """
     if not is_object(item):
         raise _refusal(place, f"it is {received(item)}, not an object")
@@ -214,10 +216,10 @@ def _page_of(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(name: str, schema: Any) -> Any:
-    """Return the schema of arguments in a form that each version of the protocol has.
+    """Return the schema of arguments in a form that is valid in all versions of the protocol.
 
     Raises:
-        SchemaError: there is none.
+        SchemaError: there is no such form.
     """
     if schema is None:
         return dict(_NOTHING)
@@ -231,9 +233,9 @@ def _arguments(name: str, schema: Any) -> Any:
 
 
 def _results(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of results by its key, in a form that each version has; nothing if there is none.
+    """Return the schema of results, by its key, in a form valid in all versions; empty if there is none.
 
-    From 2026-07-28 on, results may be something else than objects.
+    From version 2026-07-28 on, results may be something other than objects.
     """
     schema = item.get("outputSchema")
     if not is_object(schema):
@@ -243,7 +245,7 @@ def _results(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_old_form(schema: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the schema of an object in the form of all versions, without what isn't of JSON Schema."""
+    """Return the schema of an object in the form of all versions, without parts that aren't JSON Schema."""
     if _fits(_OLDEST, _page_of({"name": name, "inputSchema": schema})):
         return schema
     _LOG.info("the tool %r has a schema with parts that aren't of JSON Schema: they are ignored", name)
@@ -260,7 +262,7 @@ def _in_old_form(schema: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _with_type(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object, with a type where it has none, or may be something else, too."""
+    """Return the schema of an object with the type object, also if it has no type or allows others."""
     kind = schema.get("type", "object")
     is_one = is_array(kind) and "object" in kind
     return {**schema, "type": "object" if is_one else kind}
@@ -275,10 +277,10 @@ def _refusal(name: str, message: str) -> SchemaError:
 
 
 def what_came(error: Exception) -> str | None:
-    """Return what is wrong with an answer that arrived but can't be used; None for any other error.
+    """Return the fault of an answer that arrived but can't be used; None for any other error.
 
     Args:
-        error: that a request of the SDK raised.
+        error: the exception of a request of the SDK.
     """
     if isinstance(error, ValidationError):
         return "isn't one of the protocol"
@@ -295,8 +297,8 @@ def unreadable(error: Exception, name: str) -> CallError | None:
     """Return the error of a call whose answer arrived but can't be used; None for any other error.
 
     Args:
-        error: that the call of the SDK raised.
-        name: of the tool.
+        error: the exception of the SDK's call.
+        name: the name of the tool.
     """
     what = what_came(error)
     if what is None:

@@ -1,4 +1,4 @@
-"""Which request waits for an answer that can't be read, or is too long?"""
+"""Find the request that an answer belongs to, if the answer can't be read or is too long."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST_ANSWER", "UNREADABLE", "MessageStream", "answered", "whole_lines"]
 
 UNREADABLE = "Failed to parse JSON response: "
-"""How the error of a request begins whose answer can't be read; the SDK uses the same words over HTTP."""
+"""The beginning of the error for an unreadable answer; the SDK uses the same words over HTTP."""
 
 LONGEST_ANSWER = 64 * 2**20
-"""Bytes of an answer that are read: as many as a server here reads of a request."""
+"""The longest answer that is read, in bytes: the same as for a request to our own servers."""
 
 _SEARCHED = 65_536
-"""Characters at the beginning of an answer, and at its end, that are searched for what tells its request."""
+"""How many characters at the beginning and at the end of an answer are searched for the id of its request."""
 
 _NUMBER = r'"id"\s*:\s*("[^"\\]+"|\w[\w.-]*)'
 _VERSION = r'"jsonrpc"\s*:\s*[^\s,:{}\[\]]{0,40}'
 _ID = re.compile(
     rf"{_VERSION}\s*,\s*{_NUMBER}\s*[,}}]|{_NUMBER}\s*,\s*{_VERSION}|\A\W*{_NUMBER}\s*,|,\s*{_NUMBER}\s*\}}\s*\Z"
 )
-"""The id of a message that can't be read: beside the version, or as the first or last key."""
+"""The id of an unreadable message: beside the version, or as the first or last key."""
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _FIRST = re.compile(r'[\ufeff \t\r]*(?:\[[ \t\r]*)?\{[ \t\r]*"(?:jsonrpc|id|result|error)"\s*:')
-"""How an answer begins, or a list of them; what a program prints for its developers begins in another way."""
+"""The beginning of an answer, or of a list of answers; other output of a program begins differently."""
 
 _KIND = re.compile(r'"(result|error|method)"\s*:')
 _ANSWERS = frozenset(("result", "error"))
@@ -57,9 +57,9 @@ _OF_ANSWER = _ANSWERS | {"id"}
 
 
 def answered(streams: Any) -> TransportStreams:
-    """Return the streams of a connection, on which each answer that can't be read is an error of its request.
+    """Return the streams of a connection, and turn each unreadable answer into an error of its request.
 
-    On some transports the SDK gives such an answer to nobody, and the request waits for ever.
+    On some transports the SDK drops such an answer, and the request waits forever.
     """
     read, write = streams
     waiting: dict[str, RequestId] = {}
@@ -71,7 +71,7 @@ class MessageStream:
     """One side of a connection.
 
     Args:
-        inner: the stream that it stands for.
+        inner: the stream inside.
     """
 
     def __init__(self, inner: Any) -> None:
@@ -113,7 +113,7 @@ class _Requests(MessageStream):
 
     Args:
         inner: the stream.
-        waiting: the ids of requests that have no answer yet, by their text.
+        waiting: the ids of requests without an answer so far, by their text.
     """
 
     def __init__(self, inner: Any, waiting: dict[str, RequestId]) -> None:
@@ -121,7 +121,7 @@ class _Requests(MessageStream):
         self._waiting = waiting
 
     async def send(self, item: SessionMessage, /) -> None:
-        """Send a message, and note what it waits for."""
+        """Send a message, and remember the request that it makes."""
         message = item.message
         if isinstance(message, JSONRPCRequest):
             self._waiting[str(message.id)] = message.id
@@ -160,10 +160,10 @@ class _AnswerStream(MessageStream):
         return item
 
     def _errors(self, failure: ValidationError) -> Iterator[SessionMessage]:
-        """Yield the errors of requests whose answer can't be read; none if it isn't an answer."""
+        """Yield errors for the requests whose answer can't be read; none if the text isn't an answer."""
         said = failure.errors(include_url=False, include_context=False)
         given, why = said[0]["input"], said[0]["msg"]
-        if said[0]["loc"]:  # it is JSON, and this is about a part of it
+        if said[0]["loc"]:  # it is JSON, and the failure is in a part of it
             given, why = _whole(said), "it isn't an answer of JSON-RPC"
         several = is_array(given) and all(map(is_object, given))
         for one in cast("list[Any]", given) if several else [given]:
@@ -173,7 +173,7 @@ class _AnswerStream(MessageStream):
                 yield SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
 
     def _asked(self, answer: Any) -> RequestId | None:
-        """Return the id of the request that an answer belongs to: without an id, perhaps the only one."""
+        """Return the id of the request that an answer belongs to; without an id, the only open one."""
         number = _id_in(answer)
         if number is not None:
             return self._waiting.pop(number, None)
@@ -184,13 +184,13 @@ class _AnswerStream(MessageStream):
 
 
 def _whole(said: Sequence[Any]) -> Any:
-    """Return the message, or the list of messages, that the errors of a validation are about."""
+    """Return the message, or the list of messages, in which a validation found errors."""
     whole = [one["input"] for one in said if len(one["loc"]) == 1 or _is_answer(one["input"])]
     return whole[0] if whole else None
 
 
 def _read_with_surrogates(failure: ValidationError) -> SessionMessage | ValidationError:
-    """Read a message with U+FFFD for each lone surrogate; return the failure if more is wrong."""
+    """Read a message with U+FFFD for each lone surrogate; return the failure if there is another fault."""
     given = failure.errors(include_url=False, include_context=False)[0]["input"]
     if not isinstance(given, str) or not _SURROGATE.search(given):
         return failure
@@ -205,7 +205,7 @@ def _read_with_surrogates(failure: ValidationError) -> SessionMessage | Validati
 
 
 def _is_answer(given: Any) -> bool:
-    """Return whether an unreadable message, or its text, is an answer, and not a line that was printed."""
+    """Return whether an unreadable message, or its text, is an answer and not other output."""
     if is_object(given):
         has_no_more = not _ANSWERS.isdisjoint(given) and _OF_ANSWER.issuperset(given)
         return "method" not in given and ("jsonrpc" in given or has_no_more)
@@ -216,7 +216,7 @@ def _is_answer(given: Any) -> bool:
 
 
 def _is_surely_answer(given: Any) -> bool:
-    """Return whether an answer that names no request is one: it has a version and a result or an error."""
+    """Return whether a message without an id is an answer: it has a version and a result or an error."""
     if is_object(given):
         return "jsonrpc" in given and not _ANSWERS.isdisjoint(given)
     return _has_version(given) and _KIND.search(given[:_SEARCHED]) is not None
@@ -227,7 +227,7 @@ def _has_version(text: str) -> bool:
 
 
 def _id_in(given: Any) -> str | None:
-    """Return the id of an answer that can't be read, as a text."""
+    """Return the id of an unreadable answer, as a text."""
     if is_object(given):
         found: object = given.get("id")
         whole = int(found) if isinstance(found, float) and found.is_integer() else found
@@ -243,9 +243,10 @@ def _id_in(given: Any) -> str | None:
 
 @cache
 def whole_lines() -> str:
-    """Return the name of an encoding for the SDK: UTF-8 by whole lines, each of bounded length.
+    """Return the name of an encoding for the SDK: UTF-8 by whole lines, each of limited length.
 
-    The SDK joins what came of a line with each new chunk again, which takes quadratic time, and has no limit.
+    The SDK joins the beginning of a line with each new chunk again, which takes quadratic time, and has no
+    limit.
     """
     plain = codecs.lookup("utf-8")
     made = codecs.CodecInfo(plain.encode, plain.decode, incrementaldecoder=_WholeLines, name=_LINES)
@@ -257,19 +258,19 @@ _LINES = "operator_schema_lines"
 
 
 class _WholeLines(codecs.IncrementalDecoder):
-    """Decode UTF-8 by whole lines; in place of an answer that is too long there is an error that says so."""
+    """Decode UTF-8 by whole lines; replace an answer that is too long by an error that says so."""
 
     def __init__(self, errors: str = "strict") -> None:
         super().__init__(errors)
         self.reset()
 
     def reset(self) -> None:
-        """Forget the line that isn't whole yet."""
+        """Forget the unfinished line."""
         self._parts: list[bytes] = []
         self._size = 0
 
     def decode(self, input: Any, final: bool = False) -> str:  # noqa: A002, ARG002, FBT001, FBT002  # as codecs call it
-        """Return the lines that are whole by now, each with its end."""
+        """Return the lines that are complete now, each with its end."""
         *ends, rest = bytes(input).split(b"\n")
         lines = [self._line(end) for end in ends]
         self._keep(rest)
@@ -286,7 +287,7 @@ class _WholeLines(codecs.IncrementalDecoder):
     def _keep(self, part: bytes) -> None:
         self._size += len(part)
         self._parts.append(part)
-        if self._size > LONGEST_ANSWER:  # its beginning and its end tell which request it answers
+        if self._size > LONGEST_ANSWER:  # its beginning and its end contain the id of the request
             whole = b"".join(self._parts)
             self._parts = [whole[:_SEARCHED], whole[_SEARCHED:][-_SEARCHED:]]
 
@@ -296,7 +297,7 @@ def _too_long(kept: str, size: int) -> str:
 
     Args:
         kept: the beginning and the end of the answer.
-        size: of the whole, in bytes.
+        size: the whole length in bytes.
     """
     if not _is_answer(kept):
         return ""

@@ -32,17 +32,17 @@ _CONNECT_SECONDS = 10
 class PostgresStore(Store):
     """A store of waiting rounds and transcripts in PostgreSQL, for programs on several machines.
 
-    Each process has a pool of connections, which is opened at first use and reconnects if the server was
-    away. Needs the extra `postgres` (psycopg 3).
+    Each process has a pool of connections. It is opened at first use, and reconnects if the server was
+    unavailable. Needs the extra `postgres` (psycopg 3).
 
     Args:
-        conninfo: where the database is, such as `postgresql://user@host/desk`; see
+        conninfo: the address of the database, such as `postgresql://user@host/desk`; see
             https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING.
-        secret: as for `Store`.
-        schema: the schema of the database for the tables; it is made if necessary.
-        connections: the most connections that a process opens.
-        name: as for `Store`.
-        lease: as for `Store`; the clock of the server counts.
+        secret: the secret, as for `Store`.
+        schema: the schema of the database for the tables; it is created if necessary.
+        connections: the maximum number of connections of a process.
+        name: the name, as for `Store`.
+        lease: the lease, as for `Store`; measured by the clock of the server.
 
     Raises:
         StoreError: the database can't be used, or another version of this package made its tables.
@@ -66,12 +66,12 @@ class PostgresStore(Store):
 
 
 class PostgresDatabase(Database):
-    """A schema of a database of PostgreSQL, for `Store` and `Journal`.
+    """A schema in a PostgreSQL database, for `Store` and `Journal`.
 
     Args:
         conninfo: as for `PostgresStore`.
-        schema: its name; it is made if necessary.
-        connections: the most connections that a process opens.
+        schema: the name of the schema; it is created if necessary.
+        connections: the maximum number of connections of a process.
     """
 
     clock = "extract(epoch from clock_timestamp())"
@@ -97,7 +97,7 @@ class PostgresDatabase(Database):
         _ALL.add(self)
 
     def _forget(self) -> None:
-        """Begin without connections, also in the child of a fork: those of its parent don't work there."""
+        """Start without connections, also in the child of a fork: those of its parent don't work there."""
         self._pool: psycopg_pool.ConnectionPool[Any] | None = None
         self._used = 0
         self._lock = Lock()  # another thread of the parent may have held the old one
@@ -109,8 +109,8 @@ class PostgresDatabase(Database):
         try:
             connection = pool.getconn(timeout=PATIENCE)
         except psycopg_pool.PoolTimeout:
-            if self._used < self._connections:  # else all of them are busy, and the server isn't away
-                # After an outage the pool tries again ever more rarely; a new one tries at once.
+            if self._used < self._connections:  # otherwise all of them are busy, and the server is available
+                # After an outage the pool retries at growing intervals; a new pool tries at once.
                 self._close(pool, timeout=0)
                 self._connect_alone()
             raise
@@ -130,7 +130,7 @@ class PostgresDatabase(Database):
         """Connect without the pool, to get the reason of a failure, which the pool doesn't report.
 
         Raises:
-            psycopg.OperationalError: with the reason.
+            psycopg.OperationalError: the error with the reason.
         """
         psycopg.connect(self._conninfo, **self._defaults()).close()
 
@@ -159,7 +159,7 @@ class PostgresDatabase(Database):
         connection.execute(psycopg.sql.SQL("SET lock_timeout = {}").format(patience))
 
     def close(self) -> None:
-        """Close the connections of this process; the next use opens others."""
+        """Close the connections of this process; the next use opens new ones."""
         pool = self._pool
         if pool is not None:
             self._close(pool, timeout=PATIENCE)
@@ -172,7 +172,7 @@ class PostgresDatabase(Database):
         pool.close(timeout=timeout)
 
     def why_unusable(self, what: str, error: Exception) -> str:
-        """Return the text of an error of PostgreSQL, and what to do about it."""
+        """Return the text of an error of PostgreSQL, with a remedy."""
         said = f"{what} {self} can't be used: {one_line(str(error).strip(), 200)}"
         remedy = _remedy(error)
         return f"{said}; {remedy}" if remedy else said

@@ -1,4 +1,4 @@
-"""Model providers: the wire form of tools, calls and results of each.
+"""Model providers: how each one writes tools, calls and results in its requests and answers.
 
 Import a provider from here: `from operator_schema.providers import anthropic`.
 """
@@ -71,14 +71,14 @@ _FAMILIES = {
     "openai_responses": ".responses",
     "xai": ".responses",
 }
-"""The providers that don't take Chat Completions, and where they are."""
+"""The providers that don't use Chat Completions, and their modules."""
 
 _ROWS = ".chat"
-"""Where each of the others has a row."""
+"""The modules of all other providers."""
 
 
 def provider_names() -> list[str]:
-    """List the names of all providers that there are here, such as `anthropic`."""
+    """List the names of all providers in this package, such as `anthropic`."""
     return sorted([*_FAMILIES, *_chat_providers()])
 
 
@@ -123,7 +123,7 @@ _OTHER_NAMES = {
     "vllm": "openai_compatible",
     "zhipu": "openai_compatible",
 }
-"""What people call a provider, and its name here."""
+"""Other names that people use for a provider, and its name here."""
 
 
 def _meant(name: str) -> list[str]:
@@ -134,7 +134,7 @@ def _meant(name: str) -> list[str]:
 __path__ = AnsweringPath(__name__, _meant)
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one of this package
+if not TYPE_CHECKING:  # otherwise, a type checker would accept any name in this package
 
     def __getattr__(name: str) -> object:
         if name == "__all__":

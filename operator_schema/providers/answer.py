@@ -1,4 +1,4 @@
-"""The answer of a model, and how a response becomes one, in whatever form it arrives."""
+"""The answer of a model, read from a response in any form."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     T = TypeVar("T", default=Any)
 
     class Output(Protocol):
-        """An answer with a type, as it came; see `output.Output`."""
+        """A typed answer before it is decoded; see `output.Output`."""
 
         @property
         def calls(self) -> Sequence[tuple[int, RawCall]]:
-            """The calls of a tool that takes the answer, with their places among all calls."""
+            """The calls of a tool whose arguments are the answer, with their positions among all calls."""
             ...
 
         def decode(self) -> Any:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
             ...
 
         def unfit(self, *, has_ended: bool, is_cut_off: bool) -> list[tuple[int, RawCall, ToolResult]]:
-            """List what the model has to correct."""
+            """List the results that ask the model to correct its answer."""
             ...
 else:
     from ..immutable import Generic, T
@@ -82,12 +82,12 @@ StopReason: TypeAlias = Literal[
     "calls", "end", "length", "refused", "filtered", "interrupted", "paused", "other"
 ]
 """Why the model stopped: it waits for the results of its calls · it is done · it reached the limit on tokens
-· it refused · the provider held the answer back · it didn't stop: the stream ended first · the provider
-paused a long turn, and goes on with the next request · something else, which `raw_stop` says."""
+· it refused · the provider withheld the answer · it didn't stop: the stream ended first · the provider paused
+a long turn, and continues with the next request · another reason, which `raw_stop` has."""
 
 _ENDED = frozenset({"calls", "end", "paused"})
-"""Why an answer ends that has all of its calls; any other reason, also one that nobody knows, may end it in
-the middle of a call."""
+"""The reasons for which an answer has all of its calls; with any other reason, also an unknown one, the
+answer may end in the middle of a call."""
 
 _MALFORMED = frozenset(
     {
@@ -101,19 +101,19 @@ _MALFORMED = frozenset(
 
 
 CONTAINER = "operator_schema_container"
-"""The key in the last message of an answer, as rounds keep it, of what the next request has to name: the
-sandbox in which its program waits, or the token with which its text goes on."""
+"""The key in the last message of an answer in a round, for data that the next request must contain: the
+sandbox in which a program waits, or the token for continuing the text."""
 
 
 class Usage(Value):
     """The tokens that an answer cost, as the provider counts them.
 
     Attributes:
-        input_tokens: of the request, or None if the provider doesn't say. Providers differ in whether those
-            that were read from a cache count; `raw` says more.
-        output_tokens: of the answer, with those of its reasoning where the provider tells them apart; None if
-            the provider doesn't say.
-        raw: the provider's own data; each reading makes a copy.
+        input_tokens: the tokens of the request, or None if the provider doesn't report them. Providers differ
+            in whether they count tokens from a cache; `raw` has more.
+        output_tokens: the tokens of the answer, including reasoning if the provider reports it separately;
+            None if the provider doesn't report them.
+        raw: the provider's own data; each access makes a copy.
     """
 
     input_tokens: int | None
@@ -133,22 +133,23 @@ class Answer(Value, Generic[T]):
     With `output=Booking`, it is an `Answer[Booking]`.
 
     Attributes:
-        calls: of tools, in order.
-        text: what it said besides them; empty if it said nothing.
-        refusal: why it refuses, in its own words, or None.
-        stop: why it stopped.
-        raw_stop: the same in the provider's own word, or None.
-        message: the message or items that stand for this answer in the next request, before the results,
-            exactly as the provider sent it; a text that is calls is replaced by them. A copy at each reading.
-        reasoning: what it thought, as far as the provider shows it as text; empty if it shows nothing.
-        id: of the response, or None if the provider gives none.
-        usage: the tokens that the response cost, or None if the provider doesn't say. If a response has
-            several answers, each has the same usage.
+        calls: the calls of tools, in order.
+        text: the text besides the calls; empty if there is none.
+        refusal: why the model refuses, in its own words, or None.
+        stop: why the model stopped.
+        raw_stop: the provider's own word for that, or None.
+        message: the message or items that represent this answer in the next request, before the results,
+            exactly as the provider sent it; a text that consists of calls is replaced by them. Each access
+            makes a copy.
+        reasoning: the model's thinking, as far as the provider shows it as text; empty if it shows nothing.
+        id: the id of the response, or None if the provider gives none.
+        usage: the tokens that the response cost, or None if the provider doesn't report them. If a response
+            has several answers, each has the same usage.
         stop_message: the provider's explanation of why it stopped, or None: Gemini's `finishMessage`, Groq's
             message about a call that it refused.
         provider: the name of the provider that gave it.
-        notes: what the provider says it changed in the request, a sentence each: thinking of earlier answers
-            that the model didn't see (Anthropic, OpenAI Responses).
+        notes: the changes that the provider made to the request, one sentence each: for example, it removed
+            thinking of earlier answers (Anthropic, OpenAI Responses).
     """
 
     calls: tuple[RawCall, ...]
@@ -165,7 +166,7 @@ class Answer(Value, Generic[T]):
     notes: tuple[str, ...] = ()
     _output: Output | None = None
 
-    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every response makes one
+    if not TYPE_CHECKING:  # Only for speed, as in `introspect/nodes.py`: every response makes an answer.
 
         def __new__(
             cls,
@@ -203,12 +204,12 @@ class Answer(Value, Generic[T]):
 
     @property
     def output(self) -> T:
-        """The answer as an instance of the type that was asked for with `output=`; decoded at each reading.
+        """The answer as an instance of the type requested by `output=`; decoded at each access.
 
         Raises:
             AnswerError: this isn't a final answer: `stop` isn't `end`.
-            DecodeError: it doesn't fit. Its text is for the model.
-            ValueError: no output was asked for.
+            DecodeError: the answer doesn't fit. The text of the error is for the model.
+            ValueError: no output was requested.
         """
         found = self._output
         if found is None:
@@ -221,10 +222,10 @@ class Answer(Value, Generic[T]):
 
     @property
     def output_error(self) -> DecodeError | None:
-        """Why the answer doesn't fit the type that was asked for; None if it fits, or isn't a final answer.
+        """Why the answer doesn't fit the requested type; None if it fits, or isn't a final answer.
 
         Raises:
-            ValueError: no output was asked for.
+            ValueError: no output was requested.
         """
         from ..errors import DecodeError
 
@@ -238,9 +239,9 @@ class Answer(Value, Generic[T]):
 
     @property
     def unfit_outputs(self) -> list[tuple[int, RawCall, ToolResult]]:
-        """The answers of a wrong type, as a round keeps them: for this package only.
+        """The answers of a wrong type, in the form in which a round stores them: for this package only.
 
-        Each is like a call, with its place among the calls, and what the model reads about it.
+        Each is like a call, with its position among the calls, and a result with the error for the model.
         """
         found = self._output
         if found is None or (self.stop != "end" and not found.calls):
@@ -249,7 +250,7 @@ class Answer(Value, Generic[T]):
 
     @property
     def all_calls(self) -> list[RawCall]:
-        """The calls, with those of a tool that takes the answer: for this package only."""
+        """The calls, including those of a tool whose arguments are the answer: for this package only."""
         found = [*self.calls]
         for place, call in () if self._output is None else self._output.calls:
             found.insert(place, call)
@@ -257,28 +258,28 @@ class Answer(Value, Generic[T]):
 
     @property
     def message(self) -> list[dict[str, Any]]:
-        """The message or items that stand for this answer in the next request, as the provider sent them."""
+        """The message or items that represent this answer in the next request, as the provider sent them."""
         kept = self.assistant
         return without_container(kept) if kept and CONTAINER in kept[-1] else kept
 
     @property
     def assistant(self) -> list[dict[str, Any]]:
-        """The same as a round keeps it: with the sandbox in which a program waits, if one does."""
+        """The message as a round stores it: with the sandbox in which a program waits, if any."""
         copied: list[dict[str, Any]] = copy_json(list(self._message))
         return copied
 
     @property
     def container(self) -> str | None:
-        """What the next request has to name so that the answer goes on, or None.
+        """The value that the next request must contain so that the answer continues, or None.
 
-        It is the id of the sandbox of Anthropic in which a program waits or a turn continues, or Gemini's
-        continuation token. A request names it if its history has this answer, or the turn of it.
+        It is the id of Anthropic's sandbox in which a program waits or a turn continues, or Gemini's
+        continuation token. A request contains it if its history has this answer, or the turn of this answer.
         """
         return container_in(self._message)
 
     @property
     def late_calls(self) -> tuple[RawCall, ...]:
-        """The calls whose results may come after the next request: of OpenAI, with `request(…, late=…)`."""
+        """The calls whose results may come after the next request (OpenAI, with `request(…, late=…)`)."""
         late = {item.get("call_id") for item in self._message if item.get("async") is True}
         if not late:
             return ()
@@ -287,7 +288,7 @@ class Answer(Value, Generic[T]):
     def without_late_calls(self) -> Self:
         """Return the answer for a round that doesn't wait for the late calls; its message still has them.
 
-        If it says something and has no other calls, it is final: its `stop` is `end`.
+        If it has text and no other calls, it is final: its `stop` is `end`.
         """
         late = self.late_calls
         if not late:
@@ -298,34 +299,34 @@ class Answer(Value, Generic[T]):
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether its end is missing, and maybe the end of the last call's arguments.
+        """Whether the end of the answer is missing, and maybe the end of the last call's arguments.
 
-        It ended at the token limit, or the stream was interrupted.
+        This is so if it reached the token limit, or the stream was interrupted.
         """
         return self.stop in {"length", "interrupted"}
 
     def raise_for_stop(self) -> Self:
-        """Return the answer, if the model finished it: if `stop` is `end`.
+        """Return the answer if the model finished it, that is, if `stop` is `end`.
 
         Raises:
-            AnswerError: it didn't.
+            AnswerError: the model didn't finish its answer.
         """
         if self.stop != "end":
             raise AnswerError(self)
         return self
 
     def settled(self, provider: str, *, is_finite_body: bool) -> Answer:
-        """Return the answer of a provider, with the `stop` of its calls, and calls that are cut off marked.
+        """Return the answer of a provider with a corrected `stop`, and with marks on calls that are cut off.
 
-        The server may say that it is done where it waits for calls.
+        The server may report the end of the answer although it waits for results.
 
         Args:
-            provider: its name.
+            provider: the name of the provider.
             is_finite_body: whether all numbers in the response are known to be finite.
 
         Raises:
-            TypeError: one of its texts isn't a text: they came from outside.
-            ValueError: a number in its message isn't finite, so that JSON can't write it.
+            TypeError: a text in the answer isn't a text, since the data come from outside.
+            ValueError: a number in the message isn't finite, so that JSON can't represent it.
         """
         if not (is_finite_body or is_finite(list(self._message))):
             message = "a number in it isn't finite"
@@ -336,22 +337,22 @@ class Answer(Value, Generic[T]):
                 raise TypeError(message)
         stop = "calls" if self.calls and self.stop == "end" else self.stop
         calls = self.calls if self.stop in _ENDED else self._calls_marked()
-        # Not `replace`, which takes a tenth of the time of reading an answer.
+        # `replace` would take a tenth of the time of reading an answer.
         return Answer(
             *(calls, self.text, self.refusal, stop, self.raw_stop, self._message, self.reasoning),
             *(self.id, self.usage, self.stop_message, provider, self.notes, self._output),
         )
 
     def with_cut_marked(self) -> Answer:
-        """Return the answer in which calls are marked whose arguments may lack their end."""
+        """Return the answer with marks on the calls whose arguments may lack their end."""
         return self.replace(calls=self._calls_marked())
 
     def _calls_marked(self) -> tuple[RawCall, ...]:
-        """Return the calls, in which those are marked whose arguments may lack their end.
+        """Return the calls, with marks on those whose arguments may lack their end.
 
-        That is the last one, unless its arguments are the text of a whole JSON object. What a provider gives
-        as an object may be all that had come of it. Of the calls before, only text that isn't whole counts:
-        the model had ended them.
+        The last call is marked, unless its arguments are the text of a whole JSON object. If a provider gives
+        the arguments as an object, it may contain only what had arrived. Earlier calls had ended, so they are
+        only marked if their text isn't whole.
         """
         if self.stop in _ENDED or not self.calls:
             return self.calls
@@ -364,7 +365,7 @@ class Answer(Value, Generic[T]):
 
 
 def container_in(said: Any) -> str | None:
-    """Return the sandbox or token that the next request has to name, from kept messages; or None."""
+    """Return the sandbox or token for the next request from the stored messages of an answer; or None."""
     last: Any = said[-1] if type(said) in {list, tuple} and said else None
     found = last.get(CONTAINER) if is_object(last) else None
     return found if isinstance(found, str) else None
@@ -379,7 +380,7 @@ def without_container(said: Sequence[Any]) -> list[Any]:
 
 
 def marked_if_cut(call: RawCall) -> RawCall:
-    """Return a call that may lack its end: marked, unless its arguments are text of a whole JSON object."""
+    """Return a call that may lack its end with a mark; unchanged if its arguments are a whole JSON text."""
     return call if is_whole(call.arguments) else call.replace(is_cut_off=True)
 
 
@@ -389,7 +390,7 @@ def _is_cut(call: RawCall) -> bool:
 
 
 def is_whole(arguments: Any) -> bool:
-    """Return whether arguments are the text of a JSON object, which ends where it ends."""
+    """Return whether arguments are the text of one JSON object and nothing else."""
     return isinstance(arguments, str) and isinstance(read_json(arguments, may_repeat=True), dict)
 
 
@@ -402,14 +403,14 @@ _WHY = {
     "paused": "the provider paused the turn; a request that ends with the answer's message continues it",
     "other": "it stopped for another reason",
 }
-"""Why a model didn't finish, for each `stop` but `end`."""
+"""The explanation why a model didn't finish, for each `stop` but `end`."""
 
 
 class AnswerError(ValueError):
     """A model didn't finish its answer; `Answer.raise_for_stop` raises it.
 
     Attributes:
-        answer: as far as it came.
+        answer: the unfinished answer.
     """
 
     def __init__(self, answer: Answer) -> None:
@@ -417,7 +418,7 @@ class AnswerError(ValueError):
         self.answer = answer
 
     def __str__(self) -> str:
-        """Write why the model stopped, in plain words and in the provider's."""
+        """Write why the model stopped, in plain words and in the provider's words."""
         answer = self.answer
         raw = f" ({one_line(answer.raw_stop, 100)})" if answer.raw_stop else ""
         told = answer.refusal or answer.stop_message
@@ -429,7 +430,7 @@ class ResponseError(ValueError):
     """A response can't be read: it is an error of the provider, or isn't in the expected form.
 
     Attributes:
-        provider: its name.
+        provider: the name of the provider.
         message: a description of the problem.
     """
 
@@ -444,10 +445,10 @@ class ResponseError(ValueError):
 
 
 def body_of(response: Any) -> tuple[dict[str, Any] | None, bool]:
-    """Return a response as a JSON object, and whether it is known that JSON can write all of it.
+    """Return a response as a JSON object, and whether JSON is known to be able to represent all of it.
 
     Args:
-        response: as for `json_of`, which it is for if it can't be read as an object.
+        response: the response, as for `json_of`.
     """
     kind = cast("Any", type(response))  # `isinstance` would run code of the response
     if issubclass(kind, (str, bytes, bytearray)):
@@ -463,8 +464,8 @@ def json_of(response: Any) -> dict[str, Any] | None:
     """Return a response as a JSON object; None if it can't be read as one.
 
     Args:
-        response: a dict, JSON text, or the object of an SDK: pydantic's `model_dump` is asked for what
-            goes over the wire (`by_alias`), and what isn't set is left out.
+        response: a dict, JSON text, or the object of an SDK. Pydantic's `model_dump` is called for the form
+            that is sent (`by_alias`), without values that aren't set.
     """
     try:
         found = _plain(response)
@@ -483,12 +484,12 @@ def _plain(response: Any) -> Any:
 
 
 def read_json(text: str | bytes, otherwise: Any = None, *, may_repeat: bool = False) -> Any:
-    """Return the value of JSON text, or something else if it isn't valid, or nests too deep for Python.
+    """Return the value of JSON text, or another value if it isn't valid, or nests too deeply for Python.
 
     Args:
-        text: maybe JSON.
-        otherwise: the value for a text that isn't, or that has a key more than once in an object.
-        may_repeat: whether the last of several equal keys is taken.
+        text: a text that may be JSON.
+        otherwise: the value for a text that isn't JSON, or that has a key more than once in an object.
+        may_repeat: whether to use the last of several equal keys.
     """
     try:
         return _lenient_reader()(text) if may_repeat else read_distinct(text)
@@ -503,7 +504,7 @@ def _lenient_reader() -> ReadText:
 
 @cache
 def _faultless_reader() -> tuple[ReadText, Any]:
-    """Return a function that reads JSON without faults, and what it returns for any other text."""
+    """Return a function that reads JSON without faults, and its return value for any other text."""
     from ..codec.json_text import read_faultless  # only a program that reads text loads it
     from ..codec.problems import GiveUp
 
@@ -511,14 +512,14 @@ def _faultless_reader() -> tuple[ReadText, Any]:
 
 
 def parsed(text: str | bytes | bytearray) -> Any:
-    """Return the value of JSON text; None if it isn't valid, has a key twice, or nests too deep."""
+    """Return the value of JSON text; None if it isn't valid, has a key twice, or nests too deeply."""
     read, not_read = _faultless_reader()
     found = read(text)
     return _parsed_with_faults(text) if found is not_read else found
 
 
 def _parsed_with_faults(text: str | bytes | bytearray) -> Any:
-    """Return the value of a text with faults that do no harm in a response, such as a lone surrogate."""
+    """Return the value of JSON text with faults that do no harm in a response, such as a lone surrogate."""
     from ..codec.json_text import RefusedTextError, check_depth
 
     try:
@@ -552,7 +553,7 @@ def _meant(value: Any) -> str:
 
 
 def message_of(error: Any) -> Any:
-    """Return the message of an error, and the text of the model that the provider couldn't read."""
+    """Return the message of an error, with the text of the model that the provider couldn't read."""
     if not is_object(error):
         return error
     message, written = error.get("message", error), error.get("failed_generation")
@@ -563,7 +564,7 @@ def check_response_depth(body: Mapping[str, Any]) -> None:
     """Check that a response can be copied and written, whatever the provider sent.
 
     Raises:
-        ValueError: it nests too deep.
+        ValueError: the response nests too deeply.
     """
     if nests_deeper(body, MAX_TEXT_DEPTH):
         message = f"it nests deeper than {MAX_TEXT_DEPTH} levels"
@@ -571,18 +572,18 @@ def check_response_depth(body: Mapping[str, Any]) -> None:
 
 
 def renamed(answer: Answer, own: Mapping[str, str], keys: Mapping[str, str]) -> Answer:
-    """Return an answer whose calls have the tools' own names, and their arguments their own keys.
+    """Return an answer in which calls and their arguments have the tools' own names and keys.
 
     Args:
-        answer: with the names on the wire.
-        own: names on the wire to the tools' own, where these differ.
-        keys: the same for properties.
+        answer: the answer with the names on the wire.
+        own: the tools' own names by the names on the wire, if these differ.
+        keys: the own keys of properties by those on the wire, if these differ.
     """
     return answer.replace(calls=tuple([renamed_call(call, own, keys) for call in answer.calls]))
 
 
 def renamed_call(call: RawCall, names: Mapping[str, str], keys: Mapping[str, str]) -> RawCall:
-    """Return a call with other names, of the tool and of the properties in its arguments."""
+    """Return a call with other names of the tool and of the properties in its arguments."""
     arguments = call.arguments
     if keys:
         from .property_names import text_with_keys, value_with_keys
@@ -596,7 +597,7 @@ def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) ->
     """Return an answer without the nulls that strict modes send for omitted arguments.
 
     Args:
-        answer: with the tools' own names.
+        answer: the answer with the tools' own names.
         tools: the tools in the request, by name.
     """
     from .property_names import without_nulls
@@ -614,7 +615,7 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
     """Return the message about a response that isn't an answer.
 
     Args:
-        body: of the response.
+        body: the body of the response.
         error: the exception raised when it was read.
     """
     said: Any = body.get("error")
@@ -641,11 +642,11 @@ def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
 
 
 _LEVELS = 2
-"""How far inside of something else an answer may be."""
+"""How many levels deep an answer may be inside another object."""
 
 
 def _path_to(key: str, body: Mapping[str, Any], levels: int = _LEVELS) -> list[str]:
-    """Return the keys that lead to the object inside that says something under a key; none without one."""
+    """Return the keys that lead to the nested object with a value under a key; none if there isn't one."""
     inner = {name: found for name, found in body.items() if is_object(found)} if levels else {}
     for name, found in inner.items():
         if found.get(key) is not None:
@@ -656,24 +657,24 @@ def _path_to(key: str, body: Mapping[str, Any], levels: int = _LEVELS) -> list[s
 
 
 def _inside(body: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
-    """Return the object to which keys lead."""
+    """Return the object at a path of keys."""
     for key in path:
         body = body[key]
     return body
 
 
 def parsed_arguments(call: RawCall) -> Any:
-    """Return the arguments of a call as JSON; see `value_of` for those that are text."""
+    """Return the arguments of a call as JSON; see `value_of` for arguments that are text."""
     text = call.arguments
     return value_of(text) if isinstance(text, str) else text
 
 
 def value_of(text: str) -> Any:
-    """Return the arguments of a call as the JSON value that their text stands for.
+    """Return the JSON value of the arguments of a call that are text.
 
     Returns:
-        An empty object for blank text; the text itself where it isn't JSON, such as where it lacks its end
-        or has a number like NaN, or has a key twice: decoding says so.
+        An empty object for blank text. The text itself if it isn't valid JSON: it lacks its end, has a number
+        like NaN, or has a key twice. Decoding then reports the error.
     """
     value: Any = read_json(text, text) if text.strip() else {}
     return value if is_finite(value) else text
@@ -688,7 +689,7 @@ KEYS_OF_ANSWERS = {
     "finish_reason": "Cohere",
     "done": "Ollama",
 }
-"""Keys that only one provider's answers have at the top."""
+"""Keys at the top of an answer that only one provider uses."""
 
 
 FIRST_EVENTS = {
@@ -696,4 +697,4 @@ FIRST_EVENTS = {
     "response.created": "OpenAI Responses",
     "message-start": "Cohere",
 }
-"""Types of events with which only one provider's streams begin."""
+"""Types of first events of a stream that only one provider uses."""

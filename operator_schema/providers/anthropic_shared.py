@@ -1,4 +1,4 @@
-"""What do Anthropic's models ask for, in its own API and at Bedrock?"""
+"""Anthropic's models: the rules that its own API and Bedrock share."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ ANTHROPIC_STRICT = Dialect(
     most_tools=20,
     most_optional=24,
     most_unions=16,
-    # Those numbers are for tools together; as many in one tool are refused as too complex.
+    # The limits apply to all tools together; as much in one tool is refused as too complex.
     most_optional_of_one=23,
     most_unions_of_one=15,
 )
 """Source: https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs, and recorded requests"""
 
 ANTHROPIC_RULES = Rules(keys=NameRule(64, "-."), ids=IdRule(64, 1, "_-"))
-"""A name of a property, or an id of a call, that doesn't fit fails the whole request, also at Bedrock."""
+"""A property name or call id that breaks these rules fails the whole request, also at Bedrock."""
 
 
 def with_input_object(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a call of an answer as it can be sent: its `input` may be text that lacks its end."""
+    """Return a call of an answer in a form that can be sent: its `input` may be text that lacks its end."""
     found: Any = block.get("input")
     return {**block, "input": {"arguments": found}} if isinstance(found, str) else block

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, which many others take too: its wire form and its streams.
+"""OpenAI's Chat Completions, which many other providers use too: its wire form and its streams.
 
 Source: https://platform.openai.com/docs/api-reference/chat,
 https://platform.openai.com/docs/api-reference/chat-streaming and the pages of each provider.
@@ -67,7 +67,7 @@ _LEGACY = f"{UNNAMED}function_"
 _STAND_IN = "(another model made these calls)"
 
 _FAILED = "tool_use_failed"
-"""Groq's code of an error that says what the model had written.
+"""Groq's error code for a call that it couldn't read; the error contains the text of the model.
 
 Source: https://console.groq.com/docs/tool-use
 """
@@ -86,7 +86,7 @@ _STOPS: dict[str, StopReason] = {
     "error": "other",
 }
 LENGTH = frozenset([word for word, stop in _STOPS.items() if stop == "length"])
-"""Words that say that the model reached the limit on tokens."""
+"""Words for a model that reached the limit on tokens."""
 
 
 class ChatLikeWire(Wire):
@@ -96,7 +96,7 @@ class ChatLikeWire(Wire):
     STOPS = _STOPS
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
-        """Return a tool as it is in the list of tools."""
+        """Return a tool in the form of the list of tools."""
         return {"type": "function", "function": described(definition, "parameters", strict=strict)}
 
     def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:
@@ -105,15 +105,15 @@ class ChatLikeWire(Wire):
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
 
     def call(self, call: RawCall) -> dict[str, Any]:
-        """Return a call as it is in a message."""
+        """Return a call in the form of a message."""
         function, call_id = {"name": call.name, "arguments": arguments_text(call)}, given_id(call.id)
         named = {} if call_id.startswith(UNNAMED) else {"id": call_id}
         return {**named, "type": "function", "function": function}
 
     def with_whole_calls(self, messages: list[Any], calls: Sequence[RawCall]) -> list[Any]:
-        """Return the message in which the arguments of each call are the text of an object.
+        """Return the message with calls whose arguments are always the text of a JSON object.
 
-        The templates of vLLM and llama.cpp read it, and refuse the whole request where they can't.
+        The templates of vLLM and llama.cpp parse it, and refuse the whole request if they can't.
         """
         sent = [call for message in messages for call in message.get("tool_calls") or ()]
         for found, call in zip(sent, calls, strict=False):  # the old `function_call` isn't in the list
@@ -124,7 +124,7 @@ class ChatLikeWire(Wire):
     def with_calls(
         self, messages: Sequence[Any], text: str, calls: Sequence[RawCall]
     ) -> list[dict[str, Any]]:
-        """Return the model's message with calls in place of its text; the rest of it stays."""
+        """Return the model's message with calls in place of its text; the rest of it is unchanged."""
         kept = {key: value for key, value in messages[0].items() if key != "content"}
         said = {"content": text} if text else {}
         return [{**kept, **self.calls_message(calls)[0], **said}]
@@ -142,13 +142,14 @@ class ChatWire(ChatLikeWire):
     """Chat Completions.
 
     Attributes:
-        required: the word that says that some tool has to be called.
-        sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
-        takes_images: whether images and PDFs of results follow in a message of the user; if not, they are
-            described in text.
+        required: the provider's word for a choice that requires some tool.
+        sent_keys: the keys that a message of the assistant may have in a request; None for all keys of
+            answers.
+        takes_images: whether images and PDFs of results are sent, in a message of the user; if not, text
+            describes them.
         takes_text: whether a tool may take text in place of arguments.
         needs_reasoning: whether a message with calls needs `reasoning_content`.
-        chooses_by_name: whether a choice may name a tool; if not, one is required by offering only that one.
+        chooses_by_name: whether a choice may name a tool; if not, a required tool is the only one offered.
     """
 
     required: str = "required"
@@ -165,7 +166,7 @@ class ChatWire(ChatLikeWire):
         return {"tools": tools_alone(tools, wanted), "tool_choice": self.required}
 
     def call(self, call: RawCall) -> dict[str, Any]:
-        """Return a call as it is in a message."""
+        """Return a call in the form of a message."""
         if not (self.takes_text and is_custom(call)):
             return super().call(call)
         custom = {"name": call.name, "input": custom_input(call)}
@@ -178,7 +179,7 @@ class ChatWire(ChatLikeWire):
         return self.required if wanted.mode == "required" else wanted.mode
 
     def custom_tool(self, name: str, description: str, grammar: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return a tool that takes text, as it is in the list of tools."""
+        """Return a tool that takes text, in the form of the list of tools."""
         custom: dict[str, Any] = {"name": name, "description": description}
         if grammar is not None:
             custom["format"] = {"type": "grammar", "grammar": grammar}
@@ -228,7 +229,7 @@ class ChatWire(ChatLikeWire):
         if self.sent_keys is not None:
             message = {key: value for key, value in message.items() if key in self.sent_keys}
         text = text_of(message.get("content"))
-        # Several providers refuse a message that says nothing.
+        # Several providers refuse a message without content.
         said = (message,) if calls or refusal or message.get("content") else ()
         if "error" in choice and not about.get("stop_message"):
             about = {**about, "stop_message": _message_in(choice)}
@@ -247,12 +248,12 @@ class ChatWire(ChatLikeWire):
         return [{**message, "tool_calls": [self.call(call) for call in calls]}]
 
     def with_stand_ins(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return messages with a stand-in for the reasoning, where the provider wants one beside calls."""
+        """Return messages with a stand-in for the reasoning, if the provider requires one beside calls."""
         stand_in = {"reasoning_content": _STAND_IN} if self.needs_reasoning else {}
         return [{**message, **stand_in} for message in messages]
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return a message for each result; images and PDFs follow in one of the user, if they are taken.
+        """Return a message for each result; images and PDFs follow in a message of the user, if allowed.
 
         Source: https://platform.openai.com/docs/guides/images-vision
         """
@@ -262,13 +263,13 @@ class ChatWire(ChatLikeWire):
 
 
 def _message_in(found: Mapping[str, Any]) -> str | None:
-    """Return the message of the error in a response, or, as OpenRouter has it, in a choice."""
+    """Return the message of the error in a response or, for OpenRouter, in a choice."""
     error: Any = found["error"]
     return text_or_none(error.get("message")) if is_object(error) else None
 
 
 def _in_one(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return choices in which one answer isn't split: Copilot gives its calls a choice of their own."""
+    """Merge choices that belong to one answer: Copilot puts the calls into a choice of their own."""
     if len(choices) < 2:  # noqa: PLR2004  # there are no others
         return choices
     first, *others = choices
@@ -280,7 +281,7 @@ def _in_one(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def waits_in_vain(choice: Mapping[str, Any]) -> bool:
-    """Return whether a choice waits for the results of calls, and has none."""
+    """Return whether a choice says that it waits for the results of calls, but has no calls."""
     return _STOPS.get(choice.get("finish_reason") or "") == "calls" and not _has_calls(choice)
 
 
@@ -290,7 +291,7 @@ def _has_calls(choice: Mapping[str, Any]) -> bool:
 
 
 def tools_alone(tools: Sequence[dict[str, Any]], wanted: Wanted) -> Sequence[dict[str, Any]]:
-    """Return only the tool that the model has to call, for a provider with no other way to say so."""
+    """Return only the required tool, for a provider that can't require one in another way."""
     if wanted.name is None:
         return tools
     return [tool for tool in tools if tool["function"]["name"] == wanted.name]
@@ -302,7 +303,7 @@ def calls_of(message: Mapping[str, Any]) -> tuple[RawCall, ...]:
 
 
 def _answered(result: ToolResult) -> dict[str, Any]:
-    """Return the keys that say which call a result belongs to."""
+    """Return the keys that refer a result to its call."""
     if result.call_id.startswith(_LEGACY):
         return {"role": "function", "name": result.name}
     call_id = given_id(result.call_id)
@@ -312,7 +313,7 @@ def _answered(result: ToolResult) -> dict[str, Any]:
 
 
 def _shown(result: ToolResult) -> list[dict[str, Any]]:
-    """List images and files of a result as a user would send them, after a line that names the call."""
+    """List images and files of a result in the form of a user's message, after a line that names the call."""
     shown = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
     line = result_line(result.name, given_id(result.call_id))
     return [{"type": "text", "text": line}, *shown] if shown else []
@@ -342,7 +343,7 @@ def _arguments(function: Mapping[str, Any]) -> Any:
 
 
 def _failed_choice(calls: Sequence[RawCall]) -> dict[str, Any]:
-    """Return the choice with calls that the provider refused, as if it hadn't."""
+    """Return the choice with the calls that the provider refused, as if it hadn't refused them."""
     sent = [
         {
             "id": call.id,
@@ -356,18 +357,18 @@ def _failed_choice(calls: Sequence[RawCall]) -> dict[str, Any]:
 
 
 _REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
-"""Keys of a message that hold what the model thought, of DeepSeek, of OpenRouter and Groq, and of Ollama."""
+"""Keys for the thinking of a model in a message: of DeepSeek, of OpenRouter and Groq, and of Ollama."""
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a message, whose content is text or a list of parts."""
+    """Return the text of a message's content, which is text or a list of parts."""
     if content is None or isinstance(content, str):
         return content or ""
     return "".join([_part_text(part) for part in content])
 
 
 def _part_text(part: Any) -> str:
-    """Return the text of a part of a message's content; nothing for one of another kind."""
+    """Return the text of a part of a message's content; empty for a part of another kind."""
     found = part.get("text")
     return found if isinstance(found, str) else ""
 
@@ -382,7 +383,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str:
 
 
 def _thought_of(part: Any) -> str:
-    """Return the model's thinking in a part of Mistral's or Cohere's content: parts, or text.
+    """Return the model's thinking in a part of Mistral's or Cohere's content, which has parts or text.
 
     Source: https://docs.mistral.ai/capabilities/reasoning and https://docs.cohere.com/docs/reasoning
     """
@@ -398,7 +399,7 @@ _REPEATING_EVENTS = frozenset(
         *("logprobs.refusal.delta", "logprobs.refusal.done"),
     }
 )
-"""Events of `client.chat.completions.stream` that say what its chunks say.
+"""Events of `client.chat.completions.stream` that repeat the content of its chunks.
 
 Source: https://github.com/openai/openai-python/blob/main/helpers.md
 """
@@ -412,13 +413,13 @@ _GROWING_DETAILS = frozenset({"text", "summary", "data"})
 
 
 def _lacks_choices(event: Mapping[str, Any]) -> bool:
-    """Return whether an event is a chunk without choices, as that of the usage may be."""
+    """Return whether an event is a chunk without choices, such as one with the usage."""
     kind = event.get("object")
     return kind == "chat.completion.chunk" or (not kind and bool(event.get("usage")) and "type" not in event)
 
 
 class ChatMerger(ChoicesMerger):
-    """Merges chunks, each of which has new content of one choice."""
+    """A merger of chunks that each have new content for one choice."""
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Take a chunk; Mistral's SDK has it in `data`, and the helper of OpenAI's SDK in `chunk`."""
@@ -441,7 +442,7 @@ class ChatMerger(ChoicesMerger):
             self._adopt_calls()
 
     def _adopt_calls(self) -> None:
-        """Give the first choice the calls of the others, where the response is one answer in several."""
+        """Move all calls to the first choice, if the response is one answer in several choices."""
         first = self._choices.get(0)
         if isinstance(first, _Choice) and first.lacks_calls:
             for other in self._choices.values():
@@ -449,9 +450,9 @@ class ChatMerger(ChoicesMerger):
                     self._known.adopt(other.known)
 
     def _take_about(self, chunk: Mapping[str, Any]) -> None:
-        """Keep the data of a chunk about the whole response; each chunk repeats most of it."""
+        """Store the data of a chunk about the whole response; each chunk repeats most of them."""
         self._response.put(chunk, {"choices"})
-        own = chunk.get("x_groq")  # where Groq says what a streamed answer cost
+        own = chunk.get("x_groq")  # Groq has the cost of a streamed answer here
         if is_object(own):
             self._response.put({"usage": own.get("usage")})
         if self._response.content.get("object") == "chat.completion.chunk":
@@ -459,7 +460,7 @@ class ChatMerger(ChoicesMerger):
 
 
 class _Choice:
-    """One choice, which grows."""
+    """One choice, which grows with each chunk."""
 
     def __init__(self, known: StreamedCalls) -> None:
         self.known = known
@@ -473,7 +474,7 @@ class _Choice:
 
     @property
     def has_ended(self) -> bool:
-        # Some servers say an empty one with each chunk.
+        # Some servers send an empty value with each chunk.
         return self.tree.content.get("finish_reason") not in {None, "", "null"}
 
     def take(self, choice: Mapping[str, Any]) -> None:
@@ -490,11 +491,11 @@ class _Choice:
 
     @property
     def lacks_calls(self) -> bool:
-        """Whether it waits for the results of calls that it doesn't have."""
+        """Whether the choice waits for the results of calls that it doesn't have."""
         return self.has_ended and waits_in_vain({**self.tree.content, "message": self._message.whole()})
 
     def _unsaid(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parts of a whole message that its pieces haven't brought."""
+        """Return the parts of a whole message that its chunks didn't contain."""
         known = self._message.whole()
         delta = {key: value for key, value in message.items() if not known.get(key)}
         calls = delta.get("tool_calls") or ()
@@ -523,7 +524,7 @@ class _Choice:
             self._message.take({key: value})
 
     def _take_content(self, part: Mapping[str, Any]) -> None:
-        """Take a part of the content; a part that says nothing but more of the last one continues this."""
+        """Add a part of the content; a part that only continues the last one is appended to it."""
         self.known.said.add(_part_text(part))
         self.known.think(_thought_of(part), rank=len(_REASONING_KEYS))
         if self._parts is None:
@@ -537,7 +538,7 @@ class _Choice:
             self._parts.add(GrowingObject(part))
 
     def _take_detail(self, detail: Mapping[str, Any]) -> None:
-        """Take a part of OpenRouter's `reasoning_details`; parts of one detail follow each other."""
+        """Add a part of OpenRouter's `reasoning_details`; parts of one detail follow each other."""
         details = self._message.held("reasoning_details", GrowingList)
         last = details.last
         if last is None or _is_another(detail, last.content):
@@ -586,18 +587,18 @@ class _Choice:
         return call
 
     def _grow(self, call: GrowingBlock, delta: Mapping[str, Any], function: Mapping[str, Any]) -> None:
-        """Take more of a call of a function."""
+        """Add more data to a call of a function."""
         taken = call.input
         if taken is None or taken.call is None:
             raise TypeError
         streamed = taken.call
-        # Some servers say all the rest of a call, such as a signature, with each piece of its arguments.
+        # Some servers send the other data of a call, such as a signature, with each piece of its arguments.
         call.put(delta, _OF_A_CALL if _known_id(call.content) is None else _OF_A_KNOWN_CALL)
         inner = call.held("function", GrowingObject)
         inner.put(function, _OF_A_FUNCTION)
         streamed.id = streamed.id or _known_id(delta)
         name, arguments = function.get("name") or "", function.get("arguments")
-        if name:  # it comes as a whole, is repeated, or comes in parts
+        if name:  # the value is sent whole, repeated, or in parts
             streamed.grow("", name if name == streamed.wire_name else streamed.wire_name + name)
         inner.content["name"] = streamed.wire_name
         if is_object(arguments):
@@ -607,7 +608,7 @@ class _Choice:
 
 
 def _known_id(call: Mapping[str, Any]) -> Any:
-    """Return the id of a call, or None: some servers write an empty one into each piece but the first."""
+    """Return the id of a call, or None: some servers send an empty id in each piece but the first."""
     found = call.get("id")
     return None if says_nothing("id", found) else found
 
@@ -615,7 +616,7 @@ def _known_id(call: Mapping[str, Any]) -> Any:
 def _is_other(call: GrowingBlock, call_id: Any, function: Mapping[str, Any]) -> bool:
     """Return whether a piece with a name begins another call than the one at its index.
 
-    Some servers give each call the index 0: it has another id then, or, without ids, it has arguments,
+    Some servers give each call the index 0. A new call then has another id; without ids, it has arguments
     although those of the call before are whole.
     """
     known = _known_id(call.content)
@@ -625,7 +626,7 @@ def _is_other(call: GrowingBlock, call_id: Any, function: Mapping[str, Any]) -> 
 
 
 def _is_another(detail: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
-    """Return whether a part of OpenRouter's `reasoning_details` doesn't continue the last one."""
+    """Return whether a part of OpenRouter's `reasoning_details` starts a new detail."""
     ids = {found.get("id") for found in (detail, last)} - {None, ""}
     return len(ids) > 1 or any(last.get(key) != detail.get(key) for key in ("type", "index"))
 
@@ -647,25 +648,26 @@ def openai_compatible(
     """Make a provider that takes OpenAI's Chat Completions, such as vLLM, llama.cpp or OpenRouter.
 
     Args:
-        name: for messages.
-        names: which names of tools it takes.
-        required: its word for a choice that requires some tool.
-        takes_unions: whether the arguments of a tool may be a union. Otherwise the tool gets the properties
-            of all its members, and its description says the rest.
-        dialect: what its strict mode takes; None if it has none.
-        sent_keys: what a message of the assistant may hold in a request; None for all that answers hold.
+        name: the name of the provider, for messages.
+        names: the rule for the names of tools.
+        required: the provider's word for a choice that requires some tool.
+        takes_unions: whether the arguments of a tool may be a union. If not, the tool gets the properties of
+            all its members, and its description has the rest.
+        dialect: the part of JSON Schema that its strict mode takes; None without a strict mode.
+        sent_keys: the keys that a message of the assistant may have in a request; None for all keys of
+            answers.
         takes_images: whether images and PDFs in results are sent, in a message of the user after the results.
         needs_reasoning: whether a message of the assistant with calls needs `reasoning_content`, as thinking
             models of DeepSeek and Kimi do: turns of other providers get a stand-in.
         rules: the provider's rules in any mode.
-        features: what else it takes in a request, such as `Features(parallel=True)`.
-        calls_in_text: whether an answer without calls, whose whole text is calls of offered tools, makes
-            these calls: a server that doesn't know how its model writes them leaves them there.
+        features: further features of its requests, such as `Features(parallel=True)`.
+        calls_in_text: whether an answer without calls whose whole text is calls of offered tools makes these
+            calls: a server that can't read its model's calls leaves them in the text.
 
     Raises:
-        TypeError: the name isn't a string, or something in the table is of another kind.
-        ValueError: Chat Completions has no form for a feature, JSON Schema hasn't a keyword of the dialect,
-            or it isn't one of the choices.
+        TypeError: the name isn't a string, or an option has a wrong type.
+        ValueError: Chat Completions has no form for a feature, JSON Schema doesn't have a keyword of the
+            dialect, or a value isn't one of the choices.
     """
     from .custom_provider_checks import check_table
 
@@ -733,7 +735,7 @@ openai_chat = Provider(
     NameRule(),
     takes_unions=False,
     dialect=OPENAI_STRICT,
-    rules=Rules(longest_description=1024, most_tools=128),  # as its errors say; Responses takes more
+    rules=Rules(longest_description=1024, most_tools=128),  # according to its errors; Responses takes more
     features=Features(allowed=True, parallel=True, custom=True, outputs_beside_tools=True),
 )
 mistral = Provider(
@@ -746,7 +748,7 @@ mistral = Provider(
 )
 llama_cpp = Provider(
     "llama.cpp",
-    ChatWire(chooses_by_name=False),  # it reads a choice that isn't a text as "auto"
+    ChatWire(chooses_by_name=False),  # it treats a choice that isn't a text as "auto"
     NameRule(),
     takes_unions=False,
     dialect=LLAMA_CPP,
@@ -761,7 +763,7 @@ deepseek = Provider(
     NameRule(),
     takes_unions=False,
     dialect=DEEPSEEK_STRICT,
-    # For outputs, it has only `json_object`, which takes no schema.
+    # For outputs, it only has `json_object`, which takes no schema.
     features=Features(outputs=False, required_while_thinking=False),
 )
 # Groq refuses a message with any other property, such as the `reasoning` and `channel` of its own answers.

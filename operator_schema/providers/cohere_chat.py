@@ -1,4 +1,4 @@
-"""Cohere's Chat v2: its wire form, which comes close to Chat Completions, and its streams.
+"""Cohere's Chat v2: its wire form, which resembles Chat Completions, and its streams.
 
 Source: https://docs.cohere.com/v2/reference/chat and https://docs.cohere.com/v2/docs/streaming
 """
@@ -36,7 +36,7 @@ _STOPS: dict[str, StopReason] = {
 
 
 class CohereWire(ChatLikeWire):
-    """Chat v2: a single tool is required by offering only that one."""
+    """Chat v2; a required tool is the only one offered."""
 
     STOPS = _STOPS
     STRICT_OUTPUTS = True
@@ -57,14 +57,14 @@ class CohereWire(ChatLikeWire):
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
         if "done" in response:
-            response["finish_reason"]  # Ollama's answers have the other key, and are alike
+            response["finish_reason"]  # Ollama's answers have the other key, and look similar
         message = object_of(response["message"])
         raw = response.get("finish_reason")
         said = [text_of(message.get("tool_plan")), text_of(message.get("content"))]
         text = "\n".join([part for part in said if part])
         calls = calls_of(message)
         sent: tuple[Any, ...] = (message,) if calls or message.get("content") else ()
-        if text and not sent:  # the API refuses the plan of calls that didn't come
+        if text and not sent:  # the API refuses a plan without its calls
             sent = (self.text_message("assistant", text),)
         used: Any = response.get("usage") or {}
         return [
@@ -81,18 +81,18 @@ class CohereWire(ChatLikeWire):
         return CohereMerger(calls)
 
     def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
-        """Return the assistant's message with a text, which is its plan, and calls."""
+        """Return the assistant's message with a text, which becomes its plan, and calls."""
         plan = {"tool_plan": text} if text else {}
         return [{"role": "assistant", **plan, "tool_calls": [self.call(call) for call in calls]}]
 
 
 _OF_AN_EVENT = frozenset({"type", "index", "delta"})
 _OF_A_MESSAGE = frozenset({"role", "content", "tool_plan", "tool_calls", "citations"})
-"""What the events of each kind say; anything else is kept by its form."""
+"""The kinds of events whose content is known; anything else is stored by its form."""
 
 
 class CohereMerger(MessageMerger):
-    """Events that begin and continue the parts of one message."""
+    """A merger of events that begin and continue the parts of one message."""
 
     first_event = "message-start"
 
@@ -101,7 +101,7 @@ class CohereMerger(MessageMerger):
         self._calls: dict[int, GrowingBlock] = {}
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take an event; kinds that aren't known are left out."""
+        """Take an event; unknown kinds are ignored."""
         delta = object_of(event.get("delta") or {})
         self._response.take(event, _OF_AN_EVENT)
         message, index = object_of(delta.get("message") or {}), event.get("index") or 0

@@ -1,4 +1,4 @@
-"""Amazon Bedrock's Converse: its wire form, its streams, and who takes it.
+"""Amazon Bedrock's Converse: its wire form, its streams, and the providers that use it.
 
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
@@ -77,12 +77,12 @@ class ConverseWire(BlockWire):
 
     FORMS = frozenset({"blocks"})
     STOPS = _STOPS
-    # It says "A conversation must alternate between user and assistant roles".
+    # Its error says "A conversation must alternate between user and assistant roles".
     ALTERNATES = True
     STRICT_OUTPUTS = True
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
-        """Return a tool as it is in the list of tools."""
+        """Return a tool in the form of the list of tools."""
         found = described(definition, "inputSchema", strict=strict)
         found["description"] = found["description"] or found["name"]  # it may not be empty
         return {"toolSpec": {**found, "inputSchema": {"json": definition["input_schema"]}}}
@@ -96,8 +96,8 @@ class ConverseWire(BlockWire):
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
         """Return `toolConfig`.
 
-        If none may be called, the tools are there without a choice: Converse has no word for it, and refuses
-        a conversation that has calls or results in a request without tools.
+        If no tool may be called, the tools are sent without a choice: Converse has no word for that, and
+        refuses a conversation that has calls or results in a request without tools.
         """
         choice = {} if wanted.mode == "none" else {"toolChoice": self.choice(wanted)}
         return {"toolConfig": {"tools": tools, **choice}}
@@ -139,7 +139,7 @@ class ConverseWire(BlockWire):
         return ConverseMerger(calls)
 
     def complete(self, body: dict[str, Any]) -> None:
-        """Add the tools that a history has called to a request without tools, which Converse refuses."""
+        """Add the tools called in the history to a request without tools, which Converse would refuse."""
         super().complete(body)
         blocks = [block for message in body[self.HISTORY] for block in message.get("content") or ()]
         names = dict.fromkeys(
@@ -165,23 +165,23 @@ class ConverseWire(BlockWire):
         return "toolUse" in block
 
     def result(self, result: ToolResult) -> dict[str, Any]:
-        """Return the block of a result; images and files of the formats that it takes go along."""
+        """Return the block of a result, with images and files in the formats that the API takes."""
         parts = [part for part in parts_of(result, _FORMATS) if not isinstance(part, str) or part.strip()]
-        # The API refuses blank text, and a result needs something.
+        # The API refuses blank text, and a result needs content.
         content = [_content(place, part) for place, part in enumerate(parts or [_NOTHING])]
         status = "error" if result.is_error else "success"
         return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}
 
 
 def _is_refused(block: Mapping[str, Any]) -> bool:
-    """Return whether the API refuses a block of its own: blank text, or thinking without its signature."""
+    """Return whether the API refuses to take back a block: blank text, or thinking without its signature."""
     thought = object_of(object_of(block.get("reasoningContent") or {}).get("reasoningText") or {})
     text = block.get("text")
     return not block or (isinstance(text, str) and not text.strip()) or thought.get("signature") == ""
 
 
 def _is_own_call(block: Mapping[str, Any]) -> bool:
-    """Return whether a block is a call that your program runs; Bedrock runs some itself."""
+    """Return whether a block is a call for your program; Bedrock runs some calls itself."""
     return "toolUse" in block and object_of(block["toolUse"]).get("type") != "server_tool_use"
 
 
@@ -203,14 +203,14 @@ def _content(place: int, part: str | Image | File) -> dict[str, Any]:
     source = {"format": _FORMATS[part.media_type], "source": {"bytes": part.data}}
     if part.media_type in IMAGES:
         return {"image": source}
-    # Other letters, several spaces, and two files of one name are refused.
+    # The API refuses other letters, several spaces, and two files with the same name.
     stem = file_name(part).rpartition(".")[0] or "file"
     name = re.sub(r"[^A-Za-z0-9()\[\]-]+", " ", stem)[:150].strip() or "file"
     return {"document": {"name": f"{name} {place}", **source}}
 
 
 class ConverseMerger(Merger):
-    """Events, each an object with its kind as the only key."""
+    """A merger of events, each an object with its kind as the only key."""
 
     is_binary = True
 
@@ -228,11 +228,11 @@ class ConverseMerger(Merger):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the reason is known why the model stopped; it comes after all blocks."""
+        """Whether the reason for the end of the answer has come; it comes after all blocks."""
         return self._response.content.get("stopReason") is not None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take an event; kinds that aren't known are left out."""
+        """Take an event; unknown kinds are ignored."""
         for kind, value in event.items():
             content = object_of(value)
             if kind == "messageStart":
@@ -311,7 +311,7 @@ def _grow_use(block: GrowingBlock, delta: Mapping[str, Any]) -> None:
 
 
 def _with_citations(block: dict[str, Any]) -> dict[str, Any]:
-    """Return a block in which a text with citations has the form that it has without a stream."""
+    """Return a block in which a text with citations has the same form as without a stream."""
     if _CITATIONS not in block:
         return block
     citations = block.pop(_CITATIONS)
@@ -323,8 +323,8 @@ bedrock = Provider(
     ConverseWire(),
     NameRule(),
     takes_unions=False,
-    dialect=ANTHROPIC_STRICT,  # most models that take `strict` there are Anthropic's
+    dialect=ANTHROPIC_STRICT,  # most models there that take `strict` are Anthropic's
     rules=ANTHROPIC_RULES,
-    # The search for tools is only in InvokeModel.
+    # Only InvokeModel has the search for tools.
     features=Features(cache=True, outputs_beside_tools=True, required_while_thinking=False),
 )

@@ -1,4 +1,4 @@
-"""Is the table of a user's own provider valid, and what is put in place of an attribute of one?"""
+"""Checks of a user's own provider, and of replaced attributes of a provider."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def check_table(table: Mapping[str, Any]) -> None:
     """Check the options of `openai_compatible`.
 
     Raises:
-        TypeError: something is of another kind.
-        ValueError: Chat Completions has no form for a feature, JSON Schema hasn't a keyword, or something
+        TypeError: an option has a wrong type.
+        ValueError: Chat Completions has no form for a feature, JSON Schema doesn't have a keyword, or a value
             isn't one of its choices.
     """
     check_changes({name: table[name] for name in table.keys() & {*_KINDS, *_FLAGS}})
@@ -38,11 +38,11 @@ def check_table(table: Mapping[str, Any]) -> None:
 
 
 def check_changes(attributes: Mapping[str, Any]) -> None:
-    """Check what a provider gets as its attributes.
+    """Check the new attributes of a provider.
 
     Raises:
-        TypeError: something is of another kind.
-        ValueError: something isn't one of its choices.
+        TypeError: an attribute has a wrong type.
+        ValueError: an attribute isn't one of its choices.
     """
     for name, value in attributes.items():
         if name == "name":
@@ -123,7 +123,7 @@ _WANTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "frozenset[str]": ("a frozenset of strings", _are_texts),
     "tuple[tuple[str, int], ...]": ("a tuple of pairs (keyword, number)", _are_limits),
 }
-"""By annotation, what an attribute has to be, in words and as a test."""
+"""The requirements of an attribute by its annotation, in words and as a test."""
 
 
 def _check_keywords(dialect: Dialect) -> None:
@@ -165,7 +165,7 @@ def _check_forms(features: Features) -> None:
     """Check that Chat Completions has a form for each feature.
 
     Raises:
-        ValueError: it has none for one.
+        ValueError: it has no form for a feature.
     """
     unknown = [feature for feature in _NO_FORM if getattr(features, feature)]
     if unknown:
@@ -174,7 +174,7 @@ def _check_forms(features: Features) -> None:
 
 
 _HOSTED: dict[str, tuple[type, ...]] = {"searches": (HostedTool,), "callers": (HostedTool, type(None))}
-"""What each feature may hold beside names."""
+"""The types that each feature may contain besides names."""
 
 
 def _is_hosted(pair: Any, kinds: tuple[type, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Gemini's generateContent: its wire form, its streams, and who takes it.
+"""Gemini's generateContent: its wire form, its streams, and the providers that use it.
 
 Source: https://ai.google.dev/api/generate-content and https://ai.google.dev/api/caching#Tool
 """
@@ -79,7 +79,7 @@ _TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "imag
 """Source: https://ai.google.dev/gemini-api/docs/image-understanding and .../document-processing"""
 
 _UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
-"""Why an answer ended whose calls, if it says them, are text in `finishMessage`."""
+"""The reasons for answers whose calls, if any, are only in the text of `finishMessage`."""
 
 _MODES = {"auto": "AUTO", "required": "ANY", "named": "ANY", "none": "NONE"}
 
@@ -97,23 +97,23 @@ class GenerateContentWire(BlockWire):
     ROLE = "model"
     ROLES = frozenset({"user", "model", "function"})
     BLOCKS = "parts"
-    # Some models say "Please ensure that multiturn requests alternate between user and model".
+    # Some models report "Please ensure that multiturn requests alternate between user and model".
     ALTERNATES = True
-    # What is sent and what isn't is as google-genai goes on.
+    # The same parts are sent, and left out, as in google-genai.
     CONTAINER = "continuationToken"
     REPEATS = True
 
     schema_key: str = "parametersJsonSchema"
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:  # noqa: ARG002  # the mode of the request says it
-        """Return a tool as it is in the list of tools."""
+        """Return a tool in the form of the list of tools."""
         return described(definition, self.schema_key, strict=False)
 
     def choice(self, wanted: Wanted) -> dict[str, Any]:
         """Return the `functionCallingConfig`."""
         mode = _MODES[wanted.mode]
         if wanted.strict and wanted.mode == "auto":
-            mode = "VALIDATED"  # it may answer without a call, but a call fits
+            mode = "VALIDATED"  # the model may answer without a call, but its calls fit the schema
         return (
             {"mode": mode} if wanted.name is None else {"mode": mode, "allowedFunctionNames": [wanted.name]}
         )
@@ -132,7 +132,7 @@ class GenerateContentWire(BlockWire):
         }
 
     def allowed_choice(self, mode: Literal["auto", "required"], names: Mapping[str, bool]) -> Any:
-        """Return the `functionCallingConfig` that allows some tools; its mode AUTO takes no names."""
+        """Return the `functionCallingConfig` that allows some tools; the mode AUTO takes no names."""
         return {"mode": "VALIDATED" if mode == "auto" else "ANY", "allowedFunctionNames": [*names]}
 
     def choose(self, body: dict[str, Any], choice: Any) -> None:
@@ -140,7 +140,7 @@ class GenerateContentWire(BlockWire):
         body["toolConfig"] = {"functionCallingConfig": choice}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
-        """Return the answer of each candidate; one that was blocked where there is none."""
+        """Return the answer of each candidate; if the prompt was blocked, one answer that says so."""
         about = {
             "id": text_or_none(response.get("responseId")),
             "usage": usage_of(
@@ -174,7 +174,7 @@ class GenerateContentWire(BlockWire):
             content = {**content, "role": "model", "parts": [*parts, *[self.call(call) for call in calls]]}
         if any(call.is_cut_off for call in calls):
             content = {**content, "parts": [_with_args_object(part) for part in parts]}
-        # The API refuses contents without parts, and parts that say nothing.
+        # The API refuses contents without parts, and empty parts.
         content = {**content, "parts": [part for part in content.get("parts") or () if not _is_nothing(part)]}
         token = None if calls or stop != "paused" else text_or_none(candidate.get("continuationToken"))
         if token is not None:
@@ -195,7 +195,7 @@ class GenerateContentWire(BlockWire):
         return "functionCall" in block
 
     def with_stand_ins(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return messages whose first call says that it has no signature: Gemini 3 asks for one.
+        """Return messages whose first call has a stand-in for a signature, since Gemini 3 requires one.
 
         Source: https://ai.google.dev/gemini-api/docs/thought-signatures
         """
@@ -221,7 +221,7 @@ class GenerateContentWire(BlockWire):
 
 
 def _is_nothing(part: Mapping[str, Any]) -> bool:
-    """Return whether a part has only a text, and this is empty."""
+    """Return whether a part has only an empty text."""
     return part.get("text") == "" and part.keys() <= {"text", "thought"}
 
 
@@ -232,7 +232,7 @@ def _written(text: str) -> tuple[RawCall, ...]:
 
 
 def _with_args_object(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a part as it can be sent: the arguments of a call that lacks its end are text."""
+    """Return a part in a form that can be sent: the arguments of a call that lacks its end are text."""
     call: Any = part.get("functionCall")
     if call is None or not call.get("willContinue"):
         return part
@@ -253,7 +253,7 @@ def _id(call_id: str) -> dict[str, str]:
 
 
 class GenerateContentMerger(ChoicesMerger):
-    """Responses that continue each other; a call comes as a whole, or in parts."""
+    """A merger of responses that continue each other; a call is sent whole, or in parts."""
 
     @property
     def is_complete(self) -> bool:
@@ -280,7 +280,7 @@ class GenerateContentMerger(ChoicesMerger):
 
 
 class _Candidate:
-    """One candidate, which grows."""
+    """One candidate, which grows with each response."""
 
     def __init__(self, known: StreamedCalls) -> None:
         self._known = known
@@ -292,18 +292,18 @@ class _Candidate:
     def take(self, candidate: Mapping[str, Any]) -> None:
         content = object_of(candidate.get("content") or {})
         self._content.content["role"] = content.get("role") or self._content.content["role"]
-        # What comes beside the content, such as its sources, comes as a whole each time.
+        # Data besides the content, such as its sources, are complete each time.
         self.tree.put(candidate, {"content", "finishReason"})
         parts = [part for part in content.get("parts") or () if not _is_nothing(object_of(part))]
         for part in parts:
             self._add(object_of(part))
-        # It goes on after a reason, where Gemini runs code in between.
+        # The candidate continues after this reason, if Gemini runs code in between.
         if parts or candidate.get("finishReason"):
             self.tree.content["finishReason"] = candidate.get("finishReason") or None
 
     @property
     def has_ended(self) -> bool:
-        """Whether the reason is known why the model stopped, other than to have code run."""
+        """Whether the candidate has a reason for its end, other than to run code."""
         reason, last = self.tree.content["finishReason"], self._parts.last
         runs = reason == "STOP" and last is not None and "executableCode" in last.content
         return reason is not None and not runs
@@ -333,16 +333,16 @@ class _Candidate:
             growing = _PartialCall(block, self._known.begin(call.get("id"), call["name"]))
         growing.take(part, call)
         if not call.get("willContinue"):
-            growing.end(call.get("args"))  # some say all of them again
+            growing.end(call.get("args"))  # some servers send all of them again
         self._call = growing if call.get("willContinue") else None
 
 
 class _PartialCall:
-    """One call that comes in parts.
+    """One call that is sent in parts.
 
     Args:
-        part: of the content, which gets the arguments.
-        streamed: shows them while they come.
+        part: the part of the content that gets the arguments.
+        streamed: the call that shows the arguments while they are sent.
     """
 
     def __init__(self, part: GrowingBlock, streamed: StreamedCall) -> None:
@@ -350,7 +350,7 @@ class _PartialCall:
         self._part = part
         self._call = part.held("functionCall", GrowingObject)
         self._call.content.pop("partialArgs", None)
-        # Until they end, the arguments are text.
+        # The arguments are text until they end.
         self._call.content["willContinue"] = True
         self._input = part.hold_input(GrowingInput(streamed), "functionCall", "args")
         self._arguments: PartialArguments = PartialArguments()
@@ -378,12 +378,12 @@ _OF_PARTS = frozenset({"name", "args", "partialArgs", "willContinue"})
 
 
 def _continues(part: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
-    """Return whether a part is more of the text of the last one."""
+    """Return whether a part continues the text of the last one."""
     return _is_text(part) and _is_text(last) and last.get("thought") == part.get("thought")
 
 
 def _is_text(part: Mapping[str, Any]) -> bool:
-    """Return whether a part is only text: a signature stays with its own part."""
+    """Return whether a part is only text; a part with a signature keeps it."""
     return "text" in part and part.keys() <= {"text", "thought"}
 
 
@@ -398,7 +398,7 @@ GEMINI_VALIDATED = Dialect(
 )
 """Source: https://ai.google.dev/gemini-api/docs/structured-output; the mode is `VALIDATED`.
 
-Recorded requests show that it takes more than the page says: recursion, lengths, patterns, defaults.
+Recorded requests show that it takes more than the page describes: recursion, lengths, patterns, defaults.
 """
 
 GEMINI_PARAMETERS = Dialect(
@@ -450,7 +450,7 @@ class PartialArguments:
     """The arguments of one call so far.
 
     Attributes:
-        value: what has come, as the object that comes without parts.
+        value: the arguments so far, as the object that would be sent without parts.
     """
 
     __slots__ = ("value", "_path", "_pieces", "_in_order")
@@ -458,18 +458,18 @@ class PartialArguments:
     def __init__(self) -> None:
         self.value: dict[str, Any] = {}
         self._path: Path = ()
-        self._pieces: list[str] | None = None  # of a text that goes on
+        self._pieces: list[str] | None = None  # pieces of a text that continues
         self._in_order = True
 
     def take(self, part: Mapping[str, Any]) -> str:
-        """Take a part.
+        """Take a part of the arguments.
 
         Returns:
-            What it adds to the JSON text of the arguments; empty once a place comes that isn't behind all
-            others, as text can only grow at its end.
+            The JSON text that the part adds to the arguments. Once a path isn't behind all others, it is
+            always empty, because text can only grow at its end.
 
         Raises:
-            ValueError, TypeError: it isn't in the expected form, or its place can't be there.
+            ValueError, TypeError: the part isn't in the expected form, or its path can't exist.
         """
         path = _path_of(part["jsonPath"])
         value = _value_of(part)
@@ -481,7 +481,7 @@ class PartialArguments:
         return text if self._in_order else ""
 
     def end(self) -> str:
-        """Return the end of the JSON text; then `value` is whole."""
+        """Return the end of the JSON text; after that, `value` is complete."""
         text = (self._closed(0) if self._path else "{") + "}"
         return text if self._in_order else ""
 
@@ -512,12 +512,12 @@ class PartialArguments:
         return before + opened + (written[:-1] if goes_on else written)
 
     def _closed(self, shared: int) -> str:
-        """Return what ends the last text, and all containers that the next place isn't in."""
+        """Return the JSON that ends the last text, and all containers that don't contain the next path."""
         ends = ["]" if isinstance(step, int) else "}" for step in reversed(self._path[shared + 1 :])]
         return self._text_ended() + "".join(ends)
 
     def _text_ended(self) -> str:
-        """Put a text that went on where it belongs, and return its end."""
+        """Store a text that has ended at its path, and return the end of its JSON."""
         if self._pieces is None:
             return ""
         _place(self.value, self._path, joined(self._pieces))
@@ -555,17 +555,17 @@ def _value_of(part: Mapping[str, Any]) -> Any:
             return int(found) if isinstance(found, float) and found.is_integer() else found
     if "nullValue" in part:
         return None
-    return ""  # a text whose first part is empty is left out of what comes
+    return ""  # a text whose first part is empty isn't sent at all
 
 
 def _place(container: Any, path: Path, value: Any) -> int:
-    """Put a value at its path, and make the objects and lists on the way.
+    """Store a value at its path, and create the objects and lists above it.
 
     Returns:
-        How many steps led to what was there before.
+        The number of steps of the path that existed before.
 
     Raises:
-        ValueError: there is something else on the way.
+        ValueError: the path leads through a value of another kind.
     """
     known = 0
     for step, inner in pairwise(path):

@@ -1,4 +1,4 @@
-"""Anthropic's Messages: its wire form, its streams, and who takes it.
+"""Anthropic's Messages: its wire form, its streams, and the providers that use it.
 
 Source: https://docs.anthropic.com/en/api/messages and
 https://docs.anthropic.com/en/docs/build-with-claude/streaming
@@ -68,7 +68,7 @@ class MessagesWire(BlockWire):
     STRICT_OUTPUTS = True
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
-        """Return a tool as it is in the list of tools."""
+        """Return a tool in the form of the list of tools."""
         return described(definition, "input_schema", strict=strict)
 
     def choice(self, wanted: Wanted) -> dict[str, Any]:
@@ -82,12 +82,12 @@ class MessagesWire(BlockWire):
         body["output_config"] = {"format": {"type": "json_schema", "schema": described_schema(definition)}}
 
     def set_parallel(self, body: dict[str, Any], *, parallel: bool) -> None:
-        """Say in the choice whether the model may make several calls at once, if it may call at all."""
+        """Set in the choice whether the model may make several calls at once, if it may call tools at all."""
         if body["tool_choice"]["type"] != "none":
             body["tool_choice"]["disable_parallel_tool_use"] = not parallel
 
     def add_cache_point(self, tools: list[dict[str, Any]], last: int, ttl: str | None) -> None:
-        """Mark the last tool that the model sees from the start: deferred ones are refused with a mark."""
+        """Put the cache mark on the last tool that isn't deferred: the API refuses it on deferred ones."""
         tools[last]["cache_control"] = {"type": "ephemeral", **({} if ttl is None else {"ttl": ttl})}
 
     def load_found(
@@ -97,7 +97,7 @@ class MessagesWire(BlockWire):
         names: Sequence[str],
         entries: Callable[[], list[dict[str, Any]]],  # noqa: ARG002  # the request lists them
     ) -> None:
-        """Put references to the tools in place of the text of a result."""
+        """Replace the text of a result by references to the tools."""
         found = [{"type": "tool_reference", "tool_name": name} for name in names]
         messages[0]["content"][place]["content"] = found
 
@@ -145,15 +145,15 @@ class MessagesWire(BlockWire):
         return {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments_object(call)}
 
     def text_block(self, text: str) -> dict[str, Any]:
-        """Return a block that says a text."""
+        """Return a block of text."""
         return {"type": "text", "text": text}
 
     def is_call(self, block: Mapping[str, Any]) -> bool:
-        """Return whether a block is a call that your program runs."""
+        """Return whether a block is a call for your program."""
         return block.get("type") == "tool_use"
 
     def result(self, result: ToolResult) -> dict[str, Any]:
-        """Return the block of a result; images and PDFs go along."""
+        """Return the block of a result, with its images and PDFs."""
         # The API refuses blank text blocks.
         parts = parts_of(result, {*IMAGES, PDF})
         content = [_content(part) for part in parts if not isinstance(part, str) or part.strip()]
@@ -165,11 +165,11 @@ _NOTES = {
     "thinking_dropped": "the model didn't see the thinking at",
     "thinking_mismatch_allowed": "the model saw thinking that belongs to another conversation, at",
 }
-"""What the API may change in a request, or let pass; more kinds may come, which are left out."""
+"""The changes and faults of a request that the API may report; unknown kinds are ignored."""
 
 
 def _notes(changes: Any) -> tuple[str, ...]:
-    """Return what the API says it changed in the request, a sentence each."""
+    """Return the changes of the request that the API reports, one sentence each."""
     known = [change for change in map(object_of, changes or ()) if change.get("type") in _NOTES]
     return tuple(
         [
@@ -181,18 +181,18 @@ def _notes(changes: Any) -> tuple[str, ...]:
 
 
 _CUT = frozenset({None, "max_tokens", "model_context_window_exceeded", "refusal"})
-"""Why an answer ended in the middle, so that what the API itself began has no result."""
+"""The reasons for an answer that ended in the middle, so that calls of the API's own tools have no result."""
 
 
 def _taken_back(blocks: list[Mapping[str, Any]], *, is_cut: bool) -> list[Mapping[str, Any]]:
-    """Return the blocks that the API takes back.
+    """Return the blocks that the API accepts in the next request.
 
     It refuses blank text, an empty compaction, thinking whose signature is cut, and calls of its own tools
     without results.
 
     Args:
-        blocks: of an answer.
-        is_cut: whether a missing result doesn't come any more.
+        blocks: the blocks of an answer.
+        is_cut: whether a missing result will never come.
     """
     done = {block.get("tool_use_id") for block in blocks}
     return [
@@ -211,7 +211,7 @@ _HOSTED_CALLS = frozenset({"mcp_tool_use", "server_tool_use"})
 
 
 def _with_container(message: dict[str, Any], container: Any) -> tuple[dict[str, Any]]:
-    """Return a message that says in which sandbox a program waits, or a turn goes on.
+    """Return a message with the sandbox in which a program waits, or a turn continues.
 
     Source: https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/programmatic-tool-calling
     """
@@ -229,7 +229,7 @@ def _content(part: str | Image | File) -> dict[str, Any]:
 
 
 class MessagesMerger(Merger):
-    """Events that begin and continue the blocks of one message."""
+    """A merger of events that begin and continue the blocks of one message."""
 
     first_event = "message_start"
 
@@ -245,15 +245,15 @@ class MessagesMerger(Merger):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the reason is known why the model stopped; it comes after all blocks."""
+        """Whether the reason for the end of the answer has come; it comes after all blocks."""
         return self._response.content.get("stop_reason") is not None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take an event; kinds that aren't known are left out, as the API asks."""
+        """Take an event; unknown kinds are ignored, as the API asks."""
         match event["type"]:
             case "message_start":
                 self._blocks.clear()
-                self._known.restart()  # a gateway may begin anew, with another server
+                self._known.restart()  # a gateway may start again with another server
                 self._response = GrowingObject(object_of(event["message"]))
                 self._response.hold("content", NumberedList(self._blocks))
             case "content_block_start":
@@ -278,7 +278,7 @@ class MessagesMerger(Merger):
         self._tell(index, found)
 
     def _grow(self, index: int, delta: Mapping[str, Any]) -> None:
-        """Take more of a block: kinds of deltas that aren't known by their form."""
+        """Add a delta to a block; unknown kinds of deltas are merged by their form."""
         block, kind = self._blocks[index], delta["type"]
         if kind == "input_json_delta":
             taken = block.input or block.hold_input(GrowingInput(as_value=True), "input")
@@ -306,7 +306,7 @@ class MessagesMerger(Merger):
         return found
 
     def _end(self, event: Mapping[str, Any]) -> None:
-        """Take the data of the end: why the model stopped, and the cost of the answer."""
+        """Take the data at the end: why the model stopped, and the cost of the answer."""
         message = self._response.content
         for key, value in {**event, **object_of(event["delta"])}.items():
             before = message.get(key)

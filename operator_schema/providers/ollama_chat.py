@@ -1,4 +1,4 @@
-"""Ollama's own chat endpoint: its wire form, which comes close to Chat Completions, and its streams.
+"""Ollama's own chat endpoint: its wire form, which resembles Chat Completions, and its streams.
 
 Source: https://docs.ollama.com/api/chat
 """
@@ -29,9 +29,10 @@ __all__ = ["OllamaWire", "ollama"]
 
 
 class OllamaWire(ChatLikeWire):
-    """Ollama's chat: arguments that are objects, and ids since 0.12.10.
+    """Ollama's chat: arguments are objects, and calls have ids since version 0.12.10.
 
-    It has no `tool_choice`, so one tool is required by offering only that one, and none by offering none.
+    It has no `tool_choice`: a required tool is the only one offered, and if none may be called, none is
+    offered.
     """
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
@@ -45,7 +46,7 @@ class OllamaWire(ChatLikeWire):
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
         """Return the only answer."""
         if "finish_reason" in response:
-            response["done"]  # Cohere's answers have the other key, and are alike
+            response["done"]  # Cohere's answers have the other key, and look similar
         message = object_of(response["message"])
         calls = calls_of(message)
         text = text_of(message.get("content"))
@@ -70,7 +71,7 @@ class OllamaWire(ChatLikeWire):
         return OllamaMerger(calls)
 
     def call(self, call: RawCall) -> dict[str, Any]:
-        """Return a call as it is in a message."""
+        """Return a call in the form of a message."""
         return {**_id(call.id), "function": {"name": call.name, "arguments": arguments_object(call)}}
 
     def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
@@ -78,23 +79,23 @@ class OllamaWire(ChatLikeWire):
         return [{"role": "assistant", "content": text, "tool_calls": [self.call(call) for call in calls]}]
 
     def result(self, result: ToolResult) -> dict[str, Any]:
-        """Return the message of a result: the name of its tool, and the id of its call if it has one."""
+        """Return the message of a result, with the name of its tool, and the id of its call if it has one."""
         named = {"role": "tool", "tool_name": result.name, **_id(result.call_id, "tool_call_id")}
         return {**named, "content": result.content}
 
 
 def _id(call_id: str, key: str = "id") -> dict[str, str]:
-    """Return the id of a call as it is sent; nothing for one that the provider didn't give."""
+    """Return the id of a call in the form of a request; empty if the provider didn't give the id."""
     return {} if call_id.startswith(UNNAMED) else {key: call_id}
 
 
 class OllamaMerger(MessageMerger):
-    """Messages that continue each other, an object a line; each call comes as a whole."""
+    """A merger of messages that continue each other, an object per line; each call is sent whole."""
 
     takes_responses = True
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take a line."""
+        """Merge the object of a line into the message."""
         for key, value in object_of(event["message"]).items():
             if key == "tool_calls":
                 for call in value or ():

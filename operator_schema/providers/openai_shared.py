@@ -1,4 +1,4 @@
-"""What do OpenAI's two wire forms share? Their strict dialect, custom tools, searches, and files as URLs."""
+"""Shared parts of OpenAI's two wire forms: the strict dialect, custom tools, searches, and files as URLs."""
 
 from __future__ import annotations
 
@@ -38,33 +38,33 @@ OPENAI_STRICT = Dialect(
 )
 """Source: https://platform.openai.com/docs/guides/structured-outputs
 
-`default` and lengths are left to words: recorded requests with a default were accepted, and OpenAI's own
-SDK warns that both may be refused.
+`default` and lengths are only described in words: recorded requests with a default were accepted, but
+OpenAI's own SDK warns that both may be refused.
 """
 
 
 def custom_call(call_id: str, name: str, text: Any) -> RawCall:
-    """Return a call of a custom tool, whose input is text: it becomes the parameter `input`.
+    """Return a call of a custom tool, whose input is text: it becomes the argument `input`.
 
-    Where the tool is known, `with_text_keys` gives the parameter its own name.
+    If the tool is known, `with_text_keys` uses the name of its parameter instead.
 
     Source: https://platform.openai.com/docs/guides/function-calling#custom-tools
     """
-    return RawCall(CUSTOM + call_id, name, {"input": text})  # an id that is no string is an error
+    return RawCall(CUSTOM + call_id, name, {"input": text})  # an id that isn't a string is an error
 
 
 def is_custom(call: RawCall | ToolResult) -> bool:
-    """Return whether a call, or the call of a result, belongs to a custom tool."""
+    """Return whether a call, or a result, belongs to a custom tool."""
     return (call.id if isinstance(call, RawCall) else call.call_id).startswith(CUSTOM)
 
 
 def is_search(call: RawCall | ToolResult) -> bool:
-    """Return whether a call, or the call of a result, is a search that OpenAI leaves to your program."""
+    """Return whether a call, or a result, belongs to a search that OpenAI leaves to your program."""
     return (call.id if isinstance(call, RawCall) else call.call_id).startswith(SEARCHED)
 
 
 def custom_input(call: RawCall) -> Any:
-    """Return the input of a call of a custom tool: its text, whatever its parameter is called."""
+    """Return the text of a call of a custom tool, for any name of its parameter."""
     found = arguments_object(call)
     return next(iter(found.values())) if len(found) == 1 else found.get("input", "")
 

@@ -1,4 +1,4 @@
-"""Answers with a type: how a request asks for one, and how it is read."""
+"""Typed answers: how a request asks for one, and how it is read."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["AskedOutput", "Output", "PartialOutput", "ask", "asked_for", "with_final_tool", "with_output"]
 
 FINAL = "final_answer"
-"""The name of an answer, and of the tool that takes it where a provider has no other way."""
+"""The name of an answer, and of the tool that receives it if the provider has no other way."""
 
 _VALUE = "value"
-"""The key under which an answer is that isn't an object with fields."""
+"""The key for an answer that isn't an object with fields."""
 
 _DESCRIPTION = "The final answer, which ends the conversation."
 _ALONE = f"{FINAL} ends the conversation: call it once, alone, and after the results of all other calls"
@@ -50,21 +50,21 @@ class TakesOutputs(TakesTools, Protocol):
     """The requirements of a provider for answers with a type; see `Provider`."""
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with changes."""
+        """Return a copy with some attributes replaced."""
         ...
 
     def with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
-        """Return the tools, by name, for which the model has to send null where it leaves something out."""
+        """Return the tools, by name, for which the model has to send null for omitted arguments."""
         ...
 
 
 class AskedOutput:
-    """What a request asks for.
+    """The type of answer that a request asks for.
 
     Attributes:
-        codec: of the answer.
-        tool: takes the answer, and describes it to providers.
-        is_wrapped: whether the answer is under a key of its own: several providers take only objects.
+        codec: the codec of the answer.
+        tool: a tool whose arguments are the answer; it describes the answer to providers.
+        is_wrapped: whether the answer has a key of its own: several providers only take objects.
     """
 
     __slots__ = ("codec", "is_wrapped", "tool")
@@ -77,7 +77,7 @@ class AskedOutput:
 
 
 def asked_for(output: Any) -> AskedOutput:
-    """Return what a request asks for; it is kept for each type.
+    """Return the request for a type of answer; it is stored for each type.
 
     Raises:
         SchemaError: the type has no codec.
@@ -95,16 +95,16 @@ def _asked(codec: Codec[Any]) -> AskedOutput:
 
 
 def ask(provider: TakesOutputs, body: dict[str, Any], asked: AskedOutput, offered: Offered) -> None:
-    """Ask for the type of the answer in the body of a request, unless a tool asks for it.
+    """Add the request for a typed answer to the body, unless a tool receives the answer.
 
     Args:
-        provider: gets the request.
+        provider: the provider that gets the request.
         body: the fragment so far; it is changed.
-        asked: what the answer has to be.
+        asked: the requested type of the answer.
         offered: the tools, as `with_final_tool` takes them.
 
     Raises:
-        SchemaError: the provider can't take the type.
+        SchemaError: the provider can't express the type.
     """
     if way_of(provider, offered, asked) != "format":
         return
@@ -116,19 +116,19 @@ def ask(provider: TakesOutputs, body: dict[str, Any], asked: AskedOutput, offere
 def with_final_tool(
     provider: TakesOutputs, offered: Offered, asked: AskedOutput, *, thinks: bool = False
 ) -> Offered:
-    """Return what is offered with a tool that takes the answer, where the provider has no other way.
+    """Return the offered tools with a tool that receives the answer, if the provider has no other way.
 
-    The model then has to call some tool, if a request may require that. While one of the others is required,
-    none takes the answer.
+    The model then has to call some tool, if a request may require that. While another tool is required, there
+    is no tool that receives the answer.
 
     Args:
-        provider: gets the request.
-        offered: the tools.
-        asked: what the answer has to be.
+        provider: the provider that gets the request.
+        offered: the offered tools.
+        asked: the requested type of the answer.
         thinks: whether the request lets the model think.
 
     Raises:
-        ValueError: another tool has its name.
+        ValueError: another tool has the name of the tool that receives the answer.
     """
     if way_of(provider, offered, asked) != "tool":
         return offered
@@ -143,7 +143,7 @@ def with_final_tool(
 
 
 def way_of(provider: TakesOutputs, offered: Offered, asked: AskedOutput) -> Literal["format", "tool", "none"]:
-    """Return how a request asks: in a form of its own, by a tool, or not at all, as a call is required."""
+    """Return how a request asks for the answer: by an option, by a tool, or not at all."""
     features = provider.features
     has_form = features.outputs and (features.outputs_beside_tools or not offered.tools)
     if has_form and (not provider.wire.STRICT_OUTPUTS or fits_of(provider, [asked.tool], "auto")[0].strict):
@@ -156,7 +156,7 @@ def _alone(asked: AskedOutput, *, strict: Any) -> Offered:
 
 
 class _Definitions(Wire):
-    """A wire form in which a tool is its definition."""
+    """A wire form in which the form of a tool is its definition."""
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:  # noqa: ARG002  # as the base
         """Return the definition."""
@@ -170,15 +170,15 @@ _DEFINITIONS = _Definitions()
 
 
 class Output(Value):
-    """An answer with a type, as it came.
+    """A typed answer before it is decoded.
 
     Attributes:
-        codec: of the answer.
+        codec: the codec of the answer.
         is_wrapped: as in `AskedOutput`.
         sent: the JSON text, or the arguments of the call, that should be the answer.
-        keys: names of properties in it to their own, where these differ.
-        nulls_of: reads what has null for fields that are left out; None where nothing has to be removed.
-        calls: of the tool that takes the answer, with their places among the calls of the answer.
+        keys: the own names of properties by their names in the answer, if these differ.
+        nulls_of: the type that may have null for omitted fields; None if no nulls have to be removed.
+        calls: the calls of the tool that receives the answer, with their positions among all calls.
     """
 
     codec: Codec[Any]
@@ -192,7 +192,7 @@ class Output(Value):
         """Return the instance.
 
         Raises:
-            DecodeError: with every problem.
+            DecodeError: the answer doesn't fit; the error lists every problem.
         """
         codec, sent = self.codec, self.sent
         if isinstance(sent, str):
@@ -209,7 +209,7 @@ class Output(Value):
         return codec.decode(sent)
 
     def fault(self) -> Exception | None:
-        """Return why it doesn't fit: mostly a `DecodeError`; None if it fits."""
+        """Return why the answer doesn't fit: mostly a `DecodeError`; None if it fits."""
         try:
             self.decode()
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
@@ -217,10 +217,10 @@ class Output(Value):
         return None
 
     def unfit(self, *, has_ended: bool, is_cut_off: bool) -> list[tuple[int, RawCall, ToolResult]]:
-        """List what the model has to correct, like calls: the place among the calls, the call, the result.
+        """List the requests for corrections in the form of calls: position among the calls, call, result.
 
         Args:
-            has_ended: whether this is the final answer, as far as the model is concerned.
+            has_ended: whether the model considers this answer final.
             is_cut_off: whether the end of the answer is missing.
         """
         if not has_ended:
@@ -248,12 +248,12 @@ def _result(call: RawCall, text: str, code: Any, error: Exception | None = None)
 
 
 def takes_calls(own: Offered) -> bool:
-    """Return whether a call of `final_answer` is an answer: it is also where a text is asked for.
+    """Return whether a call of `final_answer` counts as an answer: also if the request asked for a text.
 
-    A model may copy it from a history, in which another provider was asked by a tool.
+    A model may copy such a call from the history of another provider.
 
     Args:
-        own: what your program offers.
+        own: the tools that your program offers.
     """
     return all(tool.name != FINAL for tool in own.tools)
 
@@ -261,14 +261,14 @@ def takes_calls(own: Offered) -> bool:
 def with_output(
     provider: TakesOutputs, answer: Answer[Any], asked: AskedOutput, own: Offered, *, by_tool: bool
 ) -> Answer[Any]:
-    """Return an answer that knows its output.
+    """Return an answer that contains its typed output.
 
     Args:
-        provider: gave the answer.
-        answer: with the tools' own names.
-        asked: what the request asked for.
-        own: what your program offers.
-        by_tool: whether a tool takes the answer.
+        provider: the provider that gave the answer.
+        answer: the answer with the tools' own names.
+        asked: the type that the request asked for.
+        own: the tools that your program offers.
+        by_tool: whether a tool receives the answer.
     """
     calls = answer.calls if takes_calls(own) else ()
     mine = tuple([(place, call) for place, call in enumerate(calls) if call.name == FINAL])
@@ -285,7 +285,7 @@ def with_output(
     answer = answer.replace(stop="end")
     if found.fault() is not None:
         return answer
-    # A call without a result can't be sent: what fits becomes the model's own text.
+    # A call without a result can't be sent, so an answer that fits becomes text of the model.
     said = provider.wire.text_message("assistant", arguments_text(call))
     return answer.replace(_message=(said,))
 
@@ -300,20 +300,20 @@ def _said(provider: TakesOutputs, text: str, asked: AskedOutput) -> Output:
 
 
 def _nullable(provider: TakesOutputs, asked: AskedOutput) -> Collection[str]:
-    """Return the name of the answer, if the model has to send null where it leaves something out of it."""
+    """Return the name of the answer, if the model has to send null for omitted fields."""
     alone = _alone(asked, strict=False if provider.dialect is None else "auto")
     return provider.with_null_for_left_out(alone)
 
 
 class _Items:
-    """The items of a list that arrives as an answer.
+    """The items of a list that is arriving as an answer.
 
     Args:
-        asked: what the request asked for.
-        is_nullable: whether the model sends null where it leaves something out.
+        asked: the type that the request asked for.
+        is_nullable: whether the model sends null for omitted fields.
 
     Attributes:
-        fitting: those that have ended and fit.
+        fitting: the items that have ended and fit.
     """
 
     __slots__ = ("_fed", "_graph", "_is_nullable", "_text", "_waiting", "fitting")
@@ -328,11 +328,11 @@ class _Items:
         self.fitting: list[Any] = []
 
     def take(self, text: StreamedCall) -> None:
-        """Take what is new in the text of the answer."""
+        """Take the new part of the answer's text."""
         if self._graph is None:
             return
         self._fed, new = text.since(self._fed)
-        # An exception of your own code passes through here: the next reading goes on with the next item.
+        # An exception of your own code is passed on; the next reading continues with the next item.
         self._waiting += [found for _, found in self._text.read(new)]
         while self._waiting:
             value, problems = read_json_text(self._waiting.pop(0))
@@ -348,11 +348,11 @@ class PartialOutput:
     """The typed answer of one stream so far.
 
     Args:
-        provider: whose stream it is.
-        calls: what the stream shows.
-        asked: what the request asked for.
-        own: what your program offers.
-        by_tool: whether a tool takes the answer.
+        provider: the provider of the stream.
+        calls: the content of the stream.
+        asked: the type that the request asked for.
+        own: the tools that your program offers.
+        by_tool: whether a tool receives the answer.
     """
 
     __slots__ = (
@@ -377,21 +377,21 @@ class PartialOutput:
         self._text: StreamedCall | None = None
 
     def given(self, answer: Answer[Any]) -> Answer[Any]:
-        """Return an answer that says nothing, and knows what was asked for."""
+        """Return an empty answer with the requested type."""
         return answer.replace(_output=_in_text(self._asked, ""))
 
     def without(self, calls: Iterable[StreamedCall]) -> list[StreamedCall]:
-        """Return calls without those of the tool that takes the answer."""
+        """Return the calls without those of the tool that receives the answer."""
         return [call for call in calls if not self._takes_calls or call.name != FINAL]
 
     @property
     def partial(self) -> Partial | None:
-        """What is known so far; None if nothing has come."""
+        """The answer so far; None if nothing has come."""
         mine = next((call for call in self._calls.all() if call.name == FINAL), None)
         if self._takes_calls and mine is not None:
             return self._with_items(mine, mine.partial, is_nullable=FINAL in self._calls.nullable)
         said = self._calls.said
-        if said is not self._said:  # the provider may begin its answer again
+        if said is not self._said:  # the provider may start its answer again
             self._begin(said)
         if self._text is None:
             text = said.text
@@ -407,7 +407,7 @@ class PartialOutput:
         return self._with_items(self._text, _grown(self._text, new), is_nullable=bool(self._nullable))
 
     def _with_items(self, text: StreamedCall, found: Partial | None, *, is_nullable: bool) -> Partial | None:
-        """Return what is known of an answer; of a list that hasn't ended, these are its items so far."""
+        """Return the answer so far; an unfinished list has only its items so far."""
         if not self._asked.is_wrapped or found is None:
             return found
         if text is not self._items_of:
@@ -419,7 +419,7 @@ class PartialOutput:
 
 
 def _grown(text: StreamedCall, new: str) -> Partial | None:
-    """Let a text grow until its JSON is complete: a code block may end after it, or prose follow."""
+    """Add text to an answer until its JSON is complete; a code block or other text may follow it."""
     for piece in _AFTER_AN_OBJECT.split(new):
         found = text.partial
         if found is not None and found.is_complete:
@@ -429,12 +429,12 @@ def _grown(text: StreamedCall, new: str) -> Partial | None:
 
 
 _LIST = re.compile(rf'\s*\{{\s*"{_VALUE}"\s*:\s*\[')
-"""How the answer begins if it is a list."""
+"""The beginning of an answer that is a list."""
 
 _AFTER_AN_OBJECT = re.compile(r"(?<=\})(?=\s*[^\s,\]}])")
-"""Where the JSON may have ended before other text."""
+"""The positions where the JSON may have ended before other text."""
 
-# A string in JSON has no line breaks: so a fence before one is not in a string.
+# A string in JSON has no line breaks, so a fence after a line break isn't in a string.
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\r?\n(?=\s*[{\[])")
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n(?=\s*[{\[])(.*?)```[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _AFTER_THOUGHT = re.compile(
@@ -444,7 +444,7 @@ _LONGEST_MARK = 64
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether a text begins with JSON, as far as it is an object or a list."""
+    """Return whether a text begins with JSON, if the JSON is an object or a list."""
     return text.lstrip().startswith(("{", "[")) and not _may_think(text)
 
 
@@ -455,11 +455,11 @@ def _may_think(text: str) -> bool:
 
 
 def _start_in(text: str, looked: int) -> int | None:
-    """Return where the JSON begins in a text that grows; None if that hasn't come.
+    """Return where the JSON begins in a text that grows; None if it hasn't begun.
 
     Args:
         text: so far.
-        looked: length of the text that was looked at before, so that all looks together take linear time.
+        looked: the length of the text at the last call, so that all calls together take linear time.
     """
     if looked < _LONGEST_MARK and _is_plain(text):
         return 0
@@ -469,9 +469,9 @@ def _start_in(text: str, looked: int) -> int | None:
 
 
 def _json_in(text: str) -> str:
-    """Return the JSON in a text, without a thought before it and prose around its only code block or object.
+    """Return the JSON in a text, without a thought before it and text around its only code block or object.
 
-    Line breaks stay, so that errors name the right line.
+    Line breaks stay, so that errors have the right line numbers.
     """
     if _is_plain(text):
         return text

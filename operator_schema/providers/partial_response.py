@@ -1,7 +1,7 @@
 """Answers while they arrive, up to the response that would have come without a stream.
 
-Each wire form has a `Merger`, which reads its events. What it finds goes into one tree of objects, lists,
-texts and inputs of calls that grow; the tree as a whole is the response.
+Each wire form has a `Merger`, which reads its events. It stores their content in one tree of objects, lists,
+texts and inputs of calls that grow; the whole tree is the response.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _TOLD_AGAIN = frozenset(
         *("native_finish_reason", "object", "role", "status", "type"),
     }
 )
-"""Keys of texts that aren't pieces: where they come once more, they are said again."""
+"""Keys of texts that are sent whole: if such a text comes again, it isn't appended."""
 
 _IDS = frozenset({"call_id", "id"})
 
 
 def says_nothing(key: str, value: Any) -> bool:
-    """Return whether a value leaves open what is under its key: later chunks of some servers empty it.
+    """Return whether a value is empty, so that it must not replace a known one: some servers send these.
 
     An id may be the text `null`, the default of Mistral's SDK.
     """
@@ -53,10 +53,10 @@ def says_nothing(key: str, value: Any) -> bool:
 
 
 class _Growing:
-    """A part of a response, which grows.
+    """A part of a response that grows.
 
     Args:
-        first: its first value.
+        first: the first value of the part.
     """
 
     __slots__ = ()
@@ -65,7 +65,7 @@ class _Growing:
         raise NotImplementedError
 
     def whole(self) -> Any:
-        """Return the part as it is so far."""
+        """Return the present value of the part."""
         raise NotImplementedError
 
 
@@ -76,10 +76,10 @@ class GrowingObject(_Growing):
     """A JSON object that grows.
 
     Args:
-        first: its first content; it is copied.
+        first: the first content of the object; it is copied.
 
     Attributes:
-        content: its content, without the parts that grow.
+        content: the content of the object, without the parts that grow.
     """
 
     __slots__ = ("content", "_growing")
@@ -89,48 +89,48 @@ class GrowingObject(_Growing):
         self._growing: dict[str, _Growing] = {}
 
     def hold(self, key: str, part: _Part) -> _Part:
-        """Put a part that grows under a key, and return it."""
+        """Store a growing part under a key, and return it."""
         self._growing[key] = part
         return part
 
     def held(self, key: str, kind: type[_Part]) -> _Part:
-        """Return the growing part under a key; make it of the value there, if it isn't of this kind."""
+        """Return the growing part under a key; make it from the value there, if that is of another kind."""
         found = self._growing.get(key)
         return found if isinstance(found, kind) else self.hold(key, kind(self.content.get(key)))
 
     def numbered(self, key: str) -> dict[Any, GrowingObject]:
-        """Return the objects of a list under a key by their numbers; more may be added."""
+        """Return the list of numbered objects under a key; more objects may be added."""
         found = self._growing.get(key)
         if not isinstance(found, NumberedList):
             found = self.hold(key, NumberedList({}))
         return found.items
 
     def holds(self, *keys: str) -> bool:
-        """Return whether a part grows under one of these keys."""
+        """Return whether there is a growing part under one of these keys."""
         return not self._growing.keys().isdisjoint(keys)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing has come of it."""
+        """Whether the object has no content yet."""
         return not (self.content or self._growing)
 
     def append(self, key: str, text: Any) -> None:
-        """Let a text grow.
+        """Append text to the text under a key.
 
         Raises:
-            TypeError: it isn't text.
+            TypeError: the addition isn't text.
         """
         self.held(key, _Texts).pieces.append(_checked_text(text))
 
     def take(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
-        """Take more of the object by its form: texts and lists get longer, and so do the objects in it.
+        """Merge an addition into the object by its form: texts and lists get longer, and nested objects too.
 
-        Numbers, booleans and texts that repeat something, such as ids, replace the value before;
-        nothing empty does.
+        Numbers, booleans and texts that repeat something, such as ids, replace the previous value. Empty
+        values don't.
 
         Args:
-            more: of the object.
-            but: keys that are left out.
+            more: the addition to the object.
+            but: keys that are ignored.
         """
         for key, value in more.items():
             if value is None or key in but:
@@ -147,24 +147,24 @@ class GrowingObject(_Growing):
                 self.content[key] = value
 
     def put(self, more: Mapping[str, Any], but: Collection[str] = ()) -> None:
-        """Update the object with later values; ignore null, and values that would empty a known one.
+        """Update the object with later values; ignore null, and empty values for known keys.
 
         Args:
-            more: of the object.
-            but: keys that are left out.
+            more: the later values.
+            but: keys that are ignored.
         """
         content = self.content
         for key, value in more.items():
             if key in but or value is None:
                 continue
             known = content.get(key)
-            # Each chunk repeats most of what it says of the whole.
+            # Each chunk repeats most of the data about the whole.
             is_repeated = value.__class__ is str and value == known
             if not (is_repeated or (known and says_nothing(key, value))):
                 content[key] = copy_json(value)
 
     def whole(self) -> dict[str, Any]:
-        """Return the object as it is so far."""
+        """Return the present value of the object."""
         return {**copy_json(self.content), **{key: found.whole() for key, found in self._growing.items()}}
 
 
@@ -181,7 +181,7 @@ class _Texts(_Growing):
 
 
 class _Bytes(_Growing):
-    """Bytes that grow, as an SDK hands them over."""
+    """Bytes that grow, in the form of an SDK."""
 
     __slots__ = ("pieces",)
 
@@ -196,7 +196,7 @@ class GrowingList(_Growing):
     """A list that gets longer, of values and of objects that grow.
 
     Args:
-        first: items, taken by their form.
+        first: the first items, merged by their form.
     """
 
     __slots__ = ("_by_index", "_items")
@@ -208,7 +208,7 @@ class GrowingList(_Growing):
             self.take(first)
 
     def take(self, more: list[Any]) -> None:
-        """Take more by its form: what has the `index` of an object that is there continues this one."""
+        """Merge items by their form: an item with the `index` of an existing object continues that object."""
         for item in more:
             index = item.get("index") if is_object(item) else None
             if type(index) is not int:
@@ -219,22 +219,22 @@ class GrowingList(_Growing):
                 self._by_index[index] = self.add(GrowingObject(item))
 
     def add(self, item: _Part) -> _Part:
-        """Add an item that grows, and return it."""
+        """Append a growing item, and return it."""
         self._items.append(item)
         return item
 
     @property
     def last(self) -> Any:
-        """The last item; None if there is none."""
+        """The last item; None if the list is empty."""
         return self._items[-1] if self._items else None
 
     def whole(self) -> list[Any]:
-        """Return the list as it is so far."""
+        """Return the present value of the list."""
         return [item.whole() if isinstance(item, _Growing) else copy_json(item) for item in self._items]
 
 
 class NumberedList(_Growing):
-    """A list of objects that grow, in the order of the numbers that the provider gives them.
+    """A list of growing objects, in the order of the numbers that the provider gives them.
 
     Args:
         first: the objects by their numbers; more may be added.
@@ -246,10 +246,10 @@ class NumberedList(_Growing):
         self.items: dict[Any, GrowingObject] = first
 
     def whole(self) -> list[Any]:
-        """Return the list as it is so far.
+        """Return the present value of the list.
 
         Raises:
-            TypeError: whatever came as a number can't be sorted.
+            TypeError: the provider's numbers can't be sorted.
         """
         return [item.whole() for _, item in sorted(self.items.items())]
 
@@ -258,7 +258,7 @@ class GrowingBlock(GrowingObject):
     """A part, block or item of an answer, which may be a call.
 
     Args:
-        first: its first value.
+        first: the first value of the block.
 
     Attributes:
         input: the input of a call; None if the block isn't a call.
@@ -271,7 +271,7 @@ class GrowingBlock(GrowingObject):
         self.input: GrowingInput | None = None
 
     def hold_input(self, value: GrowingInput, *place: str) -> GrowingInput:
-        """Put the growing input of a call at its place in the block, and return it."""
+        """Store the growing input of a call in the block, and return it."""
         *objects, key = place
         holder: GrowingObject = self
         for step in objects:
@@ -284,9 +284,9 @@ class GrowingInput(_Growing):
     """The input of a call while it arrives.
 
     Args:
-        call: the call that shows it; None for a call that the provider runs itself.
+        call: the call that shows the input; None for a call that the provider runs itself.
         first: the value in the response until more arrives.
-        as_value: whether the response has the value that the text says, instead of the text.
+        as_value: whether the response has the parsed value of the text instead of the text.
     """
 
     __slots__ = ("call", "_as_value", "_first", "_given", "_pieces")
@@ -299,21 +299,21 @@ class GrowingInput(_Growing):
         self._pieces: list[str] = []
 
     def grow(self, text: Any) -> None:
-        """Take more of the text.
+        """Append a piece of the text.
 
         Raises:
-            TypeError: it isn't text.
+            TypeError: the piece isn't text.
         """
         self._pieces.append(_checked_text(text))
         if self.call is not None:
             self.call.grow(text)
 
     def give(self, value: Any) -> None:
-        """Take the whole value, as it is in the response."""
+        """Set the whole value, as it is in the response."""
         self._given = copy_json(value)
 
     def end(self) -> None:
-        """Take its end; the text of arguments has its own."""
+        """End the input; the text of arguments needs nothing more."""
 
     @property
     def has_begun(self) -> bool:
@@ -321,7 +321,7 @@ class GrowingInput(_Growing):
         return any(self._pieces)
 
     def whole(self) -> Any:
-        """Return the value in the response so far."""
+        """Return the present value in the response."""
         if self._given is not None:
             return self._given
         text = joined(self._pieces)
@@ -331,12 +331,12 @@ class GrowingInput(_Growing):
 
 
 class CustomInput(GrowingInput):
-    """The text that a custom tool takes, while it arrives: its call shows it as the argument `input`.
+    """The text for a custom tool while it arrives: the call shows it as the argument `input`.
 
     Args:
-        known: the calls, to which this one is added.
-        call_id: as the call has it in the answer.
-        name: of the tool on the wire.
+        known: the calls, to which this call is added.
+        call_id: the id of the call in the answer.
+        name: the name of the tool on the wire.
     """
 
     __slots__ = ("_has_ended", "_shown")
@@ -347,12 +347,12 @@ class CustomInput(GrowingInput):
         super().__init__(self._shown)
 
     def grow(self, text: Any) -> None:
-        """Take more of the text."""
+        """Append a piece of the text."""
         self._pieces.append(_checked_text(text))
         self._shown.grow(to_json_text(text)[1:-1])
 
     def end(self) -> None:
-        """Take its end."""
+        """End the text."""
         if not self._has_ended:
             self._shown.grow('"}')
         self._has_ended = True
@@ -369,7 +369,7 @@ _SAID_OF_TEXT = frozenset({"type", "title", "description", "default", "examples"
 
 
 def text_key(codec: Codec[Any]) -> str | None:
-    """Return the only parameter of a tool, if it takes any text, as a custom tool does; otherwise None."""
+    """Return the only parameter of a tool whose only parameter takes any text; otherwise None."""
     schema = codec.json_schema()
     properties = schema.get("properties", {})
     if len(properties) != 1 or not schema.keys().isdisjoint({"patternProperties", "anyOf", "oneOf", "allOf"}):
@@ -380,7 +380,7 @@ def text_key(codec: Codec[Any]) -> str | None:
 
 
 def joined(texts: list[str]) -> str:
-    """Join texts; a character may have its two surrogates in two of them."""
+    """Join texts; the two surrogates of a character may be in two of them."""
     found = "".join(texts)
     try:
         found.encode()
@@ -390,13 +390,13 @@ def joined(texts: list[str]) -> str:
 
 
 class GrowingText:
-    """A text that arrives in pieces; a reading takes time for new pieces only.
+    """A text that arrives in pieces; reading it takes time only for new pieces.
 
     Args:
         between: text between the pieces of two parts.
 
     Attributes:
-        new: the pieces since this was last emptied; half a character is left out until it is whole.
+        new: the pieces since this was last emptied; half of a character is held back until the rest comes.
     """
 
     __slots__ = ("new", "_between", "_half", "_known", "_length", "_part", "_pieces")
@@ -411,14 +411,14 @@ class GrowingText:
         self._known: tuple[int, str] | None = (0, "")
 
     def add(self, text: Any, part: Any = None) -> None:
-        """Take the next piece.
+        """Append the next piece.
 
         Args:
             text: the piece.
-            part: of the whole text, to which it belongs.
+            part: the part of the whole text that the piece belongs to.
 
         Raises:
-            TypeError: it isn't text.
+            TypeError: the piece isn't text.
         """
         text = _checked_text(text)
         if not text:
@@ -427,7 +427,7 @@ class GrowingText:
             text = self._between + text
         self._part = part
         if self._half or not text.isascii():
-            # A character beyond U+FFFF may have its two surrogates in two pieces.
+            # The two surrogates of a character beyond U+FFFF may be in two pieces.
             text = joined([self._half, text])
             self._half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
             text = text.removesuffix(self._half)
@@ -440,12 +440,12 @@ class GrowingText:
 
     @property
     def text(self) -> str:
-        """All that has come."""
+        """The text so far."""
         known = self._known
         assert known is not None  # noqa: S101  # it is None below alone
         number, text = known
         if number < len(self._pieces):
-            # Nothing else holds the text now, so that Python appends to it in place.
+            # The text has no other reference here, so Python appends to it in place.
             self._known = known = None
             for piece in self._pieces[number:]:
                 text += piece
@@ -453,20 +453,20 @@ class GrowingText:
         return f"{text}{self._half}" if self._half else text
 
     def since(self, number: int) -> tuple[int, str]:
-        """Return how many pieces have come, and the text of those after a number of them."""
+        """Return the number of pieces so far, and the text of the pieces after a given number."""
         return len(self._pieces), "".join(self._pieces[number:])
 
 
 class HeldText(GrowingText):
-    """A text that may turn out to be calls: it isn't shown before that is decided.
+    """A text that may turn out to consist of calls: it isn't shown until that is decided.
 
-    What a model thinks first is shown at once.
+    A thought of the model at the beginning is shown at once.
 
     Args:
-        may_become_calls: whether a text with this beginning may.
+        may_become_calls: a function that returns whether a text with this beginning may become calls.
 
     Attributes:
-        is_held: whether it isn't decided yet.
+        is_held: whether the decision is still open.
     """
 
     __slots__ = (
@@ -489,7 +489,7 @@ class HeldText(GrowingText):
         self._length_held = self._next_look = 0
 
     def add(self, text: Any, part: Any = None) -> None:
-        """Take the next piece, and show the text once it can't be a call any more."""
+        """Append the next piece, and show the text as soon as it can't be a call any more."""
         if not self.is_held:
             super().add(text, part)
             return
@@ -499,7 +499,7 @@ class HeldText(GrowingText):
             self._look("".join([piece for piece, _ in self._waiting]))
 
     def _look(self, text: str) -> None:
-        """Decide on the text that waits, as far as that is possible."""
+        """Decide about the text that is held back, if that is possible."""
         begin = text.lstrip()
         if self._thought_end is None:
             may_start = any(start.startswith(begin) for start in THOUGHTS)
@@ -510,13 +510,13 @@ class HeldText(GrowingText):
         if self._thought_end:
             text = self._show_thought(text, self._thought_end)
         if self._thought_end == "":
-            # A long text is looked at a few times only, so that all of it takes linear time.
+            # A long text is checked only a few times, so that all checks together take linear time.
             self._next_look = max(len(text) + 1, len(text) * 3 // 2 - _SHORT)
             if not self._may_become_calls(text):
                 self._show(text)
 
     def _show(self, text: str) -> None:
-        """Show a text that isn't a call; the model's template may have written the start of a thought."""
+        """Show a text that isn't a call; the model's template may have written the beginning of a thought."""
         if self._has_thought:
             self.release()
             return
@@ -540,7 +540,7 @@ class HeldText(GrowingText):
         return after
 
     def release(self) -> None:
-        """Show it: it is a text."""
+        """Show the text that was held back, since it isn't a call."""
         if self.is_held:
             self.is_held = False
             for text, part in self._waiting:
@@ -548,7 +548,7 @@ class HeldText(GrowingText):
             self._waiting.clear()
 
     def drop(self) -> None:
-        """Never show it: it is calls; but a thought before them is shown."""
+        """Never show the text, since it consists of calls; a thought before them is shown."""
         self._look("".join([piece for piece, _ in self._waiting]))
         self.is_held = False
         self._waiting.clear()
@@ -561,20 +561,20 @@ THOUGHTS = {
     "<|channel|>analysis<|message|>": "<|end|>",
     "<|start|>assistant<|channel|>analysis<|message|>": "<|end|>",
 }
-"""What stands before a thought in a text, and what behind it, if the server left it there."""
+"""The marks before and after a thought in a text, if the server left them there."""
 
 _END_ALONE = "</think>"
-"""What ends a thought whose start the template wrote, so that it isn't in the answer."""
+"""The end mark of a thought whose start the template wrote, so that the answer doesn't have it."""
 
 _SHORT = 50
-"""Characters of a text that is looked at after each piece."""
+"""The length up to which a text is checked after each piece."""
 
 
 class StreamedCall:
-    """One call while it arrives. Each reading shows the content so far.
+    """One call while it arrives. Each access shows the present content.
 
     Attributes:
-        id: given by the provider; None if it gives none.
+        id: the id from the provider; None if it gives none.
     """
 
     __slots__ = ("id", "_wire_name", "_known", "_text", "_stream", "_fed", "_keys")
@@ -594,7 +594,7 @@ class StreamedCall:
 
     @property
     def name(self) -> str:
-        """Name of the tool: its own, where the tools are known."""
+        """The name of the tool: its own name, if the tools are known."""
         return self._known.own_names.get(self._wire_name, self._wire_name)
 
     @property
@@ -604,7 +604,7 @@ class StreamedCall:
         return f"{self._text.text}{held}" if held else self._text.text
 
     def since(self, number: int) -> tuple[int, str]:
-        """Return how many pieces of the arguments have come, and the text of those after a number of them."""
+        """Return the number of pieces of the arguments so far, and the text of those after a given number."""
         return self._text.since(number)
 
     @property
@@ -612,7 +612,7 @@ class StreamedCall:
         """The typed arguments so far; None if the tool isn't known.
 
         Raises:
-            Exception: that code of your own raises for a value, other than ValueError and TypeError.
+            Exception: your own code raised it for a value; ValueError and TypeError are not passed on.
         """
         name = self.name
         if self._stream is None or self._stream[0] != name:
@@ -633,18 +633,18 @@ class StreamedCall:
 
     @property
     def wire_name(self) -> str:
-        """Name of the tool as the provider has it."""
+        """The name of the tool on the wire."""
         return self._wire_name
 
     def grow(self, text: Any, name: Any = None) -> None:
-        """Take more of a call, as its wire form found it.
+        """Add more data to a call.
 
         Args:
-            text: of the arguments.
-            name: the whole of it, if more of it has come.
+            text: the next piece of the arguments.
+            name: the whole name, if more of it has come.
 
         Raises:
-            TypeError: one of them isn't text.
+            TypeError: the piece or the name isn't text.
         """
         text = _checked_text(text)
         if name is not None:
@@ -660,13 +660,13 @@ class StreamedCalls:
     """The calls of one stream.
 
     Attributes:
-        own_names: name of a tool on the wire to its own.
-        codecs: of the arguments of tools, by their own names.
-        own_keys: name of a property on the wire to its own, where these differ.
-        nullable: own names of the tools for which the model sends null where it leaves something out.
+        own_names: the tools' own names by the names on the wire.
+        codecs: the codecs of the arguments by the own names of the tools.
+        own_keys: the own names of properties by those on the wire, if these differ.
+        nullable: the own names of the tools for which the model sends null for omitted arguments.
         grown: the calls that grew since this was last emptied.
-        held: the same as `said` where it may turn out to be calls; otherwise None.
-        said: what the model says beside the calls, as `Answer.text` has it.
+        held: the same object as `said` if the text may turn out to be calls; otherwise None.
+        said: the model's text besides the calls, as in `Answer.text`.
     """
 
     __slots__ = (
@@ -710,16 +710,16 @@ class StreamedCalls:
 
     @property
     def is_held(self) -> bool:
-        """Whether the text isn't shown yet, because it may turn out to be calls."""
+        """Whether the text is held back, because it may turn out to be calls."""
         return self.held is not None and self.held.is_held
 
     def text_key(self, wire_name: Any) -> str:
-        """Return the parameter that takes the text of a custom call; `input` where none is known."""
+        """Return the parameter for the text of a custom call; `input` if the tool isn't known."""
         codec = self.codecs.get(self.own_names.get(wire_name, wire_name))
         return (codec and text_key(codec)) or "input"
 
     def of_another_answer(self) -> StreamedCalls:
-        """Return a receiver for the calls of another answer of the same response."""
+        """Return a receiver for the calls of another answer in the same response."""
         return StreamedCalls(self.own_names, self.codecs, self.own_keys, self.nullable)
 
     def adopt(self, others: StreamedCalls) -> None:
@@ -729,7 +729,7 @@ class StreamedCalls:
         others._calls = []
 
     def restart(self) -> None:
-        """Forget all that came, since the provider begins its answer again."""
+        """Forget everything, since the provider starts its answer again."""
         self.said = GrowingText(between="\n")
         self._thoughts = {}
         self._calls = []
@@ -739,15 +739,16 @@ class StreamedCalls:
         return list(self._calls)
 
     def think(self, text: Any, part: Any = None, rank: int = 0) -> None:
-        """Take more of the reasoning, as in `Answer.reasoning`.
+        """Add text to the reasoning, as in `Answer.reasoning`.
 
         Args:
-            text: of it.
-            part: of the reasoning, to which it belongs; an empty line stands between two.
-            rank: of the place where the provider says it. Some say the same in two places: the lowest counts.
+            text: the next piece of the reasoning.
+            part: the part of the reasoning that the piece belongs to; parts are separated by an empty line.
+            rank: the rank of its source. Some providers send the same reasoning in two places; the lowest
+                rank counts.
 
         Raises:
-            TypeError: it isn't text.
+            TypeError: the piece isn't text.
         """
         self._thoughts.setdefault(rank, GrowingText(between="\n\n")).add(text, part)
 
@@ -757,6 +758,6 @@ class StreamedCalls:
         return next((found.text for _, found in sorted(self._thoughts.items()) if len(found)), "")
 
     def go_on(self) -> None:
-        """Begin to count new content."""
+        """Start to count new content."""
         self.grown.clear()
         self.said.new.clear()

@@ -1,4 +1,4 @@
-"""Names of properties as providers take them, and back; nulls that mean that something was left out."""
+"""Rename properties for providers and back; remove nulls that stand for omitted values."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def _names(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def schema_with_keys(schema: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a copy of a schema whose properties have other names, wherever it says them.
+    """Return a copy of a schema with other names of properties, wherever the schema mentions them.
 
     Args:
-        schema: in any dialect.
-        names: of properties, to those that they get.
+        schema: a schema in any dialect.
+        names: the new names of properties by their present names.
     """
     copy = rebuilt(schema, lambda inner: schema_with_keys(inner, names))
     for keyword, value in copy.items():
@@ -86,7 +86,7 @@ def _replaced(found: Any, names: Mapping[str, str]) -> Any:
 
 
 def _pointer_with_keys(reference: str, names: Mapping[str, str]) -> str:
-    """Return a JSON pointer in a fragment (RFC 6901, section 6) that goes through the new names."""
+    """Return a JSON pointer in a fragment (RFC 6901, section 6) with the new names."""
     steps = reference.split("/")
     for place in range(1, len(steps) - 1):
         own = unescaped(unquote(steps[place + 1]))
@@ -96,12 +96,12 @@ def _pointer_with_keys(reference: str, names: Mapping[str, str]) -> str:
 
 
 def value_with_keys(value: Any, names: Mapping[str, str], levels: int = 1000) -> Any:
-    """Return arguments whose keys have other names, at every depth.
+    """Return arguments with other names of keys, at every depth.
 
     Args:
-        value: JSON; it isn't changed.
-        names: of keys, to those that they get. A key whose new name is there already stays.
-        levels: of arrays and objects that are looked through.
+        value: a JSON value; it isn't changed.
+        names: the new names of keys. A key stays if its new name exists already.
+        levels: how many levels of arrays and objects are searched.
     """
     if levels == 0:
         return value
@@ -118,11 +118,11 @@ def value_with_keys(value: Any, names: Mapping[str, str], levels: int = 1000) ->
 
 
 def text_with_keys(text: str, names: Mapping[str, str]) -> str:
-    """Return JSON text, which may lack its end, whose keys have other names.
+    """Return JSON text, which may lack its end, with other names of keys.
 
     Args:
-        text: of arguments.
-        names: of keys, to those that they get; a text in quotes before a colon is always a key.
+        text: the text of arguments.
+        names: the new names of keys; a text in quotes before a colon is always a key.
     """
     if not names:
         return text
@@ -131,12 +131,12 @@ def text_with_keys(text: str, names: Mapping[str, str]) -> str:
 
 
 class KeysInText:
-    """JSON text that arrives in pieces, whose keys get other names.
+    """JSON text that arrives in pieces, and whose keys get other names.
 
-    Each piece is read once, and what comes out doesn't depend on where the text was cut.
+    Each piece is read once, and the result doesn't depend on where the text was cut.
 
     Args:
-        names: of keys, to those that they get. The keys need no escapes in JSON.
+        names: the new names of keys. The keys need no escapes in JSON.
     """
 
     __slots__ = ("_in_value", "_names", "_starts", "held")
@@ -144,11 +144,11 @@ class KeysInText:
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
         self._starts = frozenset(name[:end] for name in names for end in range(len(name) + 1))
-        self._in_value = False  # whether the text ends in a string that isn't a key
-        self.held = ""  # what might become one of the keys
+        self._in_value = False  # whether the text ends inside a string that isn't a key
+        self.held = ""  # the text that might become one of the keys
 
     def feed(self, piece: str) -> str:
-        """Return the text that is certain now."""
+        """Return the text that can't change any more."""
         text, self.held = self.held + piece, ""
         made: list[str] = []
         at = 0
@@ -162,7 +162,7 @@ class KeysInText:
         return "".join(made)
 
     def _rest_of_value(self, text: str, at: int) -> tuple[int, str] | None:
-        """Return where a string that began before ends, and its text; None if an escape isn't complete."""
+        """Return the end and the text of a string that began before; None if an escape isn't complete."""
         end = _past(_IN_STRING, text, at)
         if end < len(text) and text[end] == '"':
             self._in_value = False
@@ -170,7 +170,7 @@ class KeysInText:
         return None if end == at else (end, text[at:end])
 
     def _up_to_value(self, text: str, at: int) -> tuple[int, str] | None:
-        """Return where the next string begins, or where this key ends; None if it isn't certain."""
+        """Return where the next string begins, or where this key ends; None if that is still open."""
         if text[at] != '"':
             end = _past(_NO_STRING, text, at)
             return end, text[at:end]
@@ -190,7 +190,7 @@ class KeysInText:
 
 
 _MOST_SPACE = 100
-"""Characters between a key and its colon; where more come, it isn't taken for a key."""
+"""The most characters between a key and its colon; if there are more, the text isn't a key."""
 
 _SPACE = re.compile(rf"\s{{0,{_MOST_SPACE}}}")
 _NO_STRING = re.compile(r'[^"]+')
@@ -204,23 +204,23 @@ def _past(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def without_nulls(graph: Graph, arguments: Any) -> Any:
-    """Return arguments without the keys whose null means that they were left out.
+    """Return arguments without the keys whose null stands for an omitted value.
 
     Args:
-        graph: of the input.
+        graph: the graph of the input.
         arguments: JSON values; they aren't changed.
 
     Returns:
-        A copy as far as something is left out. Null stays where it is one of the values of a field.
+        A copy of the parts in which keys are removed. Null stays if a field accepts it as a value.
     """
     return _Cleaner(graph).cleaned(graph.root, arguments, MAX_DEPTH)
 
 
 class _Cleaner:
-    """Leaves out nulls, node by node.
+    """Removes nulls from a value, following the nodes of its type.
 
     Args:
-        graph: of the input.
+        graph: the graph of the input.
     """
 
     __slots__ = ("_definitions", "_done", "_graph")
@@ -228,14 +228,14 @@ class _Cleaner:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._definitions: Mapping[Target, Node] = graph.definitions
-        # The arguments and the graph live longer, so an identity stays that of one object. Unions inside of
-        # each other would otherwise clean a value once for each way to it.
+        # The arguments and the graph live longer, so an id identifies one object. Without this, nested unions
+        # would clean a value once for each path to it.
         self._done: dict[tuple[int, int, int], Any] = {}
 
     def cleaned(self, node: Node, value: Any, depth: int) -> Any:
-        """Return a value without the nulls that mean that something was left out."""
+        """Return a value without the nulls that stand for omitted values."""
         if depth == 0 or not (is_object(value) or is_array(value)):
-            return value  # decoding says that it nests too deep
+            return value  # decoding will report that the value nests too deeply
         resolved = self._graph.resolve(node)
         key = id(resolved), id(value), depth
         if key not in self._done:
@@ -247,10 +247,10 @@ class _Cleaner:
             return self._union(node, value, depth)
         if isinstance(node, ObjectNode):
             return self._object(node, value, depth) if is_object(value) else value
-        # Of any other kind what is inside is enough, which the traits know.
+        # For all other kinds, the traits know the nodes inside, which is enough.
         inside = [inner for _, inner in parts_of(node)]
         if type_of(value) not in received_types(node):
-            return value  # decoding says so
+            return value  # decoding will report the error
         if is_object(value) and inside:
             return {key: self.cleaned(inside[-1], each, depth - 1) for key, each in value.items()}
         if is_array(value) and len(inside) in {1, len(value)}:
@@ -271,10 +271,10 @@ class _Cleaner:
         return kept
 
     def _union(self, node: UnionNode, value: Any, depth: int) -> Any:
-        """Return a value as cleaned by the member of the union that takes it.
+        """Return a value as cleaned by the member of the union that accepts it.
 
-        Where none does, that is the member which the value is most like: what is wrong with it then is
-        what the model wrote, and not the null that the strict mode asked for.
+        If none accepts it, the value is cleaned by the most similar member: the remaining errors are then
+        those of the model, and not the nulls that the strict mode required.
         """
         attempts: list[tuple[int, int, Any]] = []
         members = [
@@ -291,8 +291,7 @@ class _Cleaner:
     def _distinct(self, node: UnionNode, member: Node, found: Any, instance: object, depth: int) -> Any:
         """Return a value that the whole union reads as this member, too.
 
-        Where only the keys that were left out distinguish it from another member, its defaults are
-        written out.
+        If only omitted keys distinguish it from another member, the defaults of this member are written out.
         """
         whole = self._graph.replace(root=node)
         if type(interpret(whole, found, depth)[0]) is type(instance):
@@ -301,7 +300,7 @@ class _Cleaner:
         return written if type(interpret(whole, written, depth)[0]) is type(instance) else found
 
     def _strange_keys(self, member: Node, value: Any) -> int:
-        """Count the keys that only one of a member and a value has; a strict mode sends all keys of one."""
+        """Count the keys that only the member or the value has; a strict mode sends all keys of a member."""
         found = self._graph.resolve(member)
         if isinstance(found, ObjectNode) and is_object(value):
             return len({field.key for field in found.fields} ^ value.keys())
@@ -309,4 +308,4 @@ class _Cleaner:
 
 
 def _no_graph(_class: type[object]) -> None:
-    """Return the graph of a class in a value of any type, which no strict mode takes."""
+    """Return the graph of a class inside a value of any type, which no strict mode accepts."""

@@ -67,20 +67,20 @@ Said = TypeVar("Said", "RawCall", "ToolResult")
 
 
 class Provider(Value):
-    """The wire form of one provider; everything is plain dicts, and nothing is sent.
+    """The wire form of one provider; all data are plain dicts, and nothing is sent.
 
     Attributes:
-        name: for messages.
-        wire: makes and reads its form.
-        names: which names of tools it takes.
-        takes_unions: whether the arguments of a tool may be a union. Otherwise the tool gets the properties
-            of all its members, and its description says the rest.
-        dialect: what its strict mode takes of JSON Schema; None where it has none, or it isn't known.
-        always: its dialect in any mode; None for all of JSON Schema, in the style.
-        rules: its further checks, in any mode.
-        features: what else it takes in a request, for the options of `request`.
-        calls_in_text: whether an answer without calls, whose whole text is calls of offered tools, makes
-            these calls: some servers don't read what the model wrote.
+        name: the name of the provider, for messages.
+        wire: writes and reads its wire form.
+        names: the rule for the names of tools.
+        takes_unions: whether the arguments of a tool may be a union. If not, the tool gets the properties of
+            all its members, and its description has the rest.
+        dialect: the part of JSON Schema that its strict mode takes; None if it has none, or it isn't known.
+        always: its dialect in any mode; None for all of JSON Schema.
+        rules: its rules in any mode.
+        features: further features of its requests, for the options of `request`.
+        calls_in_text: whether an answer without calls whose whole text is calls of offered tools makes these
+            calls: some servers can't read their model's calls.
     """
 
     name: str
@@ -89,15 +89,15 @@ class Provider(Value):
     takes_unions: bool
     dialect: Dialect | None = None
     always: Dialect | None = None
-    rules: Rules = Rules()  # it is immutable
+    rules: Rules = Rules()  # the class is immutable
     features: Features = Features()  # as above
     calls_in_text: bool = False
 
     def replace(self, **changes: Any) -> Self:
-        """Return a provider in which the named attributes are others.
+        """Return a provider with some attributes replaced.
 
         Raises:
-            TypeError: there is no attribute of one of the names, or a value is of another kind.
+            TypeError: there is no such attribute, or a value has a wrong type.
             ValueError: a value isn't one of its choices.
         """
         from .custom_provider_checks import check_changes
@@ -117,45 +117,46 @@ class Provider(Value):
         """Return the part of a request's body about tools and, with a history, the messages.
 
         Args:
-            offer: what `toolset.offer` returns, or what is offered by default of a tool, a toolset, a
-                registry or a list of tools. With `offer(strict=…)`, the provider has to make the model follow
-                the schemas: what its strict mode can't express is written into the descriptions, and checked
-                when the arguments are decoded, as always. `"auto"` is for the tools that its strict mode
-                takes; `report` says which.
+            offer: the offer from `toolset.offer`; or a tool, a toolset, a registry or a list of tools, for
+                their default offer. With `offer(strict=…)`, the provider has to make the model follow the
+                schemas: rules that its strict mode can't express are written into the descriptions, and
+                checked when the arguments are decoded, as always. `"auto"` means strict only for tools that
+                the strict mode accepts; `report` lists them.
             history: the conversation, in order: strings of the user, committed turns and answers, and dicts
-                in the provider's own form, which are sent unchanged. Bedrock and Gemini get messages of one
-                role in a row as one message, because they refuse several. Everywhere, U+FFFD replaces a lone
-                surrogate: no SDK can send one, whether a model or a user wrote it.
+                in the provider's own form, which are sent unchanged. For Bedrock and Gemini, consecutive
+                messages of one role become one message, because they refuse several. For all providers,
+                U+FFFD replaces a lone surrogate: no SDK can send one, whether a model or a user wrote it.
             output: the type of the final answer, or its `Codec`. The request asks for it in the provider's
-                own way, in the strict mode if the type fits that. Where the provider has none, or not beside
-                tools, a tool that has to be called takes it. None leaves the answer free.
-            options: what only some providers take; `features` says which. None, False and nothing leave an
-                option out.
-                `listed`: tools that the request lists, as for `offer`, of which the offer allows some: the
-                list stays the same from request to request, so that a prompt cache hits.
+                own way, in the strict mode if the type fits that. If the provider has no such way, or not
+                beside tools, a tool that must be called receives the answer. With None, the answer may be any
+                text.
+            options: options that only some providers take; `features` lists them. None, False and empty
+                values mean no option.
+                `listed`: the tools that the request lists, as for `offer`; the offer allows some of them. The
+                    list stays the same from request to request, so that a prompt cache works.
                 `cache`: True for a cache point after the tools, or how long it lasts, `"5m"` or `"1h"`.
                 `parallel`: whether the model may make several calls at once.
-                `examples`: whether the examples of the tools are sent, too.
-                `custom`: names or tools with one parameter, a plain text, that the model writes as text; or a
-                dict of these to a `Grammar` of the text, or None.
-                `allowed_callers`: a dict of names or tools to lists of who may call them, in the provider's
-                words. The tool that runs programs is added.
-                `search`: which search of the provider finds deferred tools, such as `"bm25"`, in place of a
-                `ToolSearch` that is offered.
+                `examples`: whether to send the examples of the tools too.
+                `custom`: names or tools with one text parameter that the model writes as plain text; or a
+                    dict of these to a `Grammar` of the text, or None.
+                `allowed_callers`: a dict of names or tools to lists of callers, in the provider's words. The
+                    tool that runs programs is added.
+                `search`: the search of the provider that finds deferred tools, such as `"bm25"`, in place of
+                    an offered `ToolSearch`.
                 `namespaces`: a list of `Namespace`s that group tools.
                 `late`: names or tools whose results may come after the next request; see `Answer.late_calls`.
                 `thinking`: True if your part of the body lets the model think. Some providers then refuse a
-                choice that requires a call: it is refused here, and a tool that takes the output isn't
-                required.
+                    choice that requires a call, so this method refuses it too, and a tool that receives the
+                    output isn't required.
 
         Returns:
-            A fresh dict, to be merged into the body; without tools, and without a history, it is empty.
+            A new dict to merge into the body; without tools and history, it is empty.
 
         Raises:
-            SchemaError: the provider can't take a tool, or two tools would have the same name.
+            SchemaError: the provider can't express a tool, or two tools would have the same name.
             ToolNotFoundError: an option names a tool that isn't offered.
-            TypeError: something isn't a tool, or doesn't belong in a history, or an option is unknown or of
-                another kind.
+            TypeError: something isn't a tool, or doesn't belong in a history, or an option is unknown or has
+                a wrong type.
             ValueError: the offer is strict, and no strict mode of the provider is known; the provider doesn't
                 take an option, or deferred tools; or two options exclude each other.
         """
@@ -188,7 +189,7 @@ class Provider(Value):
         return body
 
     def _add_history(self, body: dict[str, Any], items: list[Any], offered: Offered) -> None:
-        """Put the messages of a history into the body of a request, and what they ask for."""
+        """Put the messages of a history into the body of a request, and the data that they need there."""
         container = self._container_of(items) if self.wire.CONTAINER else None
         if container is not None:
             body[self.wire.CONTAINER] = container
@@ -199,11 +200,11 @@ class Provider(Value):
     def _asked(
         self, output: Any, offered: Offered, *, thinks: bool = False
     ) -> tuple[AskedOutput | None, Offered]:
-        """Return what `output=` asks for, and what is offered then: maybe with a tool that takes it.
+        """Return the requested type of `output=`, and the offered tools, with one for the answer if needed.
 
         Args:
             output: as for `request`.
-            offered: the tools.
+            offered: the offered tools.
             thinks: whether the request lets the model think.
         """
         if output is None:
@@ -222,9 +223,9 @@ class Provider(Value):
         return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
 
     def _container_of(self, items: Sequence[Any]) -> str | None:
-        """Return the sandbox or token of the last answer or turn, which the request has to name; or None.
+        """Return the sandbox or token of the last answer or turn, which the request needs; or None.
 
-        A token is only for an answer with which the history ends.
+        A token is only used if the history ends with the answer that has it.
         """
         for item in reversed(items):
             if type(item) is not str and hasattr(item, "assistant"):
@@ -237,7 +238,7 @@ class Provider(Value):
         return None
 
     def _messages_of(self, items: Iterable[Any], offered: Offered) -> list[Any]:
-        """Return the messages of a history, as they can be sent; those of turns are the caller's own."""
+        """Return the messages of a history for sending; the caller may change those of turns."""
         turn_class, changed = rounds.Turn, _changed(self._renames(offered))
         found: list[Any] = []
         for item in items:
@@ -250,7 +251,7 @@ class Provider(Value):
     def _messages_said(self, item: Any, offered: Offered) -> list[Any]:
         if isinstance(item, str):
             return [self.wire.text_message("user", item)]
-        if is_object(item):  # of `Turn.assistant`, maybe
+        if is_object(item):  # maybe from `Turn.assistant`
             self._check_form(item)
             return without_container([item]) if CONTAINER in item else [item]
         if isinstance(item, Answer):
@@ -272,15 +273,14 @@ class Provider(Value):
     def _check_form(self, message: Mapping[str, Any]) -> None:
         """Check that a message isn't in a form that this provider certainly doesn't take.
 
-        A message of Gemini has `parts` and no `content`, and one of any other provider has no `parts`.
-        What Gemini and Bedrock take there is always a list. Source:
-        https://ai.google.dev/api/caching#Content and
+        A message for Gemini has `parts` and no `content`; messages for other providers have no `parts`. For
+        Gemini and Bedrock, the value is always a list. Source: https://ai.google.dev/api/caching#Content and
         https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
 
         Raises:
-            TypeError: it is a whole response; or has `content` where the provider takes `parts`, or `parts`
-                where it takes `content`; or a string where it takes a list; or calls in another form; or the
-                provider doesn't know its role.
+            TypeError: the message is a whole response; or has `content` where the provider takes `parts`, or
+                the reverse; or a string in place of a list; or calls in another form; or the provider doesn't
+                know its role.
         """
         _check_is_no_response(message)
         self._check_calls(message)
@@ -300,10 +300,10 @@ class Provider(Value):
         raise TypeError(error)
 
     def _check_calls(self, message: Mapping[str, Any]) -> None:
-        """Check that a message has no calls or results as Chat Completions or Responses write them.
+        """Check that a message has no calls or results in the form of Chat Completions or Responses.
 
         Raises:
-            TypeError: it has, and the provider takes neither form.
+            TypeError: it has some, and the provider takes neither form.
         """
         if message.get("tool_calls"):
             (sent, *_) = self.wire.calls_message([tools.RawCall("call_1", "x", {})])
@@ -327,15 +327,15 @@ class Provider(Value):
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.
 
-        Unlike `request`, it lists what is refused.
+        Unlike `request`, it lists refused tools.
 
         Args:
             offer: as for `request`.
-            strict: in place of what the offer says; None for that.
+            strict: overrides the offer; None to use the offer's value.
 
         Raises:
             TypeError: something isn't a tool.
-            ValueError: it is strict, and no strict mode of the provider is known.
+            ValueError: the mode is strict, and no strict mode of the provider is known.
         """
         from .report import report_of
 
@@ -355,12 +355,12 @@ class Provider(Value):
 
         Args:
             response: a dict, JSON text, or the object of the provider's SDK.
-            offer: the offer in the request. Calls get the tools' own names back where the provider doesn't
-                take these, and lose the nulls that a strict mode asks for in place of what is left out.
+            offer: the offer in the request. With it, calls have the tools' own names even if the provider
+                doesn't take these, and no nulls that a strict mode requires for omitted arguments.
             output: as in the request: `Answer.output` is the final answer as an instance of this type.
 
         Raises:
-            ResponseError: it is an error of the provider, or isn't in the expected form.
+            ResponseError: the response is an error of the provider, or isn't in the expected form.
             TypeError: something in the offer isn't a tool.
         """
         own = offered_now(offer)
@@ -371,13 +371,13 @@ class Provider(Value):
     def _with_outputs(
         self, answers: Sequence[Answer], asked: AskedOutput, own: Offered, offered: Offered
     ) -> tuple[Answer, ...]:
-        """Return answers that know their outputs.
+        """Return answers that contain their typed outputs.
 
         Args:
-            answers: with the tools' own names.
-            asked: what the request asked for.
-            own: what is offered.
-            offered: the same, maybe with a tool that takes the answer.
+            answers: the answers with the tools' own names.
+            asked: the type that the request asked for.
+            own: the tools that your program offers.
+            offered: the same tools, maybe with one that receives the answer.
         """
         from .output import with_output
 
@@ -407,7 +407,7 @@ class Provider(Value):
         return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
 
     def _read(self, response: Any) -> list[Answer]:
-        """Read a response, with the names that are on the wire."""
+        """Read a response, with the names on the wire."""
         body, is_finite = body_of(response)
         if body is None:
             message = f"a response must be a JSON object, not {what_came(response)}"
@@ -426,7 +426,7 @@ class Provider(Value):
         return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
 
     def with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
-        """Return the tools, by name, for which the model has to send null where it leaves something out."""
+        """Return the tools, by name, for which the model has to send null for omitted arguments."""
         key = (self.name, "nulls")
         kept = offered.kept(key)
         if kept is None or not _is_same(kept[0], self):
@@ -435,7 +435,7 @@ class Provider(Value):
         return found
 
     def _nullable(self, offered: Offered) -> dict[str, Tool[..., Any]]:
-        if offered.strict is False and self.always is None:  # as most are
+        if offered.strict is False and self.always is None:  # like most schemas
             return {}
         strict = checked_strict(offered.strict)
         possible = (self.dialect, self.always) if strict == "auto" else (dialect_in(self, strict=strict),)
@@ -462,7 +462,7 @@ class Provider(Value):
         return answers[0]
 
     def calls(self, response: Any, /, offer: Tools) -> list[RawCall]:
-        """List the calls in the first answer of a response; `answer` has its text and why it stopped."""
+        """List the calls in the first answer of a response; `answer` also has its text and why it stopped."""
         return list(self.answer(response, offer).calls)
 
     @overload
@@ -475,8 +475,8 @@ class Provider(Value):
         """Return a reader of one streamed response.
 
         Args:
-            offer: as for `answers`; calls show what is known of their arguments so far, typed.
-            output: as in the request: `Stream.partial_output` is what is known of the final answer so far.
+            offer: as for `answers`; calls show the typed arguments that have arrived so far.
+            output: as in the request: `Stream.partial_output` is the part of the final answer so far.
         """
         from .stream import Stream
 
@@ -486,7 +486,7 @@ class Provider(Value):
         if asked is not None:
             codecs.setdefault(asked.tool.name, asked.tool.codec)
         calls = self._streamed_calls(offered, codecs)
-        ids: dict[int, list[str]] = {}  # the calls in a text keep theirs, however often the response is read
+        ids: dict[int, list[str]] = {}  # calls in a text keep their ids, however often the response is read
 
         if asked is None:
 
@@ -506,8 +506,8 @@ class Provider(Value):
         """Return the object that shows the calls of one stream.
 
         Args:
-            offered: in the request.
-            codecs: of what the model may write, by the names of the tools.
+            offered: the tools in the request.
+            codecs: the codecs of the arguments by the names of the tools.
         """
         own_names = {**self._own_names(offered)}
         if offered.deferred:
@@ -526,17 +526,19 @@ class Provider(Value):
     def results(
         self, results: Sequence[ToolResult], /, offer: Tools = (), calls: Sequence[RawCall] = ()
     ) -> list[dict[str, Any]]:
-        """Return the messages or items that hold results, to be sent after the answer's `message`.
+        """Return the messages or items for results, to be sent after the answer's `message`.
 
         Args:
-            results: of all calls of one answer, in their order.
-            offer: as for `answers`; it is needed where the provider doesn't take the names of the tools, and
-                where a search found deferred tools.
-            calls: the calls of the answer. Each result then has the name that the model wrote, also if that
-                is only near the name of a tool, and names the program of OpenAI that made its call.
+            results: the results of all calls of one answer, in their order.
+            offer: as for `answers`; required if the provider doesn't take the names of the tools, or if a
+                search found deferred tools.
+            calls: the calls of the answer. With them, each result has the name that the model wrote, even if
+                that is only similar to the name of a tool, and names the program of OpenAI that made its
+                call.
 
         Raises:
-            TypeError: one isn't a `ToolResult` or a `RawCall`, or there aren't as many calls as results.
+            TypeError: an item isn't a `ToolResult` or a `RawCall`, or the numbers of calls and results
+                differ.
         """
         offered, checked, given = offered_now(offer), _checked_calls(calls), _checked_results(results)
         if checked and len(checked) != len(given):
@@ -546,7 +548,7 @@ class Provider(Value):
         return _sendable([*found, *self._told(given)])
 
     def _told(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
-        """Return messages that tell the model why its text doesn't fit the type that was asked for."""
+        """Return messages that tell the model why its text doesn't fit the requested type."""
         wrong = [result.content for result in results if result.call_id.startswith(OUTPUT)]
         return [self.wire.text_message("user", text) for text in wrong]
 
@@ -554,7 +556,7 @@ class Provider(Value):
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
     ) -> list[dict[str, Any]]:
         names = self._wire_names(offered)
-        # The model's own message has the names that it wrote.
+        # The model's own message has the names as the model wrote them.
         wire_names = [call.sent_name or names.get(call.name, call.name) for call in calls] or [
             names.get(result.name, result.name) for result in results
         ]
@@ -575,13 +577,13 @@ class Provider(Value):
         """Return the messages or items of a committed turn: the model's own, then the results.
 
         Args:
-            turn: what `commit` returned. If its round was made of this provider's answer, that answer's
-                message goes first. Otherwise a message is made of the text and the calls, with ids that this
-                provider takes.
+            turn: the turn returned by `commit`. If its round was made from an answer of this provider, the
+                message of that answer comes first. Otherwise a message is made from the text and the calls,
+                with ids that this provider takes.
             offer: as for `results`.
 
         Raises:
-            TypeError: it isn't a committed turn.
+            TypeError: the object isn't a committed turn.
         """
         if not isinstance(turn, rounds.Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
@@ -590,14 +592,14 @@ class Provider(Value):
         return self._turn(turn, offered, _changed(self._renames(offered)))
 
     def _turn(self, turn: Turn, offered: Offered, changed: Changed | None) -> list[dict[str, Any]]:
-        """Return the messages of a turn, the caller's own; the turn keeps what it becomes for a provider.
+        """Return the messages of a turn, which the caller may change; the turn caches them for each provider.
 
         Args:
-            turn: of a history.
-            offered: in the request.
-            changed: the names that `_changed` returns for it.
+            turn: a turn of a history.
+            offered: the tools in the request.
+            changed: the return value of `_changed` for the offer.
         """
-        if offered.deferred and self.features.loads_found:  # what was found depends on the request
+        if offered.deferred and self.features.loads_found:  # the tools found depend on the request
             return _sendable(self._made_turn(turn, offered))
         kept = turn.kept(self.name)
         if kept is None or not (
@@ -629,7 +631,7 @@ class Provider(Value):
         return [*self._said_anew(said, anew, offered), *self._results(answered, offered)]
 
     def _wire_id(self, call_id: str, turn: str) -> str:
-        """Return the id of another provider's call; see `IdRule.wire_id`."""
+        """Return an id for a call of another provider; see `IdRule.wire_id`."""
         given = given_id(call_id)
         form = call_id.removesuffix(given) if self.features.custom else ""
         return form + self.rules.ids.wire_id(given, turn, is_given=not given.startswith(UNNAMED))
@@ -637,7 +639,7 @@ class Provider(Value):
     def _said(
         self, said: Any, calls: Sequence[RawCall], offered: Offered, by: str | None
     ) -> list[dict[str, Any]]:
-        """Return the model's messages; those of another provider are written anew."""
+        """Return the model's messages; messages of another provider are rewritten."""
         if self._says(said, len(calls), by):
             return without_container(said) if any(CONTAINER in message for message in said) else [*said]
         anew = [call.replace(id=self._wire_id(call.id, "")) for call in calls]
@@ -655,12 +657,12 @@ class Provider(Value):
         return self.wire.with_stand_ins(self.wire.calls_message(sent, text))
 
     def _says(self, said: Any, calls: int, by: str | None) -> bool:
-        """Return whether messages are this provider's: it said them, and they have the calls or a text.
+        """Return whether this provider wrote messages that still have the calls or a text.
 
         Args:
             said: the messages.
-            calls: number of calls that go with them.
-            by: name of the provider that said them; None if that isn't known: then their form decides.
+            calls: the number of their calls.
+            by: the name of the provider that wrote them; None if it isn't known: then their form decides.
         """
         if not is_array(said) or by not in {None, self.name}:
             return False
@@ -675,15 +677,15 @@ class Provider(Value):
         return self._renames(offered)[0]
 
     def _own_names(self, offered: Offered) -> Mapping[str, str]:
-        """Return the tools' own names by those on the wire, where these differ."""
+        """Return the tools' own names by the names on the wire, if these differ."""
         return self._renames(offered)[1]
 
     def _own_keys(self, offered: Offered) -> Mapping[str, str]:
-        """Return the own names of properties by those on the wire, where these differ."""
+        """Return the own names of properties by those on the wire, if these differ."""
         return self._renames(offered)[2]
 
     def _renames(self, offered: Offered) -> Renames:
-        """Return names on the wire, own names, and own keys; the offer keeps them."""
+        """Return names on the wire, own names, and own keys; the offer caches them."""
         kept = offered.kept(self.name)
         if kept is None or not _is_same(kept[0], self):
             names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
@@ -701,7 +703,7 @@ def _is_same(one: Provider, other: Provider) -> bool:
 
 
 def _of_real_calls(found: Iterable[Said]) -> tuple[Said, ...]:
-    """Return calls or results without those that stand for an answer of a wrong type, said as a text."""
+    """Return calls or results without those that represent an answer of a wrong type in text."""
     return tuple([one for one in found if not _id_of(one).startswith(OUTPUT)])
 
 
@@ -710,7 +712,7 @@ def _id_of(one: RawCall | ToolResult) -> str:
 
 
 def _changed(renames: Renames) -> Changed | None:
-    """Return the tools and properties that have other names on the wire; None if none has."""
+    """Return the tools and properties that have other names on the wire; None if there are none."""
     _, own, keys = renames
     return (own, keys) if own or keys else None
 
@@ -719,8 +721,8 @@ def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[
     """Return the tools that the model may call, by their names on the wire.
 
     Args:
-        offered: in the request.
-        own_names: names on the wire to the tools' own, where these differ.
+        offered: the tools in the request.
+        own_names: the tools' own names by the names on the wire, if these differ.
     """
     if offered.choice.mode == "none":
         return {}
@@ -732,12 +734,12 @@ _NOTHING = Offered((), Wanted("none"))
 
 
 def offered_now(offer: Any) -> Offered:
-    """Return the current offer, which doesn't change during a request."""
+    """Return the present offer, which doesn't change during a request."""
     if isinstance(offer, Offered):
         return offer
     if type(offer) in {list, tuple} and not offer:
         return _NOTHING
-    if isinstance(offer, (list, tuple)):  # the rest isn't loaded for these
+    if isinstance(offer, (list, tuple)):  # these need no further imports
         return _offered_tools(_tools_of(offer))
     if isinstance(offer, rounds.Toolset):
         return _offered(offer.offer())  # pyright: ignore[reportUnknownMemberType]  # of whatever input
@@ -770,7 +772,7 @@ def _tools_of(given: Any) -> list[tools.Tool[..., Any]]:
 
 
 def _order_meant(given: Any) -> str | None:
-    """Return the right order of arguments, for what was probably given in the wrong one; None for others."""
+    """Return the right order of arguments, if they were probably given in the wrong one; otherwise None."""
     if is_object(given) and _key_of_response(given) is not None:
         return "the response comes first: answer(response, offer)"
     first: Any = next(iter(given), None) if issubclass(type(given), list) else None
@@ -791,25 +793,25 @@ def _offered_tools(given: Sequence[Any]) -> Offered:
 
 
 def _sendable(messages: list[Any]) -> list[Any]:
-    """Return messages that can be encoded: otherwise, a conversation could never go on after one."""
+    """Return messages that can be encoded; otherwise one bad character would block the whole conversation."""
     try:
         found: list[Any] = writable_json(messages)
-    except RecursionError:  # nor can anything else encode these
+    except RecursionError:  # nothing else can encode these either
         return messages
     return found
 
 
 def _key_of_response(given: Mapping[str, Any]) -> str | None:
-    """Return the key that only a response has; None for anything else, such as a message."""
+    """Return a key that only a response has; None for anything else, such as a message."""
     key = next((key for key in KEYS_OF_ANSWERS if key in given), None)
-    return None if key == "output" and "type" in given else key  # the result of a call has it, too
+    return None if key == "output" and "type" in given else key  # the result of a call has this key, too
 
 
 def _check_is_no_response(message: Mapping[str, Any]) -> None:
-    """Check that a message isn't the response of a provider, with the message in it.
+    """Check that a message isn't a whole response of a provider, which contains the message.
 
     Raises:
-        TypeError: it is.
+        TypeError: it is a response.
     """
     key = _key_of_response(message)
     if key is not None:
@@ -821,7 +823,7 @@ def _checked_history(history: Any) -> list[Any]:
     """List the items of a history.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the argument has another type.
     """
     if type(history) in {str, dict} or not hasattr(history, "__iter__"):
         message = f"a history must be a list of strings, messages, turns and answers, not {received(history)}"
@@ -831,10 +833,10 @@ def _checked_history(history: Any) -> list[Any]:
 
 
 def _checked_results(results: Any) -> list[ToolResult]:
-    """List results, as they were given.
+    """Return results as a list.
 
     Raises:
-        TypeError: one isn't a `ToolResult`.
+        TypeError: an item isn't a `ToolResult`.
     """
     if isinstance(results, tools.ToolResult):
         message = "results takes a list: write [result]"
@@ -849,10 +851,10 @@ def _checked_results(results: Any) -> list[ToolResult]:
 
 
 def _checked_calls(calls: Any) -> list[RawCall]:
-    """List calls, as they were given beside results.
+    """Return the calls beside results as a list.
 
     Raises:
-        TypeError: one isn't a `RawCall`.
+        TypeError: an item isn't a `RawCall`.
     """
     found: list[Any] = list(calls) if hasattr(calls, "__iter__") else [calls]
     for call in found:
@@ -863,7 +865,7 @@ def _checked_calls(calls: Any) -> list[RawCall]:
 
 
 def _way_from(given: object) -> str:
-    """Return the remedy for something of a round that was given in place of its results."""
+    """Return the remedy if part of a round was given in place of its results."""
     if isinstance(given, rounds.Round):
         return ": turn(round.commit(…)) writes a round"
     if isinstance(given, rounds.Turn):

@@ -1,4 +1,4 @@
-"""Reports how a provider gets tools: what is kept, described, weakened, refused or renamed, and the size."""
+"""Reports on the tools in a request: parts that a provider keeps, changes or refuses, and the sizes."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ Fate: TypeAlias = "Literal['kept', 'refused'] | LossCode"
 
 
 class ToolReport(Value):
-    """How a provider gets one tool.
+    """The form in which a provider gets one tool.
 
     Attributes:
-        name: its own.
-        wire_name: on the wire.
-        paths: of all parameters and their parts, in order; `*` stands for the items of an array.
-        losses: differences from the usual schema, each with a code as `fate_of` returns it.
+        name: the tool's own name.
+        wire_name: its name on the wire.
+        paths: the paths of all parameters and their parts, in order; `*` stands for the items of an array.
+        losses: differences from the usual schema, each with a code as in `fate_of`.
         refused: types that the provider can't express, with the remedy; a request raises a `SchemaError`.
-        size: bytes of the tool in a request, as JSON on one line; None if it is refused.
+        size: the bytes of the tool in a request, as JSON on one line; None if it is refused.
         tokens: its number of tokens, by `tiktoken` or an estimate; None if it is refused.
         strict: whether the provider holds the model to its schema.
-        not_strict: why it doesn't, where `strict="auto"` left that to what its strict mode takes.
+        not_strict: why the tool isn't strict, if `strict="auto"` left the decision to the library.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ToolReport(Value):
     not_strict: tuple[Finding, ...] = ()
 
     def fate_of(self, path: tuple[str, ...]) -> tuple[Fate, ...]:
-        """Return how the provider gets a parameter, or a part of one."""
+        """Return what happens to a parameter, or a part of one, for this provider: a code."""
         found: list[Fate] = [cast("Fate", loss.code) for loss in self.losses if loss.path == path]
         if any(complaint.path == path for complaint in self.refused):
             found.append("refused")
@@ -70,13 +70,13 @@ class ToolReport(Value):
 
 
 class Report(Value):
-    """How a provider gets the tools of one request.
+    """The forms in which a provider gets the tools of one request.
 
     Attributes:
-        provider: its name.
-        strict: as it was given.
-        tools: in their order.
-        refused: problems of the request as a whole: it is too large, or two tools have the same name.
+        provider: the name of the provider.
+        strict: the value as it was given.
+        tools: the reports on the tools, in their order.
+        refused: problems of the whole request: it is too large, or two tools have the same name.
         is_estimate: whether the numbers of tokens are estimates; with `tiktoken` installed, they aren't.
     """
 
@@ -88,17 +88,17 @@ class Report(Value):
 
     @property
     def is_accepted(self) -> bool:
-        """Whether `request` takes the tools."""
+        """Whether `request` accepts the tools."""
         return not self.refused and not any(tool.refused for tool in self.tools)
 
     @property
     def size(self) -> int:
-        """Bytes of all tools that aren't refused."""
+        """The bytes of all tools that aren't refused."""
         return sum([tool.size or 0 for tool in self.tools])
 
     @property
     def tokens(self) -> int:
-        """Tokens of all tools that aren't refused."""
+        """The tokens of all tools that aren't refused."""
         return sum([tool.tokens or 0 for tool in self.tools])
 
     def as_dict(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class Report(Value):
         }
 
     def __str__(self) -> str:
-        """Write a line for the request, one for each tool, and one for each thing that isn't kept."""
+        """Write a line for the request, one for each tool, and one for each schema part that isn't kept."""
         about = "an estimate" if self.is_estimate else "by tiktoken"
         mode = _MODES[self.strict]
         lines = [f"{self.provider}{mode}: {self.size:,} bytes, {self.tokens:,} tokens ({about})"]
@@ -164,7 +164,7 @@ def _complaints_as_dicts(complaints: tuple[Finding, ...]) -> list[dict[str, Any]
 
 
 def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
-    """Report how a provider gets the tools of a request; see `Provider.report`."""
+    """Report the forms in which a provider gets the tools of a request; see `Provider.report`."""
     tools = offered.tools
     refused = [*too_many(provider, tools), *not_deferred(provider, offered)]
     try:
@@ -236,7 +236,7 @@ def _losses(provider: TakesTools, tool: Tool[..., Any], *, strict: bool) -> tupl
 
 
 def _left_out(provider: TakesTools, tool: Tool[..., Any]) -> list[tuple[tuple[str, ...], str]]:
-    """List the keywords that aren't sent, in a mode that takes all of JSON Schema, each with its place."""
+    """List the keywords that aren't sent, each with its path, in a mode that takes all of JSON Schema."""
     from ..schema.current_draft import unsaid_parts
     from ..schema.dialect_writing import CannotSay
     from ..schema.root_composition import uncomposed
@@ -248,5 +248,5 @@ def _left_out(provider: TakesTools, tool: Tool[..., Any]) -> list[tuple[tuple[st
     try:
         left = uncomposed(schema)
     except CannotSay:
-        return found  # it is refused
+        return found  # the schema is refused
     return found if left is None else [*[((), keyword) for keyword in left.keywords], *found]

@@ -1,4 +1,4 @@
-"""What only some providers take in a request: deferred tools, cache points, allowed tools, and so on."""
+"""Request options that only some providers take: deferred tools, cache points, allowed tools, and so on."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _GIVEN_ELSEWHERE = {
     "messages": "the history comes second: request(offer, history)",
     "parallel_tool_calls": "write parallel=…",
 }
-"""Names that aren't options of a request, but that people look for there."""
+"""Names that aren't options of a request, but that people try as options."""
 
 _YOUR_OWN = "the rest of the body is yours: create(model=…, **request(…))"
 
@@ -81,17 +81,17 @@ _LACKS: dict[str, tuple[str, str, str]] = {
         "leave deferred out; operator_schema.rounds.ToolSearch finds tools with any provider",
     ),
 }
-"""Option to the feature that it needs, the feature in words, and the remedy where there is none."""
+"""For each option: the feature that it needs, the feature in words, and the remedy without it."""
 
 OPTIONS = (*[option for option in _LACKS if option != "deferred"], "thinking")
 """The names of the options."""
 
 
 def takes_thinking(options: dict[str, Any]) -> bool:
-    """Take `thinking` out of the options: whether the rest of the body lets the model think.
+    """Remove `thinking` from the options, and return whether the rest of the body lets the model think.
 
     Raises:
-        TypeError: it isn't a bool.
+        TypeError: the option isn't a bool.
     """
     _check_kind("thinking", options.get("thinking"))
     return bool(options.pop("thinking", None))
@@ -103,18 +103,18 @@ def tools_with(
     """Return the fragment of a request's body that has tools, with options.
 
     Args:
-        provider: the provider that gets it.
-        offered: what is offered, maybe with deferred tools.
-        options: as `Provider.request` takes them; what is listed is an `Offered`.
+        provider: the provider that gets the request.
+        offered: the offered tools, maybe with deferred ones.
+        options: the options, as for `Provider.request`; `listed` is an `Offered`.
 
     Returns:
-        The fragment, and a function that returns some of the tools by their names, as such a request lists
-        them: copies, each time.
+        The fragment, and a function that returns tools by their names, in the form in which such a request
+        lists them; each call returns copies.
 
     Raises:
         SchemaError: the provider can't take a tool, or an example doesn't fit its schema.
         ToolNotFoundError: an option names a tool that isn't offered.
-        TypeError: an option is unknown, or of another kind.
+        TypeError: an option is unknown, or has a wrong type.
         ValueError: the provider doesn't take an option, or two options exclude each other.
     """
     given = _given(provider, offered, options)
@@ -148,12 +148,12 @@ def load_found(
     results: Sequence[ToolResult],
     offered: Offered,
 ) -> None:
-    """Let the results of searches load the deferred tools that they found.
+    """Make the results of searches load the deferred tools that they found.
 
     Args:
-        provider: that gets them.
-        messages: the results, as its wire form writes them; they are changed.
-        results: with the tools' own names.
+        provider: the provider that gets the messages.
+        messages: the results in the wire form of the provider; they are changed.
+        results: the results with the tools' own names.
         offered: the tools.
     """
     for place, names in found_by(results, offered).items():
@@ -165,15 +165,15 @@ def load_found(
         provider.wire.load_found(messages, place, [provider.names.wire_name(name) for name in names], entries)
 
 
-# --- what is given -------------------------------------------------------------------------------
+# --- checking the options ------------------------------------------------------------------------
 
 
 def _given(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that were given, after checking that the provider takes each.
+    """Return the given options, after checking that the provider takes each one.
 
     Raises:
-        TypeError: one is unknown, or of another kind.
-        ValueError: the provider doesn't take one, or two exclude each other.
+        TypeError: an option is unknown, or has a wrong type.
+        ValueError: the provider doesn't take an option, or two options exclude each other.
     """
     for option, value in options.items():
         if option not in OPTIONS:
@@ -203,11 +203,11 @@ _TIMES = ("5m", "1h")
 
 
 def _check_kind(option: str, value: Any) -> None:
-    """Check the kind of what is given for an option.
+    """Check the type of the value of an option.
 
     Raises:
-        TypeError: it is another one.
-        ValueError: it is none of the words that there are.
+        TypeError: the value has a wrong type.
+        ValueError: the value isn't one of the possible words.
     """
     if option in _SWITCHES:
         is_time = option == "cache" and isinstance(value, str)
@@ -234,14 +234,14 @@ _KINDS: dict[str, tuple[type, str, str]] = {
     "namespaces": (Collection, "a list of Namespace", "[Namespace(…)]"),
     "late": (Collection, "a list of names or tools", "[tool]"),
 }
-"""Option to its kind, the kind in words, and how a single value is written."""
+"""For each option: its type, the type in words, and the form of a single value."""
 
 
 def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) -> None:
-    """Check that options don't exclude each other.
+    """Check that no two options exclude each other.
 
     Raises:
-        ValueError: two do.
+        ValueError: two options exclude each other.
     """
     deferred, programs = bool(offered.deferred), given.get("allowed_callers")
     wrong = {
@@ -272,7 +272,7 @@ def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, 
             raise ValueError(message)
 
 
-# --- which tools are listed ----------------------------------------------------------------------
+# --- the listed tools ----------------------------------------------------------------------------
 
 
 def _listed(offered: Offered, given: Mapping[str, Any]) -> Offered:
@@ -280,14 +280,14 @@ def _listed(offered: Offered, given: Mapping[str, Any]) -> Offered:
 
     Raises:
         TypeError: something isn't a tool.
-        ValueError: a tool is offered, and not listed, or deferred.
+        ValueError: a tool is offered but not listed, or deferred.
     """
     if "listed" not in given:
         return offered
     found: Offered = given["listed"]
     known = {tool.name: tool for tool in found.tools}
     for tool in offered.tools:
-        # An offered `describe_tools` changes the others, but not what their arguments mean.
+        # An offered `describe_tools` changes the other tools, but not the meaning of their arguments.
         if tool.name not in known or (known[tool.name].codec is not tool.codec and known[tool.name] != tool):
             remedy = "listed needs all that is offered, such as the toolset of the offer"
             message = f"{quote(tool.name)} is offered, but isn't among the tools that are listed: {remedy}"
@@ -300,10 +300,10 @@ def _listed(offered: Offered, given: Mapping[str, Any]) -> Offered:
 
 
 def _searches(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) -> list[HostedTool]:
-    """Return the search of the provider, unless one of your own finds what is deferred.
+    """Return the search of the provider, unless your own search finds the deferred tools.
 
     Raises:
-        ValueError: there is no search of this name.
+        ValueError: the provider has no search with this name.
     """
     known, wanted = dict(provider.features.searches), given.get("search")
     if not offered.deferred:
@@ -319,10 +319,10 @@ def _searches(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) 
 
 
 def _without_own_search(offered: Offered) -> Offered:
-    """Return what is offered without a `ToolSearch`, if the provider has its own search.
+    """Return the offered tools without a `ToolSearch`, if the provider has its own search.
 
     Raises:
-        ValueError: it is required.
+        ValueError: the `ToolSearch` is required.
     """
     own = [tool.name for tool in offered.tools if names_found(tool) is not None]
     if offered.choice.name in own:
@@ -332,12 +332,12 @@ def _without_own_search(offered: Offered) -> Offered:
 
 
 class _ToolEntries:
-    """The tools of one request, as they are listed.
+    """The tools of one request, in the form in which they are listed.
 
     Args:
-        provider: the provider that gets them.
+        provider: the provider that gets the request.
         tools: the listed tools.
-        sent: each as it is without options; they are changed.
+        sent: each tool in its form without options; the entries are changed.
     """
 
     def __init__(self, provider: TakesTools, tools: Offered, sent: list[dict[str, Any]]) -> None:
@@ -352,11 +352,11 @@ class _ToolEntries:
         self._deferred: list[str] = []
 
     def _name_of(self, selector: Any) -> str:
-        """Return the name of a tool that an option names.
+        """Return the name of a tool given in an option.
 
         Raises:
-            ToolNotFoundError: it isn't offered.
-            TypeError: it is neither a name nor a tool.
+            ToolNotFoundError: the tool isn't offered.
+            TypeError: the value is neither a name nor a tool.
         """
         if not isinstance(selector, (str, Tool)):
             message = f"choose a tool by its name or by the tool itself, not by {received(selector)}"
@@ -372,11 +372,11 @@ class _ToolEntries:
     # --- options ---------------------------------------------------------------------------------
 
     def take_custom(self, custom: Any) -> None:
-        """Let the model write text in place of the arguments of some tools.
+        """Make the model write text in place of the arguments of some tools.
 
         Raises:
-            SchemaError: a tool takes something other than one text.
-            TypeError: a grammar is something else.
+            SchemaError: a tool takes other arguments than one text.
+            TypeError: a grammar isn't a `Grammar`.
         """
         is_named = issubclass(type(custom), Mapping)
         for selector in custom or ():
@@ -390,7 +390,7 @@ class _ToolEntries:
             self._custom.add(name)
 
     def take_late(self, late: Any) -> None:
-        """Let the results of some tools come after the next request."""
+        """Allow the results of some tools to come after the next request."""
         for selector in late or ():
             self._sent[self._name_of(selector)]["async"] = True
 
@@ -398,7 +398,7 @@ class _ToolEntries:
         """Add the examples of the tools.
 
         Raises:
-            SchemaError: one doesn't fit the schema that goes along.
+            SchemaError: an example doesn't fit the schema in the request.
         """
         for name, tool in self._tools.items():
             if tool.examples and name not in self._custom:
@@ -406,11 +406,11 @@ class _ToolEntries:
                 entry["input_examples"] = _examples(self._provider, tool, entry["input_schema"])
 
     def allow_callers(self, allowed: Any) -> list[HostedTool]:
-        """Say who may call some tools, and return the tools of the provider that run programs.
+        """Set who may call some tools, and return the tools of the provider that run programs.
 
         Raises:
-            TypeError: callers aren't a list of names.
-            ValueError: a caller is unknown, or what a program may call is strict.
+            TypeError: the callers aren't a list of names.
+            ValueError: a caller is unknown, or a tool that programs may call is strict.
         """
         known = dict(self._provider.features.callers)
         used: dict[str, HostedTool] = {}
@@ -434,10 +434,10 @@ class _ToolEntries:
         return list(used.values())
 
     def check_hosted(self, hosted: Sequence[HostedTool]) -> None:
-        """Check that no tool has the name of one that the provider runs.
+        """Check that no tool has the same name as a tool that the provider runs.
 
         Raises:
-            ValueError: one has.
+            ValueError: a tool has such a name.
         """
         wire_names = {self._wire_name(name) for name in self._tools}
         for tool in hosted:
@@ -446,16 +446,16 @@ class _ToolEntries:
                 raise ValueError(message)
 
     def defer(self, name: str) -> None:
-        """Mark a tool that a search has to find first."""
+        """Mark a tool as deferred, so that a search has to find it first."""
         if name in self._sent:
             self._sent[name]["defer_loading"] = True
             self._deferred.append(name)
 
     def take_search(self) -> None:
-        """Let a `ToolSearch` find the deferred tools, in the form that the provider has for that.
+        """Change a `ToolSearch` into the provider's form for a search of deferred tools.
 
         Raises:
-            ValueError: something excludes this form.
+            ValueError: another option excludes this form.
         """
         own = own_search([*self._tools.values()])
         made = None if own is None else self._provider.wire.own_search(self._sent[own])
@@ -470,11 +470,11 @@ class _ToolEntries:
         self._sent[own], self._own_search = made, own
 
     def grouped(self, namespaces: Any) -> list[dict[str, Any]]:
-        """List the tools; those of a namespace are in it, at the place of its first one.
+        """List the tools; those of a namespace are grouped at the position of its first tool.
 
         Raises:
             TypeError: something isn't a namespace.
-            ValueError: a tool is in two, or two have the same name.
+            ValueError: a tool is in two namespaces, or two have the same name.
         """
         owners: dict[str, Namespace] = {}
         seen: set[str] = set()
@@ -503,12 +503,12 @@ class _ToolEntries:
             owners |= dict.fromkeys(names, namespace)
             seen.add(namespace.name)
         self._owners = owners
-        # What a ToolSearch finds comes with its results.
+        # The tools that a ToolSearch finds come with its results.
         hidden = set(self._deferred if self._own_search is not None else ())
         return self._in_order([name for name in self._sent if name not in hidden])
 
     def named(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """List some tools; those of a namespace are in it. They are the caller's own."""
+        """List some tools, with those of a namespace grouped; the caller may change them."""
         found: list[dict[str, Any]] = copy_json(self._in_order([one for one in names if one in self._sent]))
         return found
 
@@ -532,10 +532,10 @@ class _ToolEntries:
     def body(
         self, listing: list[dict[str, Any]], offered: Offered, given: Mapping[str, Any], *, is_strict: bool
     ) -> dict[str, Any]:
-        """Return the fragment of a request, with its choice.
+        """Return the fragment of a request, with its tool choice.
 
         Raises:
-            ValueError: the choice doesn't go together with an option.
+            ValueError: the choice and an option exclude each other.
         """
         wire, choice = self._provider.wire, offered.choice
         if choice.name is not None:
@@ -552,10 +552,10 @@ class _ToolEntries:
         return body
 
     def _check_required(self, name: str) -> None:
-        """Check that a tool can be required.
+        """Check that a tool can be the required one.
 
         Raises:
-            ValueError: it is in a namespace, only programs may call it, or it is a search.
+            ValueError: the tool is in a namespace, only programs may call it, or it is a search.
         """
         if name == self._own_search:
             remedy = "require none, or offer without deferred"
@@ -573,10 +573,10 @@ class _ToolEntries:
             raise ValueError(message)
 
     def _narrow(self, body: dict[str, Any], offered: Offered, *, is_strict: bool) -> None:
-        """Allow only the offered tools among the listed ones.
+        """Limit the choice to the offered tools among the listed ones.
 
         Raises:
-            ValueError: the provider can't narrow such a choice.
+            ValueError: the provider can't limit such a choice.
         """
         provider, wanted = self._provider, offered.choice.mode
         if wanted == "auto" and provider.features.allowed_if_strict and not is_strict:
@@ -601,10 +601,10 @@ def _known_caller(provider: TakesTools, known: Mapping[str, Any], caller: Any) -
 
 
 def _description_with_text(tool: Tool[..., Any], description: str | None) -> str:
-    """Return what a model reads about a tool that takes text: its description, and that of the text.
+    """Return the description of a tool that takes text, together with the description of its parameter.
 
     Raises:
-        SchemaError: it takes something else.
+        SchemaError: the tool takes other arguments.
     """
     key = text_key(tool.codec)
     if key is None:
@@ -618,10 +618,10 @@ def _description_with_text(tool: Tool[..., Any], description: str | None) -> str
 
 
 def _examples(provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, Any]) -> list[Any]:
-    """Return the examples of a tool with the provider's names, each of which fits the sent schema.
+    """Return the examples of a tool with the provider's names; each must fit the sent schema.
 
     Raises:
-        SchemaError: one doesn't.
+        SchemaError: an example doesn't fit.
     """
     from .property_names import value_with_keys
 

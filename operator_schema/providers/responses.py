@@ -1,4 +1,4 @@
-"""OpenAI's Responses: its wire form, its streams, and who takes it; xAI does, too.
+"""OpenAI's Responses, which xAI uses too: its wire form, its streams, and the providers that use it.
 
 Source: https://platform.openai.com/docs/api-reference/responses and
 https://platform.openai.com/docs/api-reference/responses-streaming
@@ -63,14 +63,14 @@ _STOPS: dict[str, StopReason] = {
     "in_progress": "other",
     "queued": "other",
 }
-"""Statuses, and why an answer is incomplete."""
+"""The stop reasons for statuses and for the details of incomplete answers."""
 
 
 class ResponsesWire(Wire):
-    """Responses: items instead of messages.
+    """Responses: items take the place of messages.
 
     Attributes:
-        own_calls: types of the items that are calls of your tools; others are calls that the provider runs.
+        own_calls: the types of items that are calls of your tools; the provider runs all other calls itself.
     """
 
     HISTORY = "input"
@@ -81,8 +81,8 @@ class ResponsesWire(Wire):
     own_calls: frozenset[str] = _CALLS
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
-        """Return a tool as it is in the list of tools."""
-        # The API makes schemas strict where `strict` is left out.
+        """Return a tool in the form of the list of tools."""
+        # The API makes schemas strict if `strict` is left out.
         return {
             "type": "function",
             **described(definition, "parameters", strict=strict),
@@ -99,7 +99,7 @@ class ResponsesWire(Wire):
         return wanted.mode if wanted.name is None else {"type": "function", "name": wanted.name}
 
     def custom_tool(self, name: str, description: str, grammar: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return a tool that takes text, as it is in the list of tools."""
+        """Return a tool that takes text, in the form of the list of tools."""
         tool = {"type": "custom", "name": name, "description": description}
         return tool if grammar is None else {**tool, "format": {"type": "grammar", **grammar}}
 
@@ -114,7 +114,7 @@ class ResponsesWire(Wire):
         return {"type": "allowed_tools", "mode": mode, "tools": tools}
 
     def own_search(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Return OpenAI's search that your program runs.
+        """Return OpenAI's entry for a search that your program runs.
 
         Source: https://developers.openai.com/api/docs/guides/tools-tool-search
         """
@@ -128,7 +128,7 @@ class ResponsesWire(Wire):
         names: Sequence[str],  # noqa: ARG002  # the tools have them
         entries: Callable[[], list[dict[str, Any]]],
     ) -> None:
-        """Put the tools into the output of a search; those of a search in another form follow it."""
+        """Put the tools into the output of a search, or after it if the search has another form."""
         if messages[place]["type"] == "tool_search_output":
             messages[place]["tools"] = entries()
             return
@@ -136,7 +136,7 @@ class ResponsesWire(Wire):
         messages.append({"type": "additional_tools", "role": "developer", "tools": tools})
 
     def name_callers(self, messages: list[dict[str, Any]], calls: Sequence[RawCall]) -> None:
-        """Say in each item of a result which program made the call."""
+        """Set in each item of a result which program made the call."""
         for item, call in zip(messages, calls, strict=True):
             if call.caller is not None:
                 item["caller"] = copy_json(call.caller)
@@ -173,7 +173,7 @@ class ResponsesWire(Wire):
         ]
 
     def _sent_back(self, item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Return an item as it may be sent, in a list: nothing is in progress any more."""
+        """Return an item in the form for a request, in a list: its status is never "in progress"."""
         if item.get("status") != "in_progress":
             return [item]
         if self.is_call(item):
@@ -181,9 +181,9 @@ class ResponsesWire(Wire):
         return self._written_anew(item) if item.get("type") == "message" else []
 
     def _unstored(self, item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Return an item that the server didn't store, in a list: it would look up each id.
+        """Return an item that the server didn't store, in a list, without its id: it would look that up.
 
-        A server that asks for an approval gets the id of the question with the answer.
+        If a server asks for an approval, the answer still needs the id of the question.
 
         Source: https://developers.openai.com/api/docs/guides/reasoning, and
         https://github.com/langchain-ai/langchain/pull/38372
@@ -198,7 +198,7 @@ class ResponsesWire(Wire):
         return [{key: value for key, value in item.items() if key != "id"}]
 
     def _written_anew(self, message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Return a message as one that your program writes, in a list: these have no id and no status."""
+        """Return a message in the form that your program writes, in a list: without id and status."""
         text = "".join([part.get("text") or part.get("refusal") or "" for part in _parts(message)])
         kept = {"phase": message["phase"]} if message.get("phase") else {}
         return [{**self.text_message("assistant", text), **kept}] if text.strip() else []
@@ -219,7 +219,7 @@ class ResponsesWire(Wire):
         return {**found, "arguments": arguments_text(call)}
 
     def with_whole_calls(self, messages: list[Any], calls: Sequence[RawCall]) -> list[Any]:
-        """Return the items with each cut-off call made whole: the API takes no call in progress."""
+        """Return the items with each cut-off call completed: the API takes no call in progress."""
         sent = [item for item in messages if self.is_call(item)]
         for found, call in zip(sent, calls, strict=True):
             if call.is_cut_off and found["type"] == "function_call":
@@ -227,18 +227,18 @@ class ResponsesWire(Wire):
         return messages
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
-        """Count the calls that an item is: one or none."""
+        """Return 1 if an item is a call, otherwise 0."""
         return int(self.is_call(message))
 
     def is_call(self, item: Mapping[str, Any]) -> bool:
-        """Return whether an item is a call of a tool of yours."""
+        """Return whether an item is a call of one of your tools."""
         kind = item.get("type")
         return kind in self.own_calls and (kind != "tool_search_call" or _is_own_search(item))
 
     def result(self, result: ToolResult) -> dict[str, Any]:
-        """Return the item of a result; images and PDFs go along.
+        """Return the item of a result, with its images and PDFs.
 
-        The output of a search holds the tools that it found, and no text: `load_found` adds them.
+        The output of a search contains the tools that it found, and no text: `load_found` adds them.
         """
         call_id = given_id(result.call_id)
         if is_search(result):
@@ -258,14 +258,14 @@ _WAITING = frozenset(
         "shell_call",
     }
 )
-"""Types of items that your program has to answer, and that aren't calls of tools."""
+"""Types of items that your program has to answer, although they aren't calls of tools."""
 
 
 def _finished_items(response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """List the items of a response.
 
     Raises:
-        ValueError: it failed, or isn't finished.
+        ValueError: the response failed, or isn't finished.
     """
     if response.get("status") == "failed":
         message = "the response failed"
@@ -285,7 +285,7 @@ _STEERED = "new input came meanwhile: the answer ends at a safe place, and the n
 
 
 def _notes(changes: Any) -> tuple[str, ...]:
-    """Return what the API says it removed from the input, a sentence each."""
+    """Return the parts that the API reports as removed from the input, one sentence each."""
     removed = [change for change in map(object_of, changes or ()) if change.get("action") == "removed"]
     return tuple(
         [
@@ -296,7 +296,7 @@ def _notes(changes: Any) -> tuple[str, ...]:
 
 
 def _is_own_search(item: Mapping[str, Any]) -> bool:
-    """Return whether a search of tools is one that your program runs: OpenAI's own has no id of a call."""
+    """Return whether your program runs a search of tools: OpenAI's own searches have no call id."""
     return item.get("execution") == "client" and bool(item.get("call_id"))
 
 
@@ -313,7 +313,7 @@ def _call(item: Mapping[str, Any]) -> RawCall:
 
 
 def _parts(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """List the parts of a message's content; some servers say it as one text."""
+    """List the parts of a message's content; some servers write it as one text."""
     content = item.get("content") or ()
     if isinstance(content, str):
         return [{"type": "output_text", "text": content}]
@@ -329,9 +329,9 @@ def _thoughts(item: Mapping[str, Any]) -> list[str]:
 
 
 def _is_stored(response: Mapping[str, Any]) -> bool:
-    """Return whether the server knows the items of a response; it never got to store one that broke off.
+    """Return whether the server stored the items of a response; not if the response was interrupted.
 
-    A server that ends a response as incomplete says why.
+    If a server ends a response as incomplete, the response says why.
     """
     status = response.get("status")
     broke_off = status == "in_progress" or (status == "incomplete" and not response.get("incomplete_details"))
@@ -381,8 +381,8 @@ _TEXTS = {
     "response.reasoning_text.delta": ("content", "reasoning_text", "text"),
     "response.reasoning_summary_text.delta": ("summary", "summary_text", "text"),
 }
-"""Events with a piece of text: the list in the item to whose part it belongs, the type of the part, and the
-key of the text."""
+"""Events with a piece of text: the key of the list in the item, the type of the part, and the key of the
+text."""
 
 _THOUGHTS = frozenset({"reasoning_text", "summary_text"})
 _INPUTS = frozenset({"response.function_call_arguments.delta", "response.custom_tool_call_input.delta"})
@@ -390,11 +390,11 @@ _WHOLE_INPUTS = {
     "response.function_call_arguments.done": "arguments",
     "response.custom_tool_call_input.done": "input",
 }
-"""Events with the whole input of a call: the key that it has there."""
+"""The key of the input in each event that contains a whole input."""
 
 
 class ResponsesMerger(Merger):
-    """Events that begin, continue and end the items of one response."""
+    """A merger of events that begin, continue and end the items of one response."""
 
     first_event = "response.created"
 
@@ -410,12 +410,12 @@ class ResponsesMerger(Merger):
         return bool(self._response.content)
 
     def response(self) -> dict[str, Any] | None:
-        """Return the response so far; one whose end is missing isn't in progress any more."""
+        """Return the response so far; if its end is missing, its status isn't in progress any more."""
         found = super().response()
         return found if found is None or self._has_ended else {**found, "status": "incomplete"}
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take an event; kinds that aren't known are left out."""
+        """Take an event; unknown kinds are ignored."""
         kind = event["type"]
         if kind in _SNAPSHOTS:
             self._response = GrowingObject(object_of(event["response"]))
@@ -441,7 +441,7 @@ class ResponsesMerger(Merger):
             raise TypeError
 
     def _compare(self, output: Sequence[Any]) -> None:
-        """Compare all items that an event has with those that came: some servers leave out some there."""
+        """Compare all items in an event with those that came before, since some servers leave out some."""
         if self._has_ended and not self._items:  # some servers send nothing else
             for index, item in enumerate(output):
                 self._end(index, object_of(item))
@@ -451,7 +451,7 @@ class ResponsesMerger(Merger):
             self._response.hold("output", NumberedList(self._items))
 
     def _new_place(self, index: Any, item: Mapping[str, Any]) -> Any:
-        """Return the place of a new item in the output: its index, if the server gave it to no other one."""
+        """Return the position of a new item: its index, unless another item has it."""
         before, item_id = self._items.get(index), item.get("id")
         is_free = before is None or (item_id is not None and before.content.get("id") == item_id)
         place = index if is_free else max(self._items) + 1
@@ -459,7 +459,7 @@ class ResponsesMerger(Merger):
         return place
 
     def _place_of(self, index: Any, item_id: Any) -> Any:
-        """Return the place of an item by its id, or, where the server says other ids now, by its index."""
+        """Return the position of an item by its id, or by its index if the server now sends other ids."""
         by_id = None if item_id is None else self._places.get(("id", item_id))
         return self._places.get(("index", index), index) if by_id is None else by_id
 
@@ -482,7 +482,7 @@ class ResponsesMerger(Merger):
         return begun
 
     def _grow(self, event: Mapping[str, Any], place: str, kind: str, key: str) -> None:
-        """Take more of a part of an item's content, or of the summary of the reasoning."""
+        """Add a piece to a part of an item's content, or to the summary of the reasoning."""
         number, text = event[f"{place}_index"], event["delta"]
         index = self._place_of(event["output_index"], event.get("item_id"))
         parts = self._items[index].numbered(place)
@@ -498,7 +498,7 @@ class ResponsesMerger(Merger):
             self._known.think(text, part)
 
     def _end(self, index: Any, item: Mapping[str, Any]) -> None:
-        """Take an item as a whole; some servers send no part of it before."""
+        """Store a whole item; some servers send none of its parts before."""
         begun = self._items.get(index) or self._begin(index, item)
         self._items[index] = whole = GrowingBlock(item)
         taken = whole.input = begun.input
@@ -562,7 +562,7 @@ openai_responses = Provider(
 )
 xai = Provider(
     "xAI",
-    ResponsesWire(frozenset({"function_call"})),  # its own searches are calls of custom tools
+    ResponsesWire(frozenset({"function_call"})),  # its own searches are sent as calls of custom tools
     NameRule(),
     takes_unions=False,
     dialect=XAI_STRICT,

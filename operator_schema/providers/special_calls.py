@@ -1,4 +1,4 @@
-"""Tools of other forms, and their calls: custom tools, which take a text; searches; namespaces."""
+"""Tools of other forms, and their calls: custom tools that take text, searches, and namespaces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["SEARCH", "Grammar", "Namespace", "found_by", "names_found", "own_sea
 
 
 class Grammar(Value):
-    """The grammar of the text that a custom tool takes.
+    """The grammar of the text for a custom tool.
 
     Source: https://platform.openai.com/docs/guides/function-calling#context-free-grammars
 
@@ -31,14 +31,14 @@ class Grammar(Value):
 
     Raises:
         TypeError: the definition isn't a string.
-        ValueError: the syntax is another one, or the definition is empty.
+        ValueError: the syntax is unknown, or the definition is empty.
     """
 
     syntax: Literal["lark", "regex"]
     definition: str
 
     def __init__(self, syntax: Literal["lark", "regex"], definition: str) -> None:
-        if str(syntax) not in {"lark", "regex"}:  # what callers promise, some do not
+        if str(syntax) not in {"lark", "regex"}:  # some callers ignore the annotations
             message = f'the syntax of a grammar must be "lark" or "regex", not {as_written(syntax)}'
             raise ValueError(message)
         definition = writable_text("the definition of a grammar", definition)
@@ -48,19 +48,19 @@ class Grammar(Value):
         super().__init__(syntax, definition)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as requests have it."""
+        """Return the grammar in the form of a request."""
         return {"syntax": self.syntax, "definition": self.definition}
 
 
 class Namespace(Value):
-    """Tools that a request groups, so that a model sees one name and description in their place.
+    """A group of tools in a request: at first, the model sees one name and description in their place.
 
     Source: https://platform.openai.com/docs/guides/tools-tool-search
 
     Attributes:
-        name: of the group.
-        description: what its tools are for.
-        tools: names of tools, or the tools.
+        name: the name of the group.
+        description: the purpose of its tools.
+        tools: the names of tools, or the tools.
 
     Raises:
         TypeError: name or description isn't a string, or `tools` isn't a list.
@@ -85,13 +85,13 @@ class Namespace(Value):
 
 
 def with_own_forms(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
-    """Return an answer in which calls of other forms are calls of the tools.
+    """Return an answer in which calls of other forms are ordinary calls of the tools.
 
-    The text of a custom tool has the name of its parameter, and a search that the provider leaves to your
-    program has the name of the `ToolSearch` that is offered.
+    The text of a custom tool gets the name of its parameter, and a search that the provider leaves to your
+    program gets the name of the offered `ToolSearch`.
 
     Args:
-        answer: with the tools' own names.
+        answer: the answer with the tools' own names.
         tools: the tools in the request.
     """
     codecs = {tool.name: tool.codec for tool in tools}
@@ -112,12 +112,12 @@ def own_search(tools: Sequence[Tool[..., Any]]) -> str | None:
 
 
 def names_found(tool: Tool[..., Any]) -> Any:
-    """Return the function that reads which tools a result of a `ToolSearch` names; None for other tools."""
+    """Return the function that reads the found tools from a result, if a tool is a `ToolSearch`, or None."""
     return getattr(getattr(tool, "__wrapped__", None), "names_found", None)
 
 
 def found_by(results: Sequence[ToolResult], offered: Offered) -> dict[int, list[str]]:
-    """Return place of a result to the deferred tools that it found, for the searches among the tools."""
+    """Return the deferred tools that each result of a search found, by the position of the result."""
     readers = {tool.name: names_found(tool) for tool in offered.tools}
     found: dict[int, list[str]] = {}
     for place, result in enumerate(results):

@@ -1,4 +1,4 @@
-"""A response that is still arriving, and the events that it consists of."""
+"""Streamed responses: reading the events from text or bytes, and the answer so far."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ __all__ = ["Delta", "EventMessages", "EventText", "MAX_EVENT", "Stream"]
 
 
 MAX_EVENT = 16 * 2**20
-"""Characters of one event, or bytes of one binary message."""
+"""The most characters of one event, or bytes of one binary message."""
 
 _LINE_END = re.compile("\r\n|\r|\n")
 _NO_FIELD = ("{", "<")
-"""What lines begin with that aren't fields of an event: JSON by lines, or the page of a proxy."""
+"""The beginning of lines that aren't fields of an event: JSON by lines, or the page of a proxy."""
 
 _IN_STRING = re.compile(r'["\\]')
 _IN_OBJECT = re.compile(r'["\[\]{}]')
 _BETWEEN_OBJECTS = re.compile(r"[^\s,]")
 _TWO_IN_ONE = re.compile(r"(?:event|id|retry):.*?data:")
-"""Two lines of an event that nothing divides."""
+"""The marks of two events without a blank line between them."""
 
 _FIELDS = ("data", "event", "id", "retry", "error")
 
 
 class EventText:
-    """The text of a stream, which comes in pieces of any size.
+    """The text of a stream in pieces of any size.
 
-    Each character is read once, whatever the pieces. Lines end with CR, LF or both.
+    Each character is read once, however the text is cut. Lines end with CR, LF or both.
     """
 
     __slots__ = (
@@ -87,7 +87,7 @@ class EventText:
             piece: bytes are UTF-8 and may end inside a character.
 
         Returns:
-            The events that it completes: kind, which is empty for most, and data.
+            The events that the piece completes: kind, which is mostly empty, and data.
 
         Raises:
             ValueError: the bytes aren't UTF-8, or an event is longer than `MAX_EVENT`.
@@ -124,14 +124,14 @@ class EventText:
 
     @property
     def unknown(self) -> str:
-        """The first line that belongs to no event; empty if each line so far was read."""
+        """The first line that doesn't belong to an event; empty if there is none so far."""
         return self._unknown
 
     def finish(self) -> Iterator[tuple[str, str]]:
-        """Return the event that the end of the text cut off; a character that lacks its end is left out.
+        """Return the event that the end of the text cut off; an incomplete character is left out.
 
         Raises:
-            ValueError: the lines came without their ends.
+            ValueError: the lines came without their line ends.
         """
         rest = "".join(self._line)
         if _TWO_IN_ONE.match(rest) or _has_more(rest.removeprefix("data:").lstrip()):
@@ -148,7 +148,7 @@ class EventText:
         self._line.append(text)
 
     def _read(self, line: str) -> tuple[str, str] | None:
-        """Take a line, and return the event that it completes; None if it completes none."""
+        """Read a line, and return the event that it completes; None if it completes none."""
         if not line:
             event = (self._kind, "\n".join(self._data)) if self._data else None
             self._data, self._data_length, self._kind = [], 0, ""
@@ -163,16 +163,16 @@ class EventText:
             self._data.append(value)
         elif field == "event":
             self._kind = value
-        elif field == "error":  # what older servers of llama.cpp write
+        elif field == "error":  # older servers of llama.cpp write this
             return "error", value
-        # The end of the text may have cut off the name of a field; a comment has none.
+        # The end of the text may have cut off the name of a field; the name of a comment is empty.
         elif not self._unknown and not any(known.startswith(field) for known in _FIELDS):
             self._unknown = line
         return None
 
 
 def _has_more(text: str) -> bool:
-    """Return whether something follows the JSON object with which a text begins."""
+    """Return whether more text follows the JSON object at the beginning of a text."""
     try:
         check_depth(text)
         return bool(text) and bool(text[JSONDecoder().raw_decode(text)[1] :].strip())
@@ -181,10 +181,10 @@ def _has_more(text: str) -> bool:
 
 
 class _ObjectsText:
-    """The text of JSON objects.
+    """The JSON objects in a text that arrives in pieces.
 
     Args:
-        is_list: whether they are items of a list, whose first bracket has been read.
+        is_list: whether the objects are items of a list, whose opening bracket has been read.
     """
 
     __slots__ = ("_is_list", "_depth", "_in_string", "_is_escaped", "_has_ended", "_object", "_length")
@@ -202,7 +202,7 @@ class _ObjectsText:
         """Take the next piece, and return the text of each object that it completes.
 
         Raises:
-            ValueError: there is something else between the objects, or after a list.
+            ValueError: there is other text between the objects, or after a list.
         """
         if not text:
             return
@@ -258,11 +258,11 @@ def _check_length(length: int) -> None:
 
 _LENGTH_BYTES = 4
 _LEAST = 16
-"""Bytes of a message without headers and payload."""
+"""The bytes of a message without headers and payload."""
 
 
 class EventMessages:
-    """The bytes of a binary stream, which come in pieces of any size.
+    """The messages of a binary stream that arrives in pieces of any size.
 
     Raises:
         ImportError: botocore isn't installed.
@@ -282,11 +282,11 @@ class EventMessages:
         """Take the next bytes.
 
         Returns:
-            The events that they complete: `error` for an exception or nothing, and JSON text, in which the
-            type of the event is the only key.
+            The events that they complete. The kind is `error` for an exception, otherwise empty; the data are
+            JSON text with the type of the event as the only key.
 
         Raises:
-            ValueError: the bytes aren't such a stream.
+            ValueError: the bytes aren't a stream of this kind.
         """
         pending = self._pending
         pending += piece
@@ -319,15 +319,15 @@ class EventMessages:
 
 
 _NO_DATA = frozenset({"", "[DONE]"})
-"""Data of events that say nothing of the answer: nothing, and the mark of the end."""
+"""The data of events without content: empty data, and the end mark."""
 
 
 class Delta(Value):
     """The addition of one piece of a stream to the first answer.
 
     Attributes:
-        text: what the model said besides its calls: print it as it is. A character whose second half hasn't
-            arrived yet is left out until it has.
+        text: the new text of the model besides its calls: print it unchanged. If the second half of a
+            character hasn't arrived yet, the character is left out until it has.
         calls: the calls that grew.
     """
 
@@ -338,8 +338,8 @@ class Delta(Value):
 class Stream(Generic[T]):
     """One streamed response; `Provider.stream` makes it.
 
-    A stream belongs to one response, and to one thread at a time. Once something was wrong with it, it takes
-    nothing more: `feed`, `answers` and `close` raise the same error again.
+    A stream is for one response, and for one thread at a time. After an error it accepts nothing more:
+    `feed`, `answers` and `close` raise the same error again.
     """
 
     __slots__ = (
@@ -382,14 +382,14 @@ class Stream(Generic[T]):
 
     @property
     def partial_output(self) -> Partial | None:
-        """The typed answer so far, where `output=` asked for a type; None before any of it has come.
+        """The typed answer so far, if `output=` asked for a type; None before any of it has come.
 
-        An answer of a type without fields is its field `value`. While a list arrives, that is the list of the
+        If the type has no fields, this is its field `value`. While a list arrives, it is the list of the
         items that have ended and fit.
 
         Raises:
-            Exception: that code of your own raises for a value, other than ValueError and TypeError.
-            ValueError: no output was asked for.
+            Exception: your own code raised it for a value; ValueError and TypeError are not passed on.
+            ValueError: no output was requested.
         """
         if self._output is None:
             message = "no output was asked for: write stream(offer, output=…), as for the request"
@@ -408,9 +408,9 @@ class Stream(Generic[T]):
 
     @property
     def new_text(self) -> str:
-        """What the last `feed`, or `close`, added to `text`: print it as it is.
+        """The text that the last `feed`, or `close`, added to `text`: print it unchanged.
 
-        A character whose second half hasn't come is left out until it has.
+        An incomplete character is left out until its second half has come.
         """
         return "".join(self._calls.said.new)
 
@@ -421,9 +421,9 @@ class Stream(Generic[T]):
 
     @property
     def response(self) -> dict[str, Any] | None:
-        """The response so far, as the provider would have given it without a stream; None if nothing came.
+        """The response so far, in the form that it would have without a stream; None if nothing came.
 
-        Each reading makes it anew.
+        Each access builds it again.
 
         Raises:
             ResponseError: the stream mixes events of different responses.
@@ -435,7 +435,7 @@ class Stream(Generic[T]):
         """Take the next piece of the stream.
 
         Args:
-            piece: text or bytes of any length, which may end anywhere; or one event, as a dict or as the
+            piece: text or bytes of any length, which may end anywhere; or one event, as a dict or as an
                 object of the provider's SDK.
 
         Returns:
@@ -443,7 +443,7 @@ class Stream(Generic[T]):
 
         Raises:
             ResponseError: an event is an error of the provider, or isn't in the expected form.
-            ImportError: these are the bytes of Bedrock's stream, and botocore isn't installed.
+            ImportError: the bytes are those of Bedrock's stream, and botocore isn't installed.
         """
         self._check()
         if self._answers is not None:
@@ -466,7 +466,7 @@ class Stream(Generic[T]):
         """Close the stream, and return the answer of each choice or candidate, as `Provider.answers` would.
 
         Raises:
-            ResponseError: something was wrong with the stream.
+            ResponseError: the stream had an error.
         """
         self._check()
         if self._answers is None:
@@ -488,12 +488,12 @@ class Stream(Generic[T]):
             answer did.
 
         Raises:
-            ResponseError: something was wrong with the stream.
+            ResponseError: the stream had an error.
         """
         return self.answers()[0]
 
     def _settle(self, answer: Answer) -> None:
-        """Show the text that was held back, or the calls that it is."""
+        """Show the text that was held back, or the calls in it."""
         held = self._calls.held
         if held is None or not held.is_held:
             return
@@ -521,7 +521,7 @@ class Stream(Generic[T]):
         self._take_each(found)
 
     def _take_each(self, events: Iterable[tuple[str, str]]) -> None:
-        """Take events as they are read from text or bytes, which may not be readable."""
+        """Take events while they are read from text or bytes, which may not be readable."""
         try:
             for kind, data in events:
                 self._take_data(kind, data)
@@ -558,19 +558,19 @@ class Stream(Generic[T]):
             raise ResponseError(self._provider, message) from None
         if error is not None:
             raise self._told(error)
-        if other is not None:  # as an unknown kind, it would be ignored, and so would all that follow
+        if other is not None:  # as an unknown kind, it would be ignored, and all following events too
             message = f"an event isn't in the expected form (it looks like one of {other}): {_shown(event)}"
             raise ResponseError(self._provider, message)
         if not self._merger.has_begun and self._is_whole(event):
             raise ResponseError(self._provider, _WHOLE)
 
     def _writer_of(self, event: Mapping[str, Any]) -> str | None:
-        """Return the provider whose streams begin with such an event, if it isn't this one's."""
+        """Return the provider whose streams begin with such an event, if it is another provider."""
         kind = event.get("type")
         return FIRST_EVENTS.get(kind) if isinstance(kind, str) and kind != self._merger.first_event else None
 
     def _is_whole(self, event: Mapping[str, Any]) -> bool:
-        """Return whether what was given as an event is a whole response."""
+        """Return whether the given event is a whole response."""
         try:
             return not self._merger.takes_responses and bool(self._read(event))
         except Exception:  # noqa: BLE001  # an event may be anything, also a dict with code of its own
@@ -580,7 +580,7 @@ class Stream(Generic[T]):
         return ResponseError(self._provider, f"the response is an error: {excerpt(error, 300)}")
 
     def _take_rest(self) -> None:
-        """Take an event whose last line lacks its end, unless it is JSON that was cut off."""
+        """Take an event whose last line lacks its end, unless its JSON was cut off."""
         events = () if self._text is None else self._text.finish()
         self._take_each(
             (kind, data)
@@ -592,7 +592,7 @@ class Stream(Generic[T]):
         response = self._response()
         if response is None and self._text is not None and self._text.unknown:
             line = self._text.unknown
-            # The keys of a dict, one after the other, are one long name.
+            # Joined together, the keys of a dict are one long name.
             is_dict = line.isidentifier()
             message = (
                 _WHOLE if is_dict else f"the stream contains no events; it has the line {excerpt(line, 200)}"
@@ -605,7 +605,7 @@ class Stream(Generic[T]):
         return tuple([answer.replace(stop="interrupted").with_cut_marked() for answer in found])
 
     def _nothing(self) -> Answer:
-        """Return the answer of a stream that ended before it began."""
+        """Return the answer of a stream that ended before an answer began."""
         nothing = Answer((), "", None, "interrupted", None, ())
         return nothing if self._output is None else self._output.given(nothing)
 
@@ -618,16 +618,16 @@ class Stream(Generic[T]):
 
 _BEGIN_JSON = frozenset('{["-0123456789tfn')
 _SIGNS_OF_LIFE = frozenset({"ping", "keepalive"})
-"""Events that only say that the connection is open, whatever their data are."""
+"""Events that only show that the connection is open; their data don't matter."""
 
 _WHOLE = (
     "this is a whole answer, not a stream: did you send stream=True? provider.answer(…) reads it as it is"
 )
-"""The error if the loop over the events goes over one response, or if an event is one."""
+"""The error if the caller iterates over one response, or gives one as an event."""
 
 
 def _is_item(piece: object) -> bool:
-    """Return whether a piece is a pair of a name and a value, as iterating over an SDK's object gives."""
+    """Return whether a piece is a pair of a name and a value, as iterating over an SDK's object yields."""
     item: Any = piece
     is_pair = type(piece) is tuple and len(item) == 2  # noqa: PLR2004  # as said
     return is_pair and type(item[0]) is str
@@ -641,18 +641,18 @@ def _shown(event: object) -> str:
 
 
 _ERRORS = frozenset({"response.error", "response.failed"})
-"""Events of OpenAI whose error is one of the response; others have one of a part of it."""
+"""OpenAI's events for an error of the whole response; other events report errors of a part of it."""
 
 
 def _error_in(event: Mapping[str, Any]) -> Any:
-    """Return the error that an event tells, in the provider's words; None if it tells none.
+    """Return the error that an event reports, in the provider's words; None if there is none.
 
     A call that the provider refused isn't an error: the model can correct it.
     """
     if "error" in event and failed_calls(event):
         return None
     kind = event.get("type")
-    # Such as a steer that was refused: the response goes on.
+    # For example, a refused interruption: the response continues.
     is_inside = isinstance(kind, str) and kind.startswith("response.") and kind not in _ERRORS
     for holder in (None if is_inside else event, event.get("response"), event.get("delta")):
         found: Any = holder.get("error") if holder and is_object(holder) else None

@@ -1,4 +1,4 @@
-"""Answers whose text is calls, because their server didn't read what the model wrote."""
+"""Answers whose text consists of calls, because the server didn't recognize the calls of its model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["THOUGHT", "may_become_calls", "with_calls_in_text"]
 
 _FIRST = "{[<`;,)"
-"""Characters with which calls begin that don't begin with a word."""
+"""Characters at the beginning of calls that don't begin with a word."""
 _FIRST_WORDS = (
     *SCOPES,
     *("print(", "call:", "functools[", "function<", "to=", "commentary to=", "analysis to=", "assistant<"),
@@ -32,17 +32,17 @@ THOUGHT = re.compile(
 )
 
 _FINISHED = frozenset({"end", "calls", "other"})
-"""Why an answer ends that may be calls; one that was cut off isn't read, as its end is missing."""
+"""The stop reasons of answers whose text may be calls; an answer that was cut off isn't read as calls."""
 
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _ID_LENGTH = 9
-"""Templates of Mistral refuse any other length.
+"""The only length of ids that Mistral's templates accept.
 
 Source: https://github.com/mistralai/mistral-common, `InvalidFunctionCallException`
 """
 
 _logged: set[str] = set()
-"""Names of the providers whose servers left a call in the text."""
+"""The names of the providers whose servers have left a call in the text."""
 
 
 def with_calls_in_text(
@@ -53,18 +53,18 @@ def with_calls_in_text(
     own_keys: Mapping[str, str],
     ids: list[str],
 ) -> Answer:
-    """Return an answer whose whole text is calls of offered tools as one that makes these calls.
+    """Return an answer whose whole text is calls of offered tools as an answer with these calls.
 
-    What the model thought before them stays its text. Its message has the calls, too, as if the server had
-    read them: so a template writes them as its model does, and each result belongs to a call.
+    The model's thoughts before them remain its text. Its message contains the calls too, as if the server had
+    recognized them: so a template writes them in the form of its model, and each result belongs to a call.
 
     Args:
-        answer: with the names that are on the wire.
-        wire: its wire form.
-        provider: its name.
+        answer: the answer with the names on the wire.
+        wire: the wire form of the provider.
+        provider: the name of the provider.
         offered: the tools that the model may call, by their names on the wire.
-        own_keys: names of properties on the wire to their own, where these differ.
-        ids: of the calls that were found in the same answer when it was read before; more are added.
+        own_keys: the own names of properties by those on the wire, if these differ.
+        ids: the ids of the calls that earlier readings of the same answer found; more are added.
     """
     if answer.calls or answer.stop not in _FINISHED or not offered:
         return answer
@@ -89,7 +89,7 @@ def with_calls_in_text(
 
 
 def may_become_calls(begin: str, offered: Collection[str]) -> bool:
-    """Return whether a text that begins like this may turn out to be calls of offered tools."""
+    """Return whether a text with this beginning may turn out to be calls of offered tools."""
     if not _may_begin(begin, offered):
         return False
     from .written_calls import may_go_on
@@ -98,7 +98,7 @@ def may_become_calls(begin: str, offered: Collection[str]) -> bool:
 
 
 def _may_begin(text: str, offered: Collection[str]) -> bool:
-    """Return whether calls may begin like a text; most texts can be told by their first letter."""
+    """Return whether a text may begin with calls; for most texts, the first letter is enough."""
     begin = text.lstrip()
     if not begin or begin[0] in _FIRST:
         return True
@@ -106,7 +106,7 @@ def _may_begin(text: str, offered: Collection[str]) -> bool:
 
 
 def _new_id() -> str:
-    """Return a random id that every template takes."""
+    """Return a random id that every template accepts."""
     number = int.from_bytes(urandom(_ID_LENGTH), "big")
     letters: list[str] = []
     for _ in range(_ID_LENGTH):
@@ -116,7 +116,7 @@ def _new_id() -> str:
 
 
 def _log(provider: str) -> None:
-    """Log once for each provider that its server doesn't read calls."""
+    """Log once for each provider that its server doesn't recognize calls."""
     if provider in _logged:
         return
     _logged.add(provider)

@@ -1,4 +1,4 @@
-"""How a provider gets tools: strict or not, with names that it takes, within its limits."""
+"""The form of tools for a provider: strict or not, with names that it takes, within its limits."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ __all__ = [
 Strict: TypeAlias = "bool | Literal['auto']"
 
 STYLE = SchemaStyle(boolean_schemas=False)
-"""`true` and `false` as schemas are refused by some, and left out by all others' models."""
+"""Some providers refuse `true` and `false` as schemas, and other providers' models ignore such properties."""
 
 
 class TakesTools(Protocol):
@@ -65,17 +65,17 @@ class TakesTools(Protocol):
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """The name of the provider, for messages."""
         ...
 
     @property
     def wire(self) -> Wire:
-        """Makes and reads its form."""
+        """The object that writes and reads its wire form."""
         ...
 
     @property
     def names(self) -> NameRule:
-        """Which names of tools it takes."""
+        """The rule for the names of tools."""
         ...
 
     @property
@@ -85,7 +85,7 @@ class TakesTools(Protocol):
 
     @property
     def dialect(self) -> Dialect | None:
-        """What its strict mode takes."""
+        """The dialect of its strict mode."""
         ...
 
     @property
@@ -95,26 +95,26 @@ class TakesTools(Protocol):
 
     @property
     def rules(self) -> Rules:
-        """Its further checks."""
+        """Its further rules."""
         ...
 
     @property
     def features(self) -> Features:
-        """What else it takes in a request."""
+        """Further features of its requests."""
         ...
 
 
 class Offered(Value, Keeper):
-    """The tools that one request offers, in whatever form they were given.
+    """The tools that one request offers, whatever kind of object the caller gave.
 
     Attributes:
         tools: as the model sees them.
         choice: whether the model may or must call them.
         descriptions: for this request only, by the name of the tool.
         strict: whether the provider has to hold the model to the schemas.
-        deferred: names of the tools that the model finds by a search.
-        entries: returns tools by their names, as the request that holds the history lists them; None where
-            there is no such request.
+        deferred: the names of the tools that the model finds by a search.
+        entries: a function that returns tools by their names, in the form of the request with the history;
+            None if there is no such request.
     """
 
     tools: Tools
@@ -124,7 +124,7 @@ class Offered(Value, Keeper):
     deferred: Sequence[str] = ()
     entries: Callable[[Sequence[str]], list[dict[str, Any]]] | None = None
 
-    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every request and answer makes one
+    if not TYPE_CHECKING:  # for speed alone: every request and answer makes one
 
         def __new__(
             cls,
@@ -135,7 +135,7 @@ class Offered(Value, Keeper):
             deferred: Sequence[str],
             entries: Callable[[Sequence[str]], list[dict[str, Any]]] | None,
         ) -> Self:
-            """Make what is offered."""
+            """Create the object."""
             self = cls._draft()
             self.tools = tools
             self.choice = choice
@@ -148,14 +148,14 @@ class Offered(Value, Keeper):
 
 
 class ToolForm:
-    """A tool in the form in which one provider gets it; the tool keeps it.
+    """A tool in the form for one provider; the tool caches it.
 
     Attributes:
         provider: the provider that gets it.
-        name: on the wire.
-        original: of what is in the list of tools.
-        size: what counts against the limits of the strict mode; None without it.
-        description: the tool's own.
+        name: the name on the wire.
+        original: the original of the entry in the list of tools.
+        size: the numbers that count towards the limits of the strict mode; None in other modes.
+        description: the tool's own description.
     """
 
     __slots__ = ("provider", "name", "original", "size", "description")
@@ -171,11 +171,11 @@ class ToolForm:
 
 
 class Fit(Value):
-    """Whether one tool of a request is strict.
+    """Whether a tool of a request is strict.
 
     Attributes:
-        strict: whether it is.
-        reasons: why it isn't, though it might have been.
+        strict: whether the tool is strict.
+        reasons: why it isn't, although it might have been.
     """
 
     strict: bool
@@ -183,15 +183,15 @@ class Fit(Value):
 
 
 def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[ToolForm]:
-    """List the forms in which a provider gets tools; each tool keeps its own.
+    """List the forms of tools for a provider; each tool caches its own form.
 
     Args:
         provider: the provider that gets them.
-        tools: in the order of the request.
+        tools: the tools in the order of the request.
         modes: whether each is strict.
 
     Raises:
-        SchemaError: the provider can't take one.
+        SchemaError: the provider can't express a tool.
     """
     keys = [(provider.name, mode) for mode in modes]
     kept: list[Any] = [tool.kept_form(key) for tool, key in zip(tools, keys, strict=True)]
@@ -209,14 +209,14 @@ def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
 
 
 def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, Any]], bool]:
-    """List tools as a request has them, the caller's own, and say whether any is strict.
+    """List tools in the form of a request, which the caller may change, and say whether any is strict.
 
     Args:
         provider: the provider that gets them.
         offered: the tools.
 
     Raises:
-        SchemaError: the provider can't take a tool, or two would have the same name.
+        SchemaError: the provider can't express a tool, or two would have the same name.
         ValueError: they are strict, and no strict mode of the provider is known.
     """
     shown, described = offered.tools, offered.descriptions
@@ -224,7 +224,7 @@ def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, A
     modes = [fit.strict for fit in fits_of(provider, shown, strict)]
     forms = forms_of(provider, shown, modes)
     if len({form.name for form in forms}) < len(forms):
-        provider.names.wire_names([tool.name for tool in shown], provider.name)  # its error says which
+        provider.names.wire_names([tool.name for tool in shown], provider.name)  # its error says which mode
     check_size(provider, [form.size for form in forms if form.size is not None])
     most = provider.rules.longest_description
     if described or (most is not None and any(len(form.description) > most for form in forms)):
@@ -241,10 +241,10 @@ def _described(
     forms: list[ToolForm],
     descriptions: Mapping[str, str],
 ) -> list[ToolForm]:
-    """Return the forms with the descriptions of a request.
+    """Return the forms with the descriptions for this request.
 
     Raises:
-        SchemaError: one is too long, or there are too many tools.
+        SchemaError: a description is too long, or there are too many tools.
     """
     texts = [descriptions.get(tool.name, form.description) for tool, form in zip(tools, forms, strict=True)]
     check([*too_many(provider, tools), *too_long(provider, tools, texts)], provider.name)
@@ -257,13 +257,13 @@ def _described(
 def made_forms(
     provider: TakesTools, tools: Tools, modes: Sequence[bool], description: str | None = None
 ) -> list[ToolForm]:
-    """Make the forms in which a provider gets tools.
+    """Make the forms of tools for a provider.
 
     Args:
         provider: as for `forms_of`.
         tools: as for `forms_of`.
         modes: as for `forms_of`.
-        description: in place of the tools' own.
+        description: the description that replaces those of the tools.
     """
     made: list[ToolForm] = []
     for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):
@@ -290,7 +290,7 @@ def made_forms(
 
 
 def _schemas(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[DialectSchema | None]:
-    """Return the schema of each tool in its dialect; None where that is all of JSON Schema."""
+    """Return the schema of each tool in its dialect; None if the dialect is all of JSON Schema."""
     found: list[DialectSchema | None] = []
     for tool, strict in zip(tools, modes, strict=True):
         dialect = dialect_in(provider, strict=strict)
@@ -324,20 +324,20 @@ def called(provider: TakesTools, *, strict: bool) -> str:
 
 
 def check(complaints: Sequence[Finding], what: str) -> None:
-    """Check that nothing is wrong with the tools of a request.
+    """Check that there are no complaints about the tools of a request.
 
     Raises:
-        SchemaError: something is.
+        SchemaError: there is a complaint.
     """
     if complaints:
         raise SchemaError(what, complaints, "tool")
 
 
 def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
-    """Check that strict tools aren't too much for one request.
+    """Check that the strict tools of a request don't exceed the limits together.
 
     Raises:
-        SchemaError: they are.
+        SchemaError: they exceed a limit.
     """
     if provider.dialect is None or not sizes:
         return
@@ -354,7 +354,7 @@ def _over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
 
 
 def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
-    """Check the number of tools."""
+    """Return the complaint about too many tools, if there are too many."""
     most = provider.rules.most_tools
     if most is None or len(tools) <= most:
         return []
@@ -363,7 +363,7 @@ def too_many(provider: TakesTools, tools: Tools) -> list[Finding]:
 
 
 def not_deferred(provider: TakesTools, offered: Offered) -> list[Finding]:
-    """Return what is wrong with deferred tools, if the provider has no search that finds them."""
+    """Return the complaint about deferred tools, if the provider has no search that finds them."""
     if provider.features.searches or not offered.deferred:
         return []
     message = f"{provider.name} has no search for deferred tools"
@@ -372,12 +372,12 @@ def not_deferred(provider: TakesTools, offered: Offered) -> list[Finding]:
 
 
 def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[Finding]:
-    """Return what is wrong with the lengths of descriptions.
+    """Return the complaints about descriptions that are too long.
 
     Args:
         provider: the provider that gets them.
-        tools: the tools that have them.
-        texts: the description of each.
+        tools: the tools with these descriptions.
+        texts: the descriptions, in the order of the tools.
     """
     most = provider.rules.longest_description
     if most is None:
@@ -397,15 +397,15 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
 
 
 def plain_schema(schema: dict[str, Any], tool: str, provider: str) -> dict[str, Any]:
-    """Return the schema of a tool as APIs take it that take all of JSON Schema; see `in_current_draft`.
+    """Return the schema of a tool for an API that takes all of JSON Schema; see `in_current_draft`.
 
     Args:
-        schema: of the arguments.
-        tool: its name, for the error.
-        provider: its name, for the error.
+        schema: the schema of the arguments.
+        tool: the name of the tool, for the error.
+        provider: the name of the provider, for the error.
 
     Raises:
-        SchemaError: its root refers to another document, or to something that isn't an object.
+        SchemaError: the root refers to another document, or to a schema that isn't an object.
     """
     from ..schema.current_draft import in_current_draft
 
@@ -418,12 +418,12 @@ def plain_schema(schema: dict[str, Any], tool: str, provider: str) -> dict[str, 
 
 
 def without_unions(schema: dict[str, Any], tool: str, provider: str) -> Uncomposed | None:
-    """Return the schema of a tool for a provider that takes no composition at the root; None if it has none.
+    """Return the schema of a tool for a provider without composition at the root; None if there is none.
 
     Args:
-        schema: of the arguments.
-        tool: its name, for the error.
-        provider: its name, for the error.
+        schema: the schema of the arguments.
+        tool: the name of the tool, for the error.
+        provider: the name of the provider, for the error.
 
     Raises:
         SchemaError: the arguments can't be an object.
@@ -449,7 +449,7 @@ def _as_object(
 
 
 def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema whose properties have names that the provider takes.
+    """Return a schema with names of properties that the provider takes.
 
     Raises:
         SchemaError: two properties would have the same name.
@@ -487,22 +487,22 @@ def wire_keys(provider: TakesTools, tool: Tool[..., Any]) -> Mapping[str, str]:
 
 
 def own_keys(provider: TakesTools, tools: Tools) -> dict[str, str]:
-    """Return the own name of each property that has another one on the wire."""
+    """Return the own name of each property that has another name on the wire."""
     if provider.rules.keys is None:
         return {}
     return {wire: own for tool in tools for own, wire in wire_keys(provider, tool).items()}
 
 
 def checked_strict(strict: Any, provider: TakesTools | None = None) -> Strict:
-    """Check what is given as `strict`.
+    """Check and return the value of `strict`.
 
     Args:
-        strict: as it was given.
-        provider: must have a strict mode; None if that doesn't matter.
+        strict: the given value.
+        provider: the provider, which must have a strict mode; None to skip this check.
 
     Raises:
-        TypeError: it is neither a bool nor `auto`.
-        ValueError: it is True, and no strict mode of the provider is known.
+        TypeError: the value is neither a bool nor `auto`.
+        ValueError: the value is True, and no strict mode of the provider is known.
     """
     if isinstance(strict, str) and strict == "auto":
         return "auto"
@@ -519,7 +519,7 @@ def may_require(provider: TakesTools, *, thinks: bool) -> bool:
     """Return whether a request may require a call.
 
     Args:
-        provider: gets the request.
+        provider: the provider that gets the request.
         thinks: whether the request lets the model think.
     """
     features = provider.features
@@ -530,7 +530,7 @@ def check_required(provider: TakesTools, *, thinks: bool) -> None:
     """Check that the provider takes a choice that requires a call.
 
     Raises:
-        ValueError: it takes none, or none while the model thinks.
+        ValueError: the provider takes no such choice, or none while the model thinks.
     """
     if may_require(provider, thinks=thinks):
         return
@@ -546,9 +546,9 @@ def check_required(provider: TakesTools, *, thinks: bool) -> None:
 
 
 def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
-    """Return which tools of a request are strict; where that is left open, each that fits.
+    """Return which tools of a request are strict; with `"auto"`, each tool that fits.
 
-    They are taken in order, as long as the request takes more.
+    Tools are added in order until the limits of the request are reached.
     """
     if strict != "auto":
         return [Fit(strict)] * len(tools)
@@ -573,7 +573,7 @@ def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
 
 
 def _tried(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Finding, ...]:
-    """Return how much of the strict mode a tool takes, or why it doesn't take the tool."""
+    """Return the share of a tool in the limits of the strict mode, or why the mode doesn't take the tool."""
     key = (provider.name, "tried")
     kept: tuple[TakesTools, Size | tuple[Finding, ...]] | None = tool.kept_form(key)
     if kept is None or not (kept[0] is provider or kept[0] == provider):
@@ -590,7 +590,7 @@ def _size_or_complaints(provider: TakesTools, tool: Tool[..., Any]) -> Size | tu
 
 
 def _all_or_none(found: list[Fit], provider: TakesTools, tools: Tools) -> list[Fit]:
-    """Return the same tools, none of them strict if one isn't."""
+    """Return the same tools, with none of them strict if one isn't."""
     first = next((tool.name for tool, fit in zip(tools, found, strict=True) if not fit.strict), None)
     if first is None:
         return found

@@ -1,4 +1,4 @@
-"""Turns names of tools into names that providers take, and back; checks and features of requests."""
+"""Convert names of tools to names that providers take, and back; rules and features of requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["SCOPES", "Features", "HostedTool", "IdRule", "NameRule", "Rules"]
 
 SCOPES = ("functions.", "default_api.", "tools.")
-"""What models write before the names of offered tools."""
+"""Prefixes that models write before the names of offered tools."""
 
 _DIGEST = 8
 
@@ -25,9 +25,9 @@ class NameRule(Value):
     """Which names of tools a provider takes.
 
     Attributes:
-        longest: characters that it may have.
+        longest: the maximum length.
         others: further characters of a name, besides letters, digits and `_`.
-        starts_with_letter: whether it has to begin with a letter or `_`.
+        starts_with_letter: whether a name has to begin with a letter or `_`.
     """
 
     longest: int = 64
@@ -35,8 +35,8 @@ class NameRule(Value):
     starts_with_letter: bool = False
 
     def takes(self, name: str) -> bool:
-        """Return whether the provider takes a name as it is."""
-        if name.isascii() and name.isidentifier():  # what most names are
+        """Return whether the provider takes a name unchanged."""
+        if name.isascii() and name.isidentifier():  # most names match this
             return len(name) <= self.longest
         start = "[A-Za-z_]" if self.starts_with_letter else f"[A-Za-z0-9_{re.escape(self.others)}]"
         rest = f"[A-Za-z0-9_{re.escape(self.others)}]*"
@@ -46,11 +46,11 @@ class NameRule(Value):
         """Return the name on the wire of each tool.
 
         Args:
-            names: of the tools of one request.
-            provider: its name, for messages.
+            names: the names of the tools of one request.
+            provider: the name of the provider, for messages.
 
         Returns:
-            Own name to name on the wire, no two of which are equal.
+            The names on the wire by the own names; no two are equal.
 
         Raises:
             SchemaError: two tools would have the same name.
@@ -65,7 +65,7 @@ class NameRule(Value):
         return found
 
     def wire_name(self, name: str) -> str:
-        """Return the name on the wire of one tool: its own, where the provider takes that."""
+        """Return the name on the wire of a tool: its own name, if the provider takes that."""
         if self.takes(name):
             return name
         from hashlib import sha256
@@ -73,7 +73,7 @@ class NameRule(Value):
         kept = re.sub(f"[^A-Za-z0-9_{re.escape(self.others)}]", "_", name)
         if self.starts_with_letter and not re.match("[A-Za-z_]", kept):
             kept = f"_{kept}"
-        # What was changed might be equal to another name: the digest tells them apart.
+        # A changed name might equal another name, so a digest is added.
         digest = sha256(name.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
         return f"{kept[: self.longest - _DIGEST - 1]}_{digest}"
 
@@ -89,10 +89,10 @@ class IdRule(Value):
     """Which ids of calls a provider takes in a history.
 
     Attributes:
-        longest: characters that it may have.
-        shortest: characters that it must have.
+        longest: the maximum length.
+        shortest: the minimum length.
         others: characters of an id besides letters and digits; None for any.
-        needed: whether each call needs one.
+        needed: whether each call needs an id.
     """
 
     longest: int = 40
@@ -101,7 +101,7 @@ class IdRule(Value):
     needed: bool = True
 
     def takes(self, call_id: str) -> bool:
-        """Return whether the provider takes an id as it is."""
+        """Return whether the provider takes an id unchanged."""
         if not self.shortest <= len(call_id) <= self.longest:
             return False
         return (
@@ -109,15 +109,15 @@ class IdRule(Value):
         )
 
     def wire_id(self, call_id: str, turn: str, *, is_given: bool) -> str:
-        """Return the id of a call that another provider made.
+        """Return the id for a call that another provider made.
 
         Args:
-            call_id: as that provider gave it, or as the library drew it.
-            turn: the id of its turn: some models number the calls of each turn from 0.
-            is_given: whether a provider gave it.
+            call_id: the id from that provider, or a random id of this library.
+            turn: the id of the turn: some models number the calls of each turn from 0.
+            is_given: whether a provider gave the id.
 
         Returns:
-            The id itself, where the provider takes it or needs none; otherwise one that is always the same.
+            The id itself, if the provider takes it or needs none; otherwise a new id that is always the same.
         """
         if self.takes(call_id) if is_given else not self.needed:
             return call_id
@@ -132,19 +132,19 @@ _ID_DIGITS = 24
 
 
 class Rules(Value):
-    """Rules of a provider for every request, strict or not. One tool that breaks a rule fails the request.
+    """Rules of a provider for all requests, strict or not. A tool that breaks a rule fails the whole request.
 
     Attributes:
-        keys: which names of properties it takes; None for any. The others are renamed on the wire.
-        longest_description: characters that the description of a tool may have; None for no limit.
-        most_tools: in a request; None for no limit.
-        ids: which ids of calls it takes. In a turn of another provider, the others are replaced.
+        keys: the rule for names of properties; None for any name. Other names are replaced on the wire.
+        longest_description: the maximum length of the description of a tool; None for no limit.
+        most_tools: the maximum number of tools in a request; None for no limit.
+        ids: the rule for ids of calls. Other ids, from turns of another provider, are replaced.
     """
 
     keys: NameRule | None = None
     longest_description: int | None = None
     most_tools: int | None = None
-    ids: IdRule = IdRule()  # it is immutable
+    ids: IdRule = IdRule()  # the class is immutable
 
 
 class HostedTool(Value):
@@ -152,43 +152,44 @@ class HostedTool(Value):
 
     Attributes:
         type: the provider's name for it.
-        name: the name that the model calls; None if the type says it.
+        name: the name for calls of the model; None if the type contains it.
     """
 
     type: str
     name: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as it is in the list of tools."""
+        """Return the tool in the form of the list of tools."""
         return {"type": self.type} if self.name is None else {"type": self.type, "name": self.name}
 
 
 class Features(Value):
-    """What a provider takes in a request besides tools and a choice of one, some or none of them.
+    """Further features of a provider's requests, besides tools and a choice of one, some or none of them.
 
-    Each is for an option of `Provider.request`, which refuses what a provider doesn't take.
+    Each is for an option of `Provider.request`, which refuses options that a provider doesn't take.
 
     Attributes:
-        searches: the searches that the provider runs over deferred tools, by their names in `search`; the
-            first one is used if none is named. Without one, it takes no deferred tools.
-        loads_found: whether the result of a search of your own loads the deferred tools that it found.
+        searches: the provider's own searches of deferred tools, by their names for the option `search`;
+            without that option, the first one is used. If there are none, the provider takes no deferred
+            tools.
+        loads_found: whether the result of your own search loads the deferred tools that it found.
         namespaces: whether tools may be grouped under a name and a description.
         cache: whether a cache point may follow the tools.
-        allowed: whether the choice may allow only some of the tools that are listed.
-        allowed_if_strict: whether it may do so only in the strict mode, or where it requires a call.
-        parallel: whether a request says if the model may make several calls at once.
+        allowed: whether the choice may allow only some of the listed tools.
+        allowed_if_strict: whether it may do so only in the strict mode, or if it requires a call.
+        parallel: whether a request can set if the model may make several calls at once.
         examples: whether a tool may have examples of its input.
-        callers: who may be allowed to call a tool: the name, and the tool of the provider that runs
-            programs; None for the model itself.
-        programs_alone: whether a tool that programs may call can be neither strict nor required, nor in a
-            request with `parallel=False`.
-        custom: whether a tool may take text, maybe by a grammar, in place of arguments.
-        outputs: whether a request may say which JSON Schema the model's answer has to fit. Without it, and
-            where tools exclude it, a tool that has to be called takes the answer.
-        outputs_beside_tools: whether it may say so beside tools.
-        required: whether a request may require a call. Without it, a tool that takes the answer is offered,
-            and the model decides whether it calls it.
-        required_while_thinking: whether it may do so while the model thinks: with `thinking=True`.
+        callers: the possible callers of a tool: the name, and the tool of the provider that runs programs;
+            None for the model itself.
+        programs_alone: whether a tool that programs may call can't be strict or required, or in a request
+            with `parallel=False`.
+        custom: whether a tool may take text, optionally with a grammar, in place of arguments.
+        outputs: whether a request may contain the JSON Schema of the model's answer. Without this feature, or
+            if tools exclude it, a tool that must be called receives the answer.
+        outputs_beside_tools: whether the request may contain this schema and tools.
+        required: whether a request may require a call. Without this feature, the model decides whether it
+            calls the tool that receives the answer.
+        required_while_thinking: whether it may require a call while the model thinks: with `thinking=True`.
         late: whether the result of a call may come after the next request.
     """
 

@@ -1,4 +1,4 @@
-"""Shared parts of the wire forms. Each family of providers has a wire form, in its own module."""
+"""Shared parts of the wire forms. Each family of providers has its wire form in its own module."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Wanted(Value):
     """Whether a request lets or makes the model call tools.
 
     Attributes:
-        mode: like the mode of a `ToolChoice`.
-        name: on the wire, of the tool that it has to call; None in every other mode.
+        mode: the mode, as in a `ToolChoice`.
+        name: the name on the wire of the tool that it has to call; None in every other mode.
         strict: whether the provider has to hold the model to the schemas.
     """
 
@@ -77,15 +77,15 @@ _NO_STOPS: dict[str, StopReason] = {}
 
 
 class Wire(Value):
-    """The wire form of one family of providers: what most have in common, each says with its own words.
+    """The wire form of one family of providers: the common parts, with hooks for the differences.
 
-    `HISTORY` is where the messages of a conversation stand in a request, and `FORMS` those of messages that
-    the provider takes; see `form_of`. `ROLES` are those of messages, and `OTHER_ROLES` says whether a model
-    may have more of its own. `CONTAINER` is where a request names the sandbox in which a program waits for
-    results, or the token of an answer that goes on; empty where it doesn't. `REPEATS` says that an answer
-    goes on with the same request again, which has the token in place of the answer so far. `STOPS` has each
-    word of the provider for why the model stopped.
-    `STRICT_OUTPUTS` says whether the schema of an answer has to be in the dialect of the strict mode.
+    `HISTORY` is the key for the messages of a conversation in a request, and `FORMS` contains the forms of
+    messages that the provider takes; see `form_of`. `ROLES` contains the roles of messages, and `OTHER_ROLES`
+    says whether a model may have further roles. `CONTAINER` is the key for the sandbox in which a program
+    waits for results, or for the token of an answer that continues; empty if there is none. `REPEATS` says
+    that an answer continues when the same request is sent again, with the token in place of the answer so
+    far. `STOPS` contains each word of the provider for why the model stopped. `STRICT_OUTPUTS` says whether
+    the schema of an answer has to be in the dialect of the strict mode.
     """
 
     HISTORY = "messages"
@@ -98,10 +98,10 @@ class Wire(Value):
     REPEATS = False
 
     def tool(self, definition: ToolDefinition, *, strict: bool) -> dict[str, Any]:
-        """Return a tool as it is in a request.
+        """Return a tool in the form of a request.
 
         Args:
-            definition: with its name on the wire.
+            definition: the definition with its name on the wire.
             strict: whether the provider has to hold the model to the schema.
         """
         raise NotImplementedError
@@ -111,30 +111,30 @@ class Wire(Value):
         raise NotImplementedError
 
     def request(self, tools: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
-        """Return the fragment of the body of a request that has tools.
+        """Return the fragment of the body of a request with the tools.
 
         Args:
-            tools: as `tool` returns them.
+            tools: the tools, as returned by `tool`.
             wanted: whether the model may or must call them.
         """
         return {"tools": tools, "tool_choice": self.choice(wanted)}
 
     def ask_output(self, body: dict[str, Any], definition: ToolDefinition, *, strict: bool) -> None:
-        """Say in the body of a request which JSON Schema the answer has to fit.
+        """Set in the body of a request which JSON Schema the answer has to fit.
 
         Args:
-            body: of the request; it is changed.
+            body: the body of the request; it is changed.
             definition: name, description and schema of the answer.
             strict: whether the provider has to hold the model to the schema.
         """
         raise NotImplementedError
 
     def custom_tool(self, name: str, description: str, grammar: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return a tool that takes text, as it is in a request.
+        """Return a tool that takes text, in the form of a request.
 
         Args:
-            name: on the wire.
-            description: for the model.
+            name: the name on the wire.
+            description: the description for the model.
             grammar: `syntax` and `definition` of the text; None for any text.
         """
         raise NotImplementedError
@@ -148,7 +148,7 @@ class Wire(Value):
 
         Args:
             mode: whether the model may or must call one of them.
-            names: on the wire, to whether it takes text.
+            names: whether each tool takes text, by its name on the wire.
         """
         raise NotImplementedError
 
@@ -157,27 +157,27 @@ class Wire(Value):
         body["tool_choice"] = choice
 
     def set_parallel(self, body: dict[str, Any], *, parallel: bool) -> None:
-        """Say in the fragment of a request whether the model may make several calls at once."""
+        """Set in the fragment of a request whether the model may make several calls at once."""
         body["parallel_tool_calls"] = parallel
 
     def add_cache_point(self, tools: list[dict[str, Any]], last: int, ttl: str | None) -> None:
-        """Let the provider cache the request up to the end of the tools.
+        """Make the provider cache the request up to the end of the tools.
 
         Args:
-            tools: as they are in a request.
-            last: place of the last tool that the model sees from the start.
-            ttl: how long it stays; None for the provider's default.
+            tools: the tools in the form of a request.
+            last: the position of the last tool that isn't deferred.
+            ttl: the lifetime of the cache; None for the provider's default.
         """
         raise NotImplementedError
 
     def own_search(self, entry: Mapping[str, Any]) -> dict[str, Any] | None:  # noqa: ARG002  # most need nothing of it
-        """Return a search of your own as the provider lists it, if the tools that it finds aren't listed.
+        """Return your own search in the provider's form, if the request doesn't list the tools that it finds.
 
         Args:
-            entry: the search, as `tool` returns it.
+            entry: the search, as returned by `tool`.
 
         Returns:
-            None where it is a tool like all others, and all deferred tools are listed.
+            None if the search is a tool like all others, and all deferred tools are listed.
         """
         return None
 
@@ -188,26 +188,26 @@ class Wire(Value):
         names: Sequence[str],
         entries: Callable[[], list[dict[str, Any]]],
     ) -> None:
-        """Let the result of a search load the tools that it found.
+        """Make the result of a search load the tools that it found.
 
         Args:
-            messages: as `results` returns them.
-            place: of the result among all results.
-            names: of the tools, on the wire.
-            entries: returns the tools as a request lists them, as deferred ones.
+            messages: the messages, as returned by `results`.
+            place: the position of the result among all results.
+            names: the names of the tools, on the wire.
+            entries: a function that returns the tools in the form of a request, as deferred ones.
         """
         raise NotImplementedError
 
     def name_callers(self, messages: list[dict[str, Any]], calls: Sequence[RawCall]) -> None:
-        """Say in the messages of results which program made the calls, where the provider wants that.
+        """Set in the messages of results which program made the calls, if the provider needs that.
 
         Args:
-            messages: as `results` returns them.
-            calls: one for each result.
+            messages: the messages, as returned by `results`.
+            calls: the calls, one for each result.
         """
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:
-        """Return the answers in a response, with the names that are on the wire.
+        """Return the answers in a response, with the names on the wire.
 
         Raises:
             KeyError, TypeError, ValueError, AttributeError: the response isn't in the expected form.
@@ -215,46 +215,46 @@ class Wire(Value):
         raise NotImplementedError
 
     def merger(self, calls: StreamedCalls) -> Merger:
-        """Return a merger of the events of one stream into a response, which `answers` reads.
+        """Return an object that merges the events of one stream into a response for `answers`.
 
         Args:
-            calls: to which it adds the calls of the first answer while they come.
+            calls: the object to which the calls of the first answer are added while they come.
         """
         raise NotImplementedError
 
     def call(self, call: RawCall) -> dict[str, Any]:
-        """Return a call as it is in the message, or among the items, of the model."""
+        """Return a call in the form of the message, or of the items, of the model."""
         raise NotImplementedError
 
     def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
-        """Return a message of text alone."""
+        """Return a message with only a text."""
         return {"role": role, "content": text}
 
     def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
-        """Return the message or items in which the model made these calls, and said a text before."""
+        """Return the message or items with these calls of the model, and a text before them."""
         said = [self.text_message("assistant", text)] if text else []
         return [*said, *[self.call(call) for call in calls]]
 
     def with_stand_ins(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return messages of another provider's model, with the additions that this provider wants.
+        """Return messages of another provider's model, with the additions that this provider requires.
 
         Args:
-            messages: as `calls_message` returns them.
+            messages: the messages, as returned by `calls_message`.
         """
         return messages
 
     def with_whole_calls(self, messages: list[Any], calls: Sequence[RawCall]) -> list[Any]:
-        """Return the messages of an answer in which the arguments of a call that was cut off can be read.
+        """Return the messages of an answer, in which a call that was cut off has readable arguments.
 
         Args:
-            messages: of the answer; they may be changed.
-            calls: in them.
+            messages: the messages of the answer; they may be changed.
+            calls: the calls in the messages.
         """
-        del calls  # most forms have objects as arguments
+        del calls  # most forms have arguments as objects
         return messages
 
     def complete(self, body: dict[str, Any]) -> None:
-        """Add to a request what its history asks for."""
+        """Add the data to a request that its history needs."""
 
     def with_calls(
         self,
@@ -262,17 +262,17 @@ class Wire(Value):
         text: str,  # noqa: ARG002  # as above
         calls: Sequence[RawCall],
     ) -> list[dict[str, Any]]:
-        """Return the model's messages with calls in place of the text in which they were found.
+        """Return the model's messages with calls in place of the text that contained them.
 
         Args:
-            messages: of the answer.
-            text: what the model said before the calls.
-            calls: that were found.
+            messages: the messages of the answer.
+            text: the model's text before the calls.
+            calls: the calls found in the text.
         """
         return self.calls_message(calls)
 
     def calls_in(self, message: Mapping[str, Any]) -> int:
-        """Count the calls in a message or an item of this form; one of another form has none.
+        """Count the calls in a message or an item of this form; return 0 for another form.
 
         Raises:
             TypeError, AttributeError: the message has an unknown form.
@@ -289,10 +289,10 @@ class Wire(Value):
 
 
 class BlockWire(Wire):
-    """A wire form whose messages are lists of blocks: one message has all calls, and one all results.
+    """A wire form with lists of blocks: one message contains all calls, and one message all results.
 
-    `ROLE` is that of the model, `BLOCKS` the key of the list, and `ALTERNATES` whether the provider refuses
-    several messages of one role in a row.
+    `ROLE` is the role of the model, `BLOCKS` the key of the list, and `ALTERNATES` whether the provider
+    refuses consecutive messages with the same role.
     """
 
     ROLE = "assistant"
@@ -301,20 +301,20 @@ class BlockWire(Wire):
     ALTERNATES = False
 
     def complete(self, body: dict[str, Any]) -> None:
-        """Make one message of neighbouring ones of one role, where roles must alternate."""
+        """Merge consecutive messages with the same role, if roles must alternate."""
         if self.ALTERNATES:
             groups = groupby(body[self.HISTORY], lambda message: message.get("role"))
             body[self.HISTORY] = [one for _, messages in groups for one in self._in_one([*messages])]
 
     def _in_one(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return one message with the blocks of several; leave messages of another form alone."""
+        """Return one message with the blocks of several; leave messages of another form unchanged."""
         several = [message.get(self.BLOCKS) for message in messages]
         if len(messages) == 1 or not all(is_array(blocks) for blocks in several):
             return messages
         return [{**messages[0], self.BLOCKS: [block for blocks in several for block in blocks or ()]}]
 
     def text_message(self, role: Literal["user", "assistant"], text: str) -> dict[str, Any]:
-        """Return a message of text alone."""
+        """Return a message with only a text."""
         return {"role": "user" if role == "user" else self.ROLE, self.BLOCKS: [self.text_block(text)]}
 
     def text_block(self, text: str) -> dict[str, Any]:
@@ -340,21 +340,21 @@ class BlockWire(Wire):
         return len([block for block in blocks if is_object(block) and self.is_call(block)])
 
     def results(self, results: Sequence[ToolResult]) -> list[dict[str, Any]]:
-        """Return one message with all results; images and files that the provider takes go along."""
+        """Return one message with all results, and the images and files that the provider takes."""
         blocks = [block for result in results for block in self.result_blocks(result)]
         return [{"role": "user", self.BLOCKS: blocks}] if blocks else []
 
 
 class Merger:
-    """Merges the events of one stream into a response, which `answers` of its wire form reads.
+    """A merger of the events of one stream into a response for `answers` of its wire form.
 
     Args:
-        calls: to which it adds the calls of the first answer while they come.
+        calls: the object to which the calls of the first answer are added while they come.
 
     Attributes:
         is_binary: whether the bytes of the stream are binary messages instead of text.
         takes_responses: whether an event may have the form of a whole response.
-        first_event: type of the event with which a stream begins, if only this provider has it.
+        first_event: the type of the first event of a stream, if only this provider uses it.
     """
 
     is_binary = False
@@ -372,10 +372,10 @@ class Merger:
         return self._has_ended
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take the next event; kinds that aren't known are left out.
+        """Take the next event; unknown kinds are ignored.
 
         Raises:
-            Exception: of any kind: the event isn't in the expected form.
+            Exception: any exception means that the event isn't in the expected form.
         """
         raise NotImplementedError
 
@@ -385,12 +385,12 @@ class Merger:
         raise NotImplementedError
 
     def response(self) -> dict[str, Any] | None:
-        """Return the response as it is so far; None if nothing has come."""
+        """Return the response so far; None if nothing has come."""
         return self._response.whole() if self.has_begun else None
 
 
 class MessageMerger(Merger):
-    """A merger of events, each of which has more of the only message."""
+    """A merger for streams of one message."""
 
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
@@ -403,27 +403,27 @@ class MessageMerger(Merger):
 
 
 class GrowingChoice(Protocol):
-    """One of the answers in a response."""
+    """One of the answers in a response, while it arrives."""
 
     tree: GrowingObject
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is known why the model stopped."""
+        """Whether the reason why the model stopped has come."""
         ...
 
     def take(self, choice: Mapping[str, Any], /) -> None:
-        """Take its new content."""
+        """Add new content."""
         ...
 
 
 class ChoicesMerger(Merger):
-    """A merger of events, each of which has new content of one or more answers.
+    """A merger of events that have new content for one or more answers.
 
     Args:
         calls: as for any merger.
         key: the key of the list of answers in the response.
-        begin: makes an answer that grows; it gets what its calls are added to.
+        begin: a function that creates a growing answer; it gets the object to which calls are added.
     """
 
     takes_responses = True
@@ -450,7 +450,7 @@ class ChoicesMerger(Merger):
     def _take_choice(self, choice: Mapping[str, Any]) -> None:
         index = choice.get("index") or 0
         if index not in self._choices:
-            # The calls that are told while they grow are those of the first answer.
+            # Only the calls of the first answer are shown while they grow.
             begun = self._begin(self._known if index == 0 else self._known.of_another_answer())
             self._choices[index], self._trees[index] = begun, begun.tree
         found = self._choices[index]
@@ -463,8 +463,8 @@ def form_of(message: Any) -> str:
     """Return the form of a message or an item.
 
     Returns:
-        `item` (Responses), `gemini`, `blocks` (Bedrock), `parts` (content in parts with a type) or `text`;
-        nothing for something else.
+        `item` (Responses), `gemini`, `blocks` (Bedrock), `parts` (content in parts with a type) or `text`; an
+        empty string for anything else.
     """
     if not is_object(message):
         return ""
@@ -479,7 +479,7 @@ def form_of(message: Any) -> str:
 
 
 def text_in(messages: Any) -> str:
-    """Return the text in messages of the model, of whatever form, for a provider of another form."""
+    """Return the text in messages of the model, in any form, for a provider with another form."""
     if isinstance(messages, str):
         return messages
     if is_array(messages):
@@ -488,19 +488,19 @@ def text_in(messages: Any) -> str:
         return ""
     kind = messages.get("type")
     if kind == "reasoning" or (isinstance(kind, str) and kind.endswith("_result")):
-        return ""  # what a tool of the provider found isn't what the model said
+        return ""  # the findings of a provider's tool aren't text of the model
     inner = [messages.get(key) for key in ("tool_plan", "content", "parts", "citationsContent")]
     said = messages.get("text")
     return (said if isinstance(said, str) else "") + "".join([text_in(found) for found in inner])
 
 
 def described(definition: ToolDefinition, schema_key: str, *, strict: bool) -> dict[str, Any]:
-    """Return name, description and schema of a tool, as most wire forms say them.
+    """Return name, description and schema of a tool, in the form of most providers.
 
     Args:
-        definition: of the tool.
+        definition: the definition of the tool.
         schema_key: the key of the schema.
-        strict: whether a mark says that it is strict.
+        strict: whether to add a mark that the tool is strict.
     """
     found = {
         "name": definition["name"],
@@ -511,18 +511,18 @@ def described(definition: ToolDefinition, schema_key: str, *, strict: bool) -> d
 
 
 def described_schema(definition: ToolDefinition) -> dict[str, Any]:
-    """Return the schema of an answer with its description, for a provider with no other place for this."""
+    """Return the schema of an answer with its description, for a provider that has no other place for it."""
     return {"description": definition["description"], **definition["input_schema"]}
 
 
 def as_written(call: RawCall) -> str:
-    """Return the arguments of a call as text, also where this isn't JSON."""
+    """Return the arguments of a call as text, even if they aren't JSON."""
     found = call.arguments
     return found if isinstance(found, str) else to_json_text(found)
 
 
 def arguments_text(call: RawCall) -> str:
-    """Return the arguments of a call as the JSON text of an object, which several servers read."""
+    """Return the arguments of a call as the JSON text of an object, which several servers parse."""
     text = call.arguments
     if isinstance(text, str) and text.strip() and is_object(parsed_arguments(call)):
         return text
@@ -530,7 +530,7 @@ def arguments_text(call: RawCall) -> str:
 
 
 def arguments_object(call: RawCall) -> Any:
-    """Return the arguments of a call as a JSON object; what isn't one is wrapped, so that it isn't lost."""
+    """Return the arguments of a call as a JSON object; any other value is wrapped, so that it isn't lost."""
     if not isinstance(call.arguments, str):
         return {} if call.arguments is None else call.arguments
     found = parsed_arguments(call)
@@ -543,18 +543,18 @@ def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
 
 
 def program_of(found: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the `caller` of a call; None where the model itself made it, as most are."""
+    """Return the `caller` of a call; None if the model itself made the call, as for most calls."""
     caller = found.get("caller")
     return caller if is_object(caller) and caller.get("type") != "direct" else None
 
 
 def object_of(value: Any) -> Mapping[str, Any]:
-    """Return a JSON object.
+    """Check and return a JSON object.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the value isn't a JSON object.
     """
-    if isinstance(value, dict):  # not `is_object`: every part of an answer comes here
+    if isinstance(value, dict):  # not `is_object`: this runs for every part of an answer
         return cast("Mapping[str, Any]", value)
     message = "expected a JSON object"
     raise TypeError(message)
@@ -569,7 +569,7 @@ def usage_of(found: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Usage
         outputs: the same for the answer.
 
     Returns:
-        None if the provider doesn't say anything.
+        None if the provider doesn't report any.
     """
     if not found or not is_object(found):
         return None
@@ -582,15 +582,15 @@ def _sum_of(found: Mapping[str, Any], keys: Sequence[str]) -> int | None:
 
 
 def _is_whole(count: Any) -> bool:
-    """Return whether a count is a float without fraction, as Cohere writes them."""
+    """Return whether a count is a float without fraction, as in Cohere's answers."""
     return type(count) is float and count.is_integer()
 
 
 def failed_calls(body: Mapping[str, Any]) -> list[RawCall]:
-    """Return the calls in an error that says what the model had written, as Groq's do.
+    """Return the calls in an error that contains the model's text, as in Groq's errors.
 
     Args:
-        body: of a response, or one event of a stream.
+        body: the body of a response, or one event of a stream.
     """
     error = body.get("error")
     text = error.get("failed_generation") if is_object(error) else None
@@ -602,7 +602,7 @@ def failed_calls(body: Mapping[str, Any]) -> list[RawCall]:
 
 
 def text_or_none(found: Any) -> str | None:
-    """Return a text that an answer may lack, such as an id; None for anything else."""
+    """Return a text that an answer may lack, such as an id; None for any other value."""
     return found if isinstance(found, str) and found else None
 
 
@@ -610,8 +610,8 @@ def parts_of(result: ToolResult, types: Collection[str]) -> list[str | Image | F
     """List the parts of a result, in order: images and files, and the text of all others.
 
     Args:
-        result: of a call.
-        types: media types that the provider takes; other types are described in text.
+        result: the result of a call.
+        types: the media types that the provider takes; text describes all other files.
     """
     from ..tools import File, Image
 
@@ -622,7 +622,7 @@ def parts_of(result: ToolResult, types: Collection[str]) -> list[str | Image | F
 
 
 def file_name(part: Image | File) -> str:
-    """Return the name of a file; `file.pdf` for one that has none, as providers ask for a name."""
+    """Return the name of a file; `file.pdf` if it has none, since providers require a name."""
     return getattr(part, "name", None) or f"file.{part.media_type.rpartition('/')[2]}"
 
 

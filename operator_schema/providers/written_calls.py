@@ -1,4 +1,4 @@
-"""Calls that a model wrote as text: what its provider couldn't read or refused, or left in the answer."""
+"""Calls that a model wrote as text, because its provider couldn't read them, refused them or ignored them."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = ["calls_in_text", "may_go_on", "written_calls"]
 
 _MAX_TEXT = 2**20
 _MAX_PYTHON = 2**16
-"""Characters: Python's parser takes some two hundred bytes for each."""
+"""The most characters of Python code: its parser takes some two hundred bytes for each."""
 
 _PREFIX = re.compile(r"[A-Z][a-z]+ [a-z ]*call: ")
 _NAME = r"[\w.-]{1,200}"
 _SPACE = r"\s{0,9}"
-"""A few spaces: two parts of an expression that both take any number would try each way to share them."""
+"""A few spaces: if two parts of an expression matched any number, they would try each way to share them."""
 _PREFIXES = ("", "minimax:", "seed:", "steptml:", "antml:", "longcat_", "\uff5cDSML\uff5c")
-"""What models write before the names of tags."""
+"""Prefixes that models write before the names of tags."""
 _SCOPE = f"(?:{'|'.join(_PREFIXES)})"
 _LANGUAGES = (
     *("json", "xml", "text", "plaintext"),
     *("tool", "tool_call", "tool_calls", "tool_code", "function_call"),
 )
-"""Of code blocks: what says `python` shows code."""
+"""Languages of code blocks with calls; a block with `python` shows code."""
 
 _TOKEN = (
     rf"</?{_SCOPE}"
@@ -49,7 +49,7 @@ _TOKEN = (
     r"|functools(?=\[)|</s>"
     rf"|```(?:{'|'.join(_LANGUAGES)})?(?=[\s{{\[<]|\Z)"
 )
-"""What stands around calls: tags, special tokens of models, and the fences of code blocks.
+"""The marks around calls: tags, special tokens of models, and the fences of code blocks.
 
 Source: https://docs.vllm.ai/en/latest/features/tool_calling.html and the chat templates of the models.
 """
@@ -94,11 +94,11 @@ _PYTHON_NAME = re.compile(r"\[?\s*[A-Za-z_]")
 _NAMES = ("name", "tool_name", "function_name", "tool", "function")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 _BESIDE = frozenset({"id", "type", "index", "call_id", "tool_call_id", "status"})
-"""What a call may have beside its name and its arguments."""
+"""Keys that a call may have besides its name and its arguments."""
 _TYPES = frozenset({"function", "function_call", "tool_call", "tool_use"})
 _WRAPPERS = ("function", "function_call", "tool_call")
 
-# How a text begins that may become calls, for streams.
+# The beginnings of texts that may become calls, for streams.
 _TAGS = (
     *("tool", "tools", "tool_use", "tool-use"),
     *[
@@ -117,7 +117,7 @@ _OPENINGS = (
         for element in ("function=", "function name=", "invoke name=")
     ],
 )
-"""After these, calls follow in any case."""
+"""After these texts, calls follow in any case."""
 _BEGINNINGS = (
     *_OPENINGS,
     *("[TOOL_CALLS]", "[/TOOL_CALLS]", "[TOOL_REQUEST]", "[END_TOOL_REQUEST]", "[TOOL_REQUEST_END]"),
@@ -137,12 +137,12 @@ class _NoCallError(Exception):
 
 
 class _Written(Value):
-    """A call as it is written.
+    """A call in its written form.
 
     Attributes:
-        name: of the tool.
-        arguments: as JSON value or text.
-        are_texts: whether each argument is a text, whatever its type is.
+        name: the name of the tool.
+        arguments: the arguments as JSON value or text.
+        are_texts: whether each argument is written as text, whatever its type.
     """
 
     name: str
@@ -151,11 +151,11 @@ class _Written(Value):
 
 
 def written_calls(text: str) -> list[RawCall]:
-    """Return the calls in a text that has only calls; none if it says anything else.
+    """Return the calls in a text that contains only calls; none if it contains anything else.
 
-    Known are: JSON, alone or in a list; calls in Python; `<function=NAME>{…}</function>` of Llama, and the
-    elements of Qwen3-Coder, MiniMax and GLM; names before JSON, as Kimi, DeepSeek, Mistral and gpt-oss write
-    them. All of these may be in code blocks, or between the tags and special tokens of models.
+    The known forms are: JSON, alone or in a list; calls in Python; `<function=NAME>{…}</function>` of Llama;
+    the elements of Qwen3-Coder, MiniMax and GLM; and names before JSON, as Kimi, DeepSeek, Mistral and
+    gpt-oss write them. All of these may be in code blocks, or between the tags and special tokens of models.
     """
     inner = _PREFIX.sub("", text.strip(), count=1)
     calls, end = _read(inner)
@@ -165,11 +165,11 @@ def written_calls(text: str) -> list[RawCall]:
 
 
 def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
-    """Return the calls with which a text begins, and the place where something else follows.
+    """Return the calls at the beginning of a text, and the position of the first other text.
 
     Args:
-        text: of the answer.
-        is_whole: whether it has its end; if not, arguments that can't be read may lack theirs.
+        text: the text of the answer.
+        is_whole: whether the text has its end; if not, unreadable arguments may lack theirs.
     """
     found: list[_Written] = []
     if len(text) > _MAX_TEXT:
@@ -188,7 +188,7 @@ def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
                     raise
                 calls, end = _broken(text, at, is_tagged=_TAG.search(text, end, at) is not None)
             if not is_finite([call.arguments for call in calls]):
-                break  # JSON has no such number, so that no request could say the call again
+                break  # JSON has no such number, so no request could contain the call again
             found += calls
             at = _end_of(_AROUND, text, end)
     except _NoCallError:
@@ -202,15 +202,15 @@ def _end_of(form: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _calls_at(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int]:
-    """Read the calls at a place of a text, and where they end.
+    """Read the calls at a position of a text; return them and the position of their end.
 
     Raises:
-        _NoCallError: there is something else.
+        _NoCallError: there is other text.
     """
     for read in (_json, _element, _keyed, _gemma):
         if (found := read(text, at)) is not None:
             return found
-    begin = _PYTHON if is_whole else _PYTHON_NAME  # what isn't whole may still become JSON
+    begin = _PYTHON if is_whole else _PYTHON_NAME  # an unfinished text may still become JSON
     return _after_head(text, at, is_whole=is_whole) or _python(text, at, begin)
 
 
@@ -219,7 +219,7 @@ def _json(text: str, at: int) -> tuple[list[_Written], int] | None:
     if text[at] not in "{[" or (found := _json_value(text, at)) is None:
         return None
     value, end = found
-    return _value_calls(value), _end_of(_BRACES, text, end)  # small models lose count of them
+    return _value_calls(value), _end_of(_BRACES, text, end)  # small models miscount the closing braces
 
 
 def _json_value(text: str, at: int) -> tuple[Any, int] | None:
@@ -244,10 +244,10 @@ def _value_calls(value: Any) -> list[_Written]:
 
 
 def _value_call(value: Any) -> _Written:
-    """Read a call as a JSON object that has a name, arguments, and hardly anything else.
+    """Read a call from a JSON object that has a name, arguments, and few other keys.
 
     Raises:
-        _NoCallError: it is something else, such as data that has a name, or the definition of a tool.
+        _NoCallError: the object is something else, such as data with a name, or the definition of a tool.
     """
     if not is_object(value):
         raise _NoCallError
@@ -265,7 +265,7 @@ def _value_call(value: Any) -> _Written:
 
 
 def _is_beside(value: Mapping[str, Any], keys: Collection[str]) -> bool:
-    """Return whether an object has nothing beside these keys but what a call may have there."""
+    """Return whether the other keys of an object are only those that a call may have."""
     kind = value.get("type", "function")
     return value.keys() - keys <= _BESIDE and isinstance(kind, str) and kind in _TYPES
 
@@ -294,7 +294,7 @@ def _keyed(text: str, at: int) -> tuple[list[_Written], int] | None:
 
 
 def _texts(form: re.Pattern[str], text: str, at: int) -> tuple[dict[str, str], int]:
-    """Return keys and texts that follow each other, and where they end."""
+    """Return keys and texts that follow each other, and the position of their end."""
     values: dict[str, str] = {}
     while (found := form.match(text, at)) is not None:
         key, value = found.groups()
@@ -305,7 +305,7 @@ def _texts(form: re.Pattern[str], text: str, at: int) -> tuple[dict[str, str], i
 
 
 def _gemma(text: str, at: int) -> tuple[list[_Written], int] | None:
-    """Read `call:NAME{KEY:<|"|>…<|"|>,KEY:1}`: JSON with keys that aren't quoted, and quotes of its own.
+    """Read `call:NAME{KEY:<|"|>…<|"|>,KEY:1}`: JSON with unquoted keys and its own quotation marks.
 
     Source: https://ai.google.dev/gemma/docs/capabilities/function-calling
     """
@@ -323,7 +323,7 @@ def _gemma(text: str, at: int) -> tuple[list[_Written], int] | None:
 
 
 def _gemma_end(text: str, at: int) -> int | None:
-    """Return where the object of Gemma ends that begins at a place; None if it doesn't end."""
+    """Return where the object of Gemma ends that begins at a position; None if it doesn't end."""
     depth, is_in_text = 0, False
     for mark in _GEMMA_MARK.finditer(text, at):
         if len(mark.group()) > 1:
@@ -336,7 +336,7 @@ def _gemma_end(text: str, at: int) -> int | None:
 
 
 def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int] | None:
-    """Read a name and the JSON text of its arguments; after a special token, repair may have to read it."""
+    """Read a name and the JSON text of its arguments; after a special token, the JSON may be faulty."""
     marked = _HEAD.match(text, at)
     begin = marked or _BARE.match(text, at)
     if begin is None:
@@ -349,7 +349,7 @@ def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], 
 
 
 def _unread(name: str, text: str, at: int) -> tuple[list[_Written], int]:
-    """Return a call whose arguments aren't JSON, and where they end: repair reads them, or the model."""
+    """Return a call whose arguments aren't JSON, and their end: repair or the model has to correct them."""
     broken = _BROKEN_END.search(text, at)
     end = len(text) if broken is None else broken.start()
     return [_Written(name, _without_outer_braces(text[at:end].rstrip(" \t\r\n)]")))], _end_of(_END, text, end)
@@ -366,12 +366,12 @@ def _without_outer_braces(arguments: str) -> str:
 
 
 def _broken(text: str, at: int, *, is_tagged: bool) -> tuple[list[_Written], int]:
-    """Read a JSON object that lacks its end, or in a tag one whose arguments can't be read.
+    """Read a JSON object that lacks its end or, in a tag, one with unreadable arguments.
 
-    Without a tag, these may be an example with something like `…` in the place of the arguments.
+    Without a tag, the text may be an example with something like `…` in place of the arguments.
 
     Raises:
-        _NoCallError: there is something else.
+        _NoCallError: there is other text.
     """
     begin = _OBJECT.match(text, at)
     if begin is None:
@@ -385,7 +385,7 @@ def _broken(text: str, at: int, *, is_tagged: bool) -> tuple[list[_Written], int
 
 
 def _python(text: str, at: int, begin: re.Pattern[str]) -> tuple[list[_Written], int]:
-    """Read calls as Python code, whose arguments are literals with names."""
+    """Read calls as Python code whose arguments are literals with names."""
     if begin.match(text, at) is None:
         raise _NoCallError
     following = _NEXT_TOKEN.search(text, at)
@@ -403,7 +403,7 @@ def _python(text: str, at: int, begin: re.Pattern[str]) -> tuple[list[_Written],
 
 
 def _has_comment(code: str) -> bool:
-    """Return whether Python code explains something: then it is an example."""
+    """Return whether Python code contains a comment: then it is an example."""
     from tokenize import COMMENT, generate_tokens
 
     return any(
@@ -444,10 +444,10 @@ def _keywords(call: ast.Call) -> dict[str, Any]:
 def _value(node: ast.expr | None) -> Any:
     """Return the JSON value of a literal.
 
-    A class with named values is an object, as Gemini writes it. Any other call would have to run first.
+    A class with named values is an object, in Gemini's form. Any other call would have to be run first.
 
     Raises:
-        _NoCallError: it is something else.
+        _NoCallError: the expression isn't a literal.
     """
     match node:
         case ast.Constant(str() | bool() | int() | float() | None as value):
@@ -484,12 +484,12 @@ def calls_in_text(
     """Return the names and arguments of the calls in an answer whose whole text is calls of offered tools.
 
     Args:
-        text: of the answer.
-        offered: tools by their names on the wire.
-        own_keys: names of properties on the wire to their own, where these differ.
+        text: the text of the answer.
+        offered: the tools by their names on the wire.
+        own_keys: the own names of properties by those on the wire, if these differ.
 
     Returns:
-        Nothing for any other text.
+        An empty list for any other text.
     """
     calls, end = _read(text)
     try:
@@ -499,11 +499,11 @@ def calls_in_text(
 
 
 def may_go_on(begin: str, offered: Collection[str]) -> bool:
-    """Return whether a text that begins like this may turn out to be calls of offered tools.
+    """Return whether a text with this beginning may turn out to be calls of offered tools.
 
     Args:
-        begin: of the text.
-        offered: names of the tools.
+        begin: the beginning of the text.
+        offered: the names of the tools.
     """
     calls, end = _read(begin, is_whole=False)
     return all(_known(call.name, offered) is not None for call in calls) and _may_follow(begin[end:], offered)
@@ -511,7 +511,7 @@ def may_go_on(begin: str, offered: Collection[str]) -> bool:
 
 def _may_follow(rest: str, offered: Collection[str]) -> bool:
     """Return whether the rest of a text may become a call, or a tag around calls."""
-    rest = rest.lstrip(") ]\t\r\n")  # what may stand before the end of a call
+    rest = rest.lstrip(") ]\t\r\n")  # text that may come before the end of a call
     if (head := _HEAD.match(rest)) is not None:
         return _known(next(name for name in head.groups() if name is not None), offered) is not None
     if not rest or _is_beginning(rest):
@@ -539,7 +539,7 @@ def _written_names(offered: Collection[str]) -> list[str]:
 
 
 def _may_be_object(rest: str, offered: Collection[str]) -> bool:
-    """Return whether an object may become a call, by its first key, and by the value if it is a text."""
+    """Return whether an object may become a call, judging by its first key, and a text under that key."""
     found = _FIRST_KEY.match(rest)
     if found is None:
         return rest == "{" or rest[1:].isspace()
@@ -563,7 +563,7 @@ def _offered_call(
     """Return name and arguments of a call of an offered tool.
 
     Raises:
-        _NoCallError: it is something else.
+        _NoCallError: the call is something else.
     """
     name = _known(call.name, offered)
     if name is None:
@@ -578,13 +578,13 @@ def _offered_call(
 
 
 def _known(name: str, offered: Collection[str]) -> str | None:
-    """Return the name of an offered tool as it is written, maybe after `functions.` and the like."""
+    """Return the name of an offered tool as it is written, possibly after `functions.` and the like."""
     names = [name, *[name.removeprefix(scope) for scope in SCOPES]]
     return next((found for found in names if found in offered), None)
 
 
 def _types_of(codec: Codec[Any]) -> dict[str, Collection[str]]:
-    """Return the JSON types of each parameter; nothing if the input is a union."""
+    """Return the JSON types of each parameter; empty if the input is a union."""
     graph = codec.graph
     root = graph.resolve_root()
     fields = root.fields if isinstance(root, ObjectNode) else ()
@@ -592,14 +592,14 @@ def _types_of(codec: Codec[Any]) -> dict[str, Collection[str]]:
 
 
 def _typed(text: str, types: Collection[str]) -> Any:
-    """Return the value that a text stands for: the text itself for a parameter that takes text."""
+    """Return the value that a text means; the text itself if the parameter takes text."""
     value = read_json(text.strip(), text)
     is_text = "string" in types and (isinstance(value, str) or type_of(value) not in types)
     return text if is_text or not is_finite(value) else value
 
 
 def _is_definition(arguments: Any, types: Mapping[str, Collection[str]]) -> bool:
-    """Return whether a JSON Schema stands in the place of the arguments."""
+    """Return whether the arguments are a JSON Schema, as in the definition of a tool."""
     if not is_object(arguments) or not arguments:
         return False
     if arguments.get("type") == "object" and not arguments.keys() <= types.keys():

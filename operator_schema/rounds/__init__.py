@@ -1,7 +1,7 @@
-"""One turn of tool calls: offered, decided on, run, and committed as a whole.
+"""One turn of tool calls: make the offer, decide about the calls, run them, and commit them as a whole.
 
-Adapters, providers, code tools and the workbench use only the names that this room exports. Each is loaded
-when it is first used.
+Adapters, providers, code tools and the workbench use only the names that this room exports. Each module
+is loaded when one of its names is first used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What does a person read before agreeing to a call?"""
+"""The text that a person reads before agreeing to a call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 2000
 """The most characters of arguments that a person reads, unless there are very many arguments."""
 
 _LEAST = 60
-"""Characters that every argument may have in any case."""
+"""The number of characters that every argument may always have."""
 
 _MOST_INSIDE = 8
 """How many values of a long object or array are shown."""
@@ -34,13 +34,13 @@ _MOST_IGNORED = 8
 
 
 def call_text(call: ToolCall[Any]) -> str:
-    """Write which tool is to run, why a hook makes it wait, and a line for each argument.
+    """Write which tool is to run, why a hook makes the call wait, and a line for each argument.
 
-    The arguments are those that run, with defaults and repairs. Each long argument is cut on its own, so that
-    none hides another one, and no argument can look like something else.
+    The text shows the arguments that will run, with defaults and repairs. Each long argument is cut on its
+    own, so that no argument hides another one or can look like something else.
 
     Args:
-        call: a call that nobody has agreed to.
+        call: a call that nobody has agreed to yet.
     """
     title = call.tool.annotations.title or call.name
     name = escape(call.name)
@@ -50,7 +50,7 @@ def call_text(call: ToolCall[Any]) -> str:
 
 
 def _approval_lines(call: ToolCall[Any]) -> list[str]:
-    """Write how many people have to agree, and who has, if one isn't enough."""
+    """Write how many people have to agree and who has agreed, if one person isn't enough."""
     if call.approvals == 1:
         return []
     names = listed([escape(name) for name in call.approved_by], _MOST_IGNORED)
@@ -80,14 +80,14 @@ def _shown(arguments: Any) -> list[str]:
 
 
 def _lines_of(pairs: Iterable[tuple[tuple[str | int, ...], Any]], most: int = _SHOWN) -> list[str]:
-    """Write values line by line; short values leave their room to long ones."""
+    """Write values line by line; short values leave their space to long ones."""
     shown = list(pairs)
     room = _room_for([len(_as_json(value)) for _, value in shown], most)
     return [line for path, value in shown for line in _lines(path, value, room)]
 
 
 def _room_for(lengths: Sequence[int], most: int) -> int:
-    """Return how long each value may be, so that all together have a number of characters."""
+    """Return the maximum length of each value, so that all values together have the given length."""
     room = most
     for position, length in enumerate(sorted(lengths)):
         share = most // (len(lengths) - position)

@@ -1,4 +1,4 @@
-"""What the model reads of a call whose arguments hooks or people changed: one line before the result."""
+"""The line that tells the model which arguments of its call hooks or people changed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _VALUE_LENGTH = 60
 def with_change(
     result: ToolResult, tool: Tool[..., Any], changed: ChangedArguments, *, has_run: bool
 ) -> ToolResult:
-    """Return the result of a call whose arguments were changed, which says so; others unchanged.
+    """Return the result of a call with a note on its changed arguments; unchanged if nobody changed any.
 
     Args:
-        result: of the call. One that says so already stays as it is.
+        result: the result of the call. It stays as it is if it has the note already.
         tool: the called tool.
         changed: its arguments, and who changed them.
         has_run: whether it certainly ran with them.
@@ -54,10 +54,11 @@ def with_change(
 
 
 def change_text(changed: ChangedArguments, tool: Tool[..., Any], *, has_run: bool) -> str:
-    """Write one line for the model: who changed which arguments, and to what, and that it ran if it did.
+    """Write one line for the model: who changed which arguments to what, and whether the call ran with them.
 
-    It is bounded. A value that the schema of the tool marks as secret (`writeOnly`, or the format `password`)
-    isn't shown, and neither is a text that the program filled in, since it may be a key of its own.
+    The line has a maximum length. It doesn't show a value that the schema of the tool marks as secret
+    (`writeOnly`, or the format `password`). Nor does it show a text that the program filled in, since that
+    may be a key of the program.
     """
     when = "before it ran" if has_run else "in this call"
     said: dict[str, list[str]] = {}
@@ -72,7 +73,7 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any], *, has_run: boo
 
 
 def _changed_by(name: str, changed: ChangedArguments) -> str:
-    """Write who changed an argument: whoever did so last, or both if each may have changed a part of it."""
+    """Write who changed an argument last, or both sides if each may have changed a part of it."""
     by = ["A person" if one.by == "person" else "The program" for one in changed.changes if name in one.names]
     now = changed.arguments.get(name)
     if len({*by}) == 1 or not (is_object(now) or is_array(now)):
@@ -103,7 +104,7 @@ def _to(now: Any, *, hides_texts: bool) -> str:
 def _places(
     path: tuple[str | int, ...], before: Any, now: Any
 ) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the places at which two values differ, each with what is there now."""
+    """Yield the paths at which two values differ, each with the new value."""
     inside = _inside(before, now)
     if inside is None:
         if before is MISSING or now is MISSING or to_json_text(before) != to_json_text(now):
@@ -114,7 +115,7 @@ def _places(
 
 
 def _inside(before: Any, now: Any) -> Sequence[tuple[str | int, Any, Any]] | None:
-    """Return what two values hold at each place; None if they aren't of one form."""
+    """Return the values of two containers by key or index; None if they aren't of the same kind."""
     if is_object(before) and is_object(now):
         return [(key, before.get(key, MISSING), now.get(key, MISSING)) for key in {**before, **now}]
     if is_array(before) and is_array(now) and len(before) == len(now):

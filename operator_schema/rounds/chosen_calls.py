@@ -1,4 +1,4 @@
-"""Which call of a turn is meant, and can that still be decided?"""
+"""Find the call of a turn that the caller means, and check that it can still be decided."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .tool_call import ToolCall
 __all__ = ["WhichCall", "find_call"]
 
 WhichCall: TypeAlias = "str | int | ToolCall[Any]"
-"""How a call is chosen: by its id, by its position in the turn, or by the call itself."""
+"""How to choose a call: by its id, by its position in the turn, or by the call itself."""
 
 _SHOWN = 5
 _REASON_LENGTH = 100
 
 
 def find_call(calls: tuple[ToolCall[Any], ...], call: WhichCall, kind: str) -> ToolCall[Any]:
-    """Return the one call of a turn that is meant.
+    """Return the one call of a turn that the caller means.
 
     Args:
         calls: all calls of the turn.
         call: its id, its position, or the call itself.
-        kind: `deferred`, `deferred or pending`, or `handled`.
+        kind: the state that the call must have: `deferred`, `deferred or pending`, or `handled`.
 
     Raises:
-        RoundError: there is none, or there are several.
-        TypeError: it is something else.
+        RoundError: no call matches, or several do.
+        TypeError: `call` is neither an id, a position, nor a call.
     """
     wanted = set(kind.split(" or "))
     named = _named(calls, call)
@@ -90,10 +90,10 @@ def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
 
 
 def _check_same(found: ToolCall[Any], call: Any) -> None:
-    """Check that a call chosen by itself still waits for the same thing: it may come from an older state.
+    """Check that a call given as a value still waits for the same thing: it may come from an older state.
 
     Raises:
-        RoundError: it asks something else, or has another input.
+        RoundError: the call now asks something else, or has another input.
     """
     if found is call or not isinstance(call, ToolCall) or not found.state == call.state == "deferred":
         return

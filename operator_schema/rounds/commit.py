@@ -1,4 +1,4 @@
-"""Which result belongs to which call of a turn?"""
+"""Match the results of a commit with the calls of a turn."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
 
     Args:
         calls: all calls of the turn.
-        results: results of the pending calls; one for an issue replaces that of the issue.
+        results: results of the pending calls; the result for an issue replaces the one that the issue has.
 
     Raises:
-        CommitError: with everything that doesn't fit.
+        CommitError: some results don't fit; the error lists all of them.
         TypeError: something isn't a result.
     """
     given, faults = _matched(calls, results)
@@ -57,14 +57,14 @@ _DECIDE = "approve or reject it, or give the executor a function that asks (conf
 
 
 def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> list[ToolCall[Any]]:
-    """Return the calls of a turn, with the results that some now have.
+    """Return the calls of a turn, with the new results of some of them.
 
     Args:
         calls: all calls of the turn.
         results: results of some pending calls, or for issues.
 
     Raises:
-        CommitError: with everything that doesn't fit.
+        CommitError: some results don't fit; the error lists all of them.
         EncodeError: a result can't be saved.
         TypeError: something isn't a result.
     """
@@ -83,7 +83,7 @@ def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
 
     Raises:
         EncodeError: the result can't be saved.
-        TypeError: it isn't a result.
+        TypeError: the object isn't a result.
         ValueError: it is the result of another call.
     """
     if not isinstance(result, ToolResult):
@@ -112,15 +112,15 @@ def _matched(
 ) -> tuple[dict[int, Given], list[Finding]]:
     """Find the call that each result belongs to.
 
-    Calls may share an id. A result that a call has made belongs to that call; others belong to the calls of
-    the same name, in their order.
+    Several calls may share an id. A result that a call has made belongs to that call; the other results
+    belong to the calls of the same name, in their order.
 
     Args:
         calls: all calls of the turn.
         results: in any order.
 
     Returns:
-        Position of a call to its result, and what doesn't fit, in the order of the results.
+        The results by the positions of their calls, and the faults, in the order of the results.
 
     Raises:
         TypeError: something isn't a result.
@@ -129,7 +129,7 @@ def _matched(
     named = _by_id_and_name(calls)
     found: dict[int, Given] = {}
     faults: dict[int, Finding] = {}
-    # Results that know their own call come first: others with the same id could take their place.
+    # Results that know their own call come first: other results with the same id could take their place.
     for number in sorted(range(len(given)), key=lambda number: _own_index(given[number]) is None):
         place = _place_of(given[number], calls, named, found)
         if isinstance(place, Finding):
@@ -191,7 +191,7 @@ def _is_decided(given: Any) -> bool:
 
 
 def _own_index(result: Given) -> int | None:
-    """Return the position of the call that a result knows; None if it has only an id."""
+    """Return the position of the call that a result was made by; None if the result has only an id."""
     return result._index if isinstance(result, ToolResult) else result.index  # noqa: SLF001  # made in this room
 
 
@@ -205,7 +205,7 @@ def _place_of(
     named: Mapping[str, Mapping[str, _SameName]],
     found: Mapping[int, Given],
 ) -> int | Finding:
-    """Return the position of the call of a result, or what is wrong with it."""
+    """Return the position of the call that a result belongs to, or the fault if there is none."""
     same_id = named.get(_id_of(result))
     if same_id is None:
         message = f"no call of this turn has the id {quote(_id_of(result))}"
@@ -236,7 +236,7 @@ def _place_of(
 
 
 def _decided(result: Given, *, is_deferred: bool) -> Finding:
-    """Return what is wrong with a result for a call that takes none."""
+    """Return the fault of a result for a call that takes no result."""
     if is_deferred:
         return _fault("deferred", result, "it waits for a decision: leave this one out")
     return _fault("already_decided", result, "the round has its result already: leave this one out")

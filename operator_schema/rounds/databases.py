@@ -1,4 +1,4 @@
-"""How does a store reach a database, and which process has a row of it?"""
+"""Access to databases, and rows that one process takes at a time."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["Claims", "Cursor", "Database", "SqliteDatabase", "Statements", "Tabl
 
 
 class Cursor(Protocol):
-    """What a statement gives; see `Cursor` in PEP 249."""
+    """The result of a statement; see `Cursor` in PEP 249."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows it changed."""
+        """The number of rows that the statement changed."""
         ...
 
     def fetchone(self) -> Any:
@@ -36,25 +36,25 @@ class Cursor(Protocol):
         ...
 
     def fetchall(self) -> list[Any]:
-        """Return the rows that are left."""
+        """Return the remaining rows."""
         ...
 
 
 class Database:
-    """Where a store and a journal keep their tables. A subclass makes it a database of some kind.
+    """A database for the tables of a store and a journal; each kind of database has its subclass.
 
-    A subclass gives `transaction`, and those of the attributes in which the SQL of its database differs.
+    A subclass implements `transaction`, and sets those attributes for which the SQL of its database differs.
 
     Attributes:
-        parameter: what stands for a value in a statement: `?` or `%s`.
+        parameter: the placeholder for a value in a statement: `?` or `%s`.
         types: the type of a column for each of the words `COUNTER` (a number that the database counts up, as
             the key of the table), `KEY` (a text that an index holds), `TEXT`, `INTEGER` (64 bits) and `REAL`
             (64 bits).
         columns: a query for the names of the columns of a table; none if there is no such table.
-        before_tables: statements that run before the tables are made.
+        before_tables: statements that run before the tables are created.
         clock: an expression for the seconds since 1970 by the clock of the database; None for the clock of
             this machine: then the clocks of all machines that use the database must agree within seconds.
-        errors: the exceptions by which its driver says that something can't be done.
+        errors: the exceptions of the driver for operations that fail.
     """
 
     parameter: ClassVar[str] = "%s"
@@ -79,7 +79,7 @@ class Database:
         It must be safe to call from several threads at once, and after a fork.
 
         Args:
-            writes: whether something is written. What only reads must not wait for who writes.
+            writes: whether the transaction writes something. One that only reads must not wait for writers.
 
         Returns:
             A context manager that gives a connection, whose `execute(statement, values)` returns a cursor as
@@ -98,7 +98,7 @@ class Database:
 
         Args:
             what: the content of the database, such as `the store`.
-            error: one of `errors`.
+            error: an exception of one of the classes in `errors`.
         """
         return f"{what} can't be used: {one_line(str(error), 200)}"
 
@@ -115,12 +115,12 @@ class SqliteDatabase(Database):
     after `close`.
 
     Args:
-        path: of the file, which is made if it isn't there; None for a database in memory.
-        what: for messages, such as `a store`.
+        path: the path of the file, which is created if it doesn't exist; None for a database in memory.
+        what: the content of the database for messages, such as `a store`.
 
     Raises:
-        TypeError: the path isn't one.
-        ValueError: it names a database in memory.
+        TypeError: the path isn't a path.
+        ValueError: the path names a database in memory.
     """
 
     parameter = "?"
@@ -189,23 +189,23 @@ class Statements:
         return cursor
 
     def now(self) -> float:
-        """Return the time, in seconds since 1970: one clock for all processes, if the database has one."""
+        """Return the time in seconds since 1970, by the clock of the database if it has one."""
         clock = self._database.clock
         return time() if clock is None else float(self.execute(f"SELECT {clock}").fetchone()[0])
 
 
 class Tables:
-    """Some tables in a database, which are made if they aren't there.
+    """Some tables in a database, which are created if they don't exist.
 
     Args:
-        database: that has them.
-        what: its content, for messages: `the store`.
-        tables: names, to the columns: `name WORD more, …` with the words of `Database.types`.
-        indexes: names, to the table and columns of each.
+        database: the database with the tables.
+        what: the content of the database for messages: `the store`.
+        tables: the columns of each table by its name: `name WORD more, …` with the words of `Database.types`.
+        indexes: the table and columns of each index by its name.
 
     Raises:
         StoreError: the database can't be used, or a table has other columns.
-        TypeError: it isn't a `Database`.
+        TypeError: `database` isn't a `Database`.
     """
 
     def __init__(
@@ -228,7 +228,7 @@ class Tables:
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Generator[Statements]:
-        """Do all of something, or nothing of it.
+        """Run a transaction: all of its statements take effect, or none does.
 
         Raises:
             StoreError: the database can't be used.
@@ -241,10 +241,10 @@ class Tables:
             raise StoreError(message, code="unavailable") from error
 
     def _lacks(self, tables: Mapping[str, str]) -> bool:
-        """Return whether a table isn't there.
+        """Return whether a table doesn't exist.
 
         Raises:
-            StoreError: another version of the package made it, or another program.
+            StoreError: another version of the package, or another program, created the table.
         """
         with self.transaction(writes=False) as db:
             found = {
@@ -280,14 +280,15 @@ class Tables:
 class Claims:
     """Rows of a table that one process takes at a time.
 
-    The table has the columns `id`, `revision` and `since`. A row waits while its `since` is null, and is
-    taken while it is a time, in seconds since 1970. A process that dies leaves it taken: then it is stuck
-    until a person takes it back. Each change counts the revision up, and is made only to the revision that
-    whoever makes it has read: nobody overwrites what somebody else did meanwhile.
+    The table has the columns `id`, `revision` and `since`. A row waits while its `since` is null. While a
+    process has taken it, `since` is the time in seconds since 1970. If the process dies, the row is stuck
+    until a person takes it back. Each change increases the revision, and only takes effect if the row still
+    has the revision that the writer has read: so nobody overwrites a change that somebody else made
+    meanwhile.
 
     Args:
-        table: its name.
-        what: a row is, for messages: `a round`.
+        table: the name of the table.
+        what: a word for a row in messages: `a round`.
     """
 
     def __init__(self, table: str, what: str) -> None:
@@ -296,12 +297,12 @@ class Claims:
 
     def read(self, db: Statements, row_id: str, columns: str) -> Any:
         """Return some columns of a row; None if there is no such row."""
-        # An id may be what somebody wrote into an address, and no database takes every text.
+        # The id may come from an address that somebody typed, and no database takes every text.
         wanted = writable_text(f"the id of {self._what}", row_id).replace("\0", "\ufffd")
         return db.execute(f"SELECT {columns} FROM {self._table} WHERE id = ?", (wanted,)).fetchone()  # noqa: S608  # names of this package
 
     def add(self, db: Statements, row_id: str, **columns: Any) -> bool:
-        """Add a row with its `since` and other columns; return whether there was none of this id."""
+        """Add a row with its `since` and other columns; return whether the id was free."""
         values = {"id": row_id, "revision": 1, **columns}
         marks = ", ".join("?" * len(values))
         query = (
@@ -312,22 +313,22 @@ class Claims:
     def change(
         self, db: Statements, row_id: str, revision: int | None, *, taken: bool, step: int = 1, **columns: Any
     ) -> bool:
-        """Change a row; return whether it is there and as it was read.
+        """Change a row; return whether it exists and nobody has changed it since it was read.
 
         Args:
             db: the transaction.
-            row_id: of the row.
-            revision: that it has; None for any.
-            taken: whether it is taken now.
-            step: what its revision counts up.
-            columns: what is changed, such as `since`.
+            row_id: the id of the row.
+            revision: the revision that the row must have; None for any.
+            taken: whether a process must have taken the row.
+            step: the number that is added to the revision.
+            columns: the new values of columns, such as `since`.
         """
         changes = "".join([f", {name} = ?" for name in columns])
         query = f"UPDATE {self._table} SET revision = revision + ?{changes} WHERE {_STATE[taken]} AND id = ?"  # noqa: S608  # as above
         return self._done(db, query, (step, *columns.values(), row_id), revision)
 
     def delete(self, db: Statements, row_id: str, revision: int, *, taken: bool) -> bool:
-        """Delete a row; return whether it was there and as it was read."""
+        """Delete a row; return whether it existed and nobody had changed it since it was read."""
         query = f"DELETE FROM {self._table} WHERE {_STATE[taken]} AND id = ?"  # noqa: S608  # as above
         return self._done(db, query, (row_id,), revision)
 
@@ -338,9 +339,9 @@ class Claims:
 
         Args:
             db: the transaction.
-            columns: of the rows.
-            where: conditions with a `?`, to the value of each.
-            limit: how many at most; None for all.
+            columns: the names of the columns.
+            where: the value for each condition with a `?`.
+            limit: the maximum number of rows; None for all.
         """
         values = [*(where or {}).values()]
         conditions = "".join([f" AND {condition}" for condition in where or ()])
@@ -350,7 +351,7 @@ class Claims:
         return db.execute(query, values).fetchall()
 
     def stuck(self, db: Statements, now: float, seconds: float, columns: str) -> list[Any]:
-        """List the rows taken at least so long ago, or as far in the future: a clock was set back."""
+        """List the rows taken at least so many seconds ago, or as far in the future: a clock was set back."""
         query = f"SELECT {columns} FROM {self._table} WHERE abs(? - since) >= ? ORDER BY since, position"  # noqa: S608  # as above
         return db.execute(
             query, (now, float(seconds))
@@ -363,4 +364,4 @@ class Claims:
 
 
 _STATE = {False: "since IS NULL", True: "since IS NOT NULL"}
-"""Which rows are taken, or wait."""
+"""The condition for rows that are taken, and for rows that wait."""

@@ -1,4 +1,4 @@
-"""What do hooks decide about a call, before and after it runs?"""
+"""Ask hooks about a call, before and after it runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 WHO = "confirm"
-"""What an error calls the function that asks: the name of its option."""
+"""The name of the function that asks a person, in errors: the name of its option."""
 
 _NAME_LENGTH = 100
 TEXT_LENGTH = 2000
@@ -61,7 +61,7 @@ class FailedHookError(Exception):
     """A hook failed; a signal that never reaches a caller.
 
     Attributes:
-        hook: the hook that failed.
+        hook: the name of the hook.
     """
 
     def __init__(self, hook: Hook) -> None:
@@ -72,17 +72,17 @@ class FailedHookError(Exception):
 async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
     """Ask hooks about a call, in their order, until one completes or rejects it.
 
-    A call that one hook defers still goes to the next ones: so the person sees the call as all of them left
-    it, and no call that one of them refuses.
+    If a hook defers a call, the next hooks are asked too. So the person sees the call as all hooks left it,
+    and doesn't see a call that one of them refuses.
 
     Args:
         call: a pending call.
-        hooks: hooks, each with the names of its tools, or None for all.
+        hooks: the hooks, each with the names of its tools, or None for all.
 
     Raises:
-        FailedHookError: a hook failed; the cause is what it raised.
+        FailedHookError: a hook failed; the cause is its exception.
     """
-    is_settled = call.approved or call.run[1] > 0  # by a person, so this very input runs, or none
+    is_settled = call.approved or call.run[1] > 0  # a person agreed to it, so this very input runs, or none
     waiting: ToolCall[Any] | None = None  # as the first hook that defers it leaves it
     shown: ToolCall[Any] | None = None
     for hook, names in hooks:
@@ -110,7 +110,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
 
 
 def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
-    """Return a call as it is, or as one that waits if its tool says `confirm=True`."""
+    """Return a call unchanged, or deferred if its tool says `confirm=True`."""
     if call.approved or not call.tool.annotations.confirm:
         return call
     log_decision(INFO, call, "the tool", "Defer", CONFIRM)
@@ -118,21 +118,21 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
 
 
 def _waiting(call: ToolCall[Any], reason: str, wait: Wait | None = None) -> ToolCall[Any]:
-    """Return a call that waits for a person; an issue if the model has to send another one first."""
+    """Return a call that waits for a person, or an issue if the model has to send the call again first."""
     return _not_sent(call) or call.defer(reason, wait=wait)
 
 
 def _waiting_for_both(one: ToolCall[Any], other: ToolCall[Any]) -> ToolCall[Any]:
-    """Return a call that two hooks defer: the earlier end counts, and the larger number of approvals."""
+    """Return a call that two hooks defer: the earlier deadline counts, and the larger number of approvals."""
     ends = [call.expires_at for call in (one, other) if call.expires_at is not None]
     wait = Wait(max(one.approvals, other.approvals), min(ends, default=None))
     return one.replace(_wait=None if wait == Wait() else wait)
 
 
 def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
-    """Return the issue of a call that was read as another one than the model sent; None for others.
+    """Return an issue for a call that was corrected in a way that the model must confirm; None for others.
 
-    A person is only asked about a call that the model has sent.
+    A person is only asked about calls as the model has sent them.
     """
     raw = call.raw
     if raw.sent_name is not None:
@@ -149,7 +149,7 @@ def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
 
 
 def noted_details(call: ToolCall[Any]) -> Mapping[str, Any]:
-    """Return what decoding says about the arguments of a call; a saved round doesn't hold it."""
+    """Return the repairs and ignored keys of decoding the arguments; a saved round doesn't hold them."""
     notes = call._notes  # noqa: SLF001  # a value of this room
     if notes is not None:
         return notes
@@ -160,7 +160,7 @@ def noted_details(call: ToolCall[Any]) -> Mapping[str, Any]:
 
 
 def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
-    """Return a copy of a call for a function to look at: whatever it does to the input changes nothing else.
+    """Return a copy of a call whose input a hook or a person may change without an effect on the call.
 
     Raises:
         TypeError: the input can't be copied.
@@ -180,7 +180,7 @@ def decided(
 
     Args:
         call: the call before the decision.
-        shown: the call that the function got, with an input of its own.
+        shown: the call that the function got, with its own copy of the input.
         decision: what the function returned.
         hook: the name of the hook that decided; None for a person.
         is_settled: whether a person has agreed to this very input.
@@ -189,8 +189,8 @@ def decided(
         DecodeError: an input doesn't fit the types of the tool.
         EncodeError: an input or output can't be written as JSON.
         ToolError: the input belongs to another tool.
-        TypeError: it isn't a decision.
-        ValueError: the input was edited in place, and isn't what the decision says.
+        TypeError: the decision isn't a decision.
+        ValueError: the input was edited in place, and differs from the one in the decision.
     """
     decision = RunNormally() if decision is None else decision
     if not isinstance(decision, DECISIONS):
@@ -209,7 +209,7 @@ def decided(
 
 
 def _with_kind(before: ToolCall[Any], after: ToolCall[Any], decision: Any, hook: str | None) -> ToolCall[Any]:
-    """Return a call with the record of a decision; as it is if somebody only let it go on."""
+    """Return a call with the record of a decision; unchanged if the hook didn't change anything."""
     kind: DecisionKind | None = decision.recorded_as
     if kind is None:
         is_agreed = after.state == "pending" and (hook is None or (after.approved and not before.approved))
@@ -233,7 +233,7 @@ def _not_a_decision(given: Any) -> str:
 
 
 def shown_answer(given: Any) -> str:
-    """Write what somebody returned in place of a decision, with a hint if it is the class of one."""
+    """Describe a value that was returned in place of a decision; if it is a decision class, add a hint."""
     is_class = isinstance(given, type) and given in DECISIONS
     return f"the class {given.__name__}: write {given.__name__}(…)" if is_class else received(given)
 
@@ -244,17 +244,18 @@ def shown_answer(given: Any) -> str:
 async def looked_at(
     call: ToolCall[Any], result: ToolResult, hooks: ForTools, run: int, limited: Limited | None
 ) -> ToolCall[Any] | None:
-    """Return a call in its state after it ran, with the result that counts after the hooks.
+    """Return a call in its state after it ran, with the result after the hooks.
 
     Args:
         call: the call that ran.
         result: the result of its function.
         hooks: hooks after calls, each with the names of its tools, or None for all.
         run: number of the run; the first is 1.
-        limited: cuts the results that hooks give; None to leave them.
+        limited: a function that cuts the results of hooks; None to leave them.
 
     Returns:
-        The call; if its function has a question, it waits, and no hook sees it. None if it is to run again.
+        The call. If its function asks a question, the call waits, and no hook sees it. None if the call is to
+        run again.
     """
     after = after_run(call, result)
     if after.state in {"deferred", "issue"}:
@@ -266,7 +267,7 @@ async def looked_at(
 
 
 async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCall[Any] | None:
-    """Show hooks the result of a call, in their order, and return the call with the result that counts.
+    """Show the result of a call to hooks, in their order, and return the call with the final result.
 
     Args:
         call: a call with its result.
@@ -298,15 +299,15 @@ async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCa
 
 
 _HIDDEN = "the call ran, but its result can't be shown: the program failed to check it"
-"""What the model reads if a hook after a call failed."""
+"""The text that the model reads if a hook after a call failed."""
 
 
 def _result_of(call: ToolCall[Any], decision: Any) -> ToolResult | RunAgain | None:
-    """Check what a hook after a call returns.
+    """Check the return value of a hook after a call.
 
     Raises:
-        TypeError: it is something else.
-        ValueError: it is the result of another call.
+        TypeError: the value is neither a result nor a decision that is allowed there.
+        ValueError: the result belongs to another call.
     """
     if decision is None or isinstance(decision, RunAgain):
         return decision
@@ -346,7 +347,7 @@ def _log(call: ToolCall[Any], hook: Hook, decision: Any, after: ToolCall[Any]) -
 
 
 def log_agreement(after: ToolCall[Any], who: str, decision: str, *more: str) -> None:
-    """Log that somebody agreed to a call: which arguments differ from the model's, and at DEBUG what runs."""
+    """Log who agreed to a call and which arguments were changed; at DEBUG, also log the arguments."""
     changed = after.changed
     names = "" if changed is None else f"changed {listed([one_line(name, 100) for name in changed.names], 5)}"
     log_decision(INFO, after, who, decision, joined(names, *more))
@@ -359,7 +360,7 @@ def joined(*parts: str) -> str:
 
 
 def log_decision(level: int, call: ToolCall[Any], who: str, decision: str, about: object) -> None:
-    """Log who decided what about a call; `about` is what else there is to say, or empty."""
+    """Log a decision about a call and who made it; `about` is further text, or empty."""
     if not is_logged(level):
         return
     name, call_id = one_line(call.name, _NAME_LENGTH), one_line(call.id, _NAME_LENGTH)
@@ -376,8 +377,8 @@ def decoded_call(call: ToolCall[Any]) -> DecodedCall:
     """Return a call in the form that an executor runs.
 
     Raises:
-        DecodeError: an answer no longer fits its parameter.
-        ToolError: the tool has no such parameter any more.
+        DecodeError: the answer to a question no longer fits its parameter.
+        ToolError: the tool no longer has the parameter for the answer.
     """
     return DecodedCall(
         call.raw,
@@ -415,6 +416,6 @@ def after_run(call: ToolCall[Any], result: ToolResult) -> ToolCall[Any]:
 
 
 def _failed(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:
-    """Return the result for a question whose answer could never reach the function; it is logged."""
+    """Log that the answer to a question could never reach the function, and return the result of the call."""
     failure = error if isinstance(error, ToolError) else ToolError(call.name, str(error))
     return cast("ToolResult", FAILURES.failed(call.raw, failure))  # nothing is passed through here

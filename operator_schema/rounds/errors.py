@@ -1,4 +1,4 @@
-"""What can go wrong with an offer, a round and its commit."""
+"""Errors of offers, rounds and commits, with the data by which a program can react."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OfferError(ValueError):
     """A request can't be made, because a required tool isn't available.
 
     Attributes:
-        tool: name of the required tool, or None where any tool would do.
+        tool: name of the required tool, or None if any tool would do.
         message: what is wrong and what to do about it.
     """
 
@@ -41,7 +41,7 @@ class OfferError(ValueError):
 
 
 class RoundError(RuntimeError):
-    """A round can't do what was asked; it stays as it was.
+    """A round can't do this in its present state; the round stays as it was.
 
     Attributes:
         message: what is wrong and what to do about it.
@@ -61,8 +61,8 @@ class RoundError(RuntimeError):
 FaultCode = Literal[
     "missing", "duplicate", "unknown_call", "already_decided", "wrong_name", "changed_arguments", "deferred"
 ]
-"""What is wrong with the results of a commit: a pending call has none · a call has two · no call has this
-id · the round has a result of its own · the result names another tool · it belongs to a call with other
+"""What is wrong with the results of a commit: a pending call has no result · a call has two · no call has
+this id · the round has a result of its own · the result names another tool · it belongs to a call with other
 arguments · the call still waits for a decision."""
 
 
@@ -70,7 +70,7 @@ class CommitError(RoundError):
     """The results don't fit the calls; nothing was committed.
 
     Attributes:
-        findings: everything that is wrong, in the order of the calls.
+        findings: all faults, in the order of the calls.
     """
 
     def __init__(self, findings: Sequence[Finding]) -> None:
@@ -86,21 +86,21 @@ StoreErrorCode: TypeAlias = Literal[
 ]
 """Why a store refuses.
 
-The round or program has ended, or was never there · a process runs it, or died · somebody changed it since
-it was read · somebody took it back while it ran · it ran, and can't be saved · the database can't be used ·
-something else wrote into it.
+The round or program has ended, or never existed · a process is running it, or died · somebody changed it
+after it was read · somebody took it back while it ran · it ran, but can't be saved · the database can't be
+used · another program wrote into the database.
 """
 
 
 class StoreError(RoundError):
-    """A round can't be taken from a store: it is done, runs now, or was changed in the meantime.
+    """A round can't be taken from a store: it has ended, is running, or was changed in the meantime.
 
-    Or the database of the store can't be used.
+    Also raised if the database of the store can't be used.
 
     Attributes:
         round_id: id of the round; None if the database is the problem.
         round: the `Round` with its results, if it ran and can't be saved; None otherwise.
-        code: why, as a word for a program; see `StoreErrorCode`.
+        code: the reason, for programs; see `StoreErrorCode`.
     """
 
     def __init__(

@@ -53,7 +53,7 @@ __all__ = [
 
 
 CONFIRM = "the tool needs a person's approval (confirm=True)"
-"""Why a call waits if its tool says `confirm=True`."""
+"""The reason why a call waits if its tool says `confirm=True`."""
 
 _NAME_LENGTH = 100
 
@@ -62,7 +62,7 @@ _NAME_LENGTH = 100
 
 
 class RunNormally(Value):
-    """Go on to the next hook; if none decides otherwise, the call is run.
+    """Go on to the next hook; if no hook decides otherwise, the call is run.
 
     A hook that returns None means the same, with an unchanged input. The input of a call that a person
     has approved or answered doesn't change any more.
@@ -87,7 +87,7 @@ class Complete(Value):
     """Stop here: the call gets this output, and its function doesn't run.
 
     Attributes:
-        output: what the function would have returned.
+        output: the value in place of the return value of the function.
     """
 
     output: Any
@@ -108,7 +108,7 @@ class Reject(Value):
     """Stop here: the call isn't run, and the model reads why.
 
     Attributes:
-        reason: for the model; it may be empty.
+        reason: the reason for the model; it may be empty.
     """
 
     reason: str = ""
@@ -125,17 +125,17 @@ class Reject(Value):
 
 
 class Defer(Value):
-    """Go on to the next hook; if none completes or rejects the call, a person or another system decides.
+    """Go on to the next hook; if no hook completes or rejects the call, a person or another system decides.
 
     For a call that is already approved, this only goes on to the next hook. If several hooks defer a call,
-    the reason is that of the first; the earliest end counts, and the largest number of approvals.
+    the reason of the first one counts, the earliest deadline, and the largest number of approvals.
 
     Args:
-        reason: for whoever decides; the model doesn't see it.
-        expires_in: seconds after which the call can't be approved any more, so that the model reads that
-            nobody agreed in time; None for no limit.
+        reason: the reason for the person or system that decides; the model doesn't see it.
+        expires_in: the number of seconds after which the call can't be approved any more; the model then
+            reads that nobody agreed in time. None for no limit.
         approvals: how many different people have to agree (`round.approve(call, by=…)`); one refusal is
-            enough. Who may agree is for your program to check.
+            enough. Your program checks who may agree.
 
     Raises:
         TypeError: the reason isn't a string.
@@ -163,7 +163,7 @@ class Defer(Value):
         return call if call.approved else call.defer(self.reason, wait=self._wait())
 
     def _wait(self) -> Wait | None:
-        """Return what the call waits for; None if one approval at any time is enough."""
+        """Return the conditions on the approval; None if one approval at any time is enough."""
         if self.expires_in is None and self.approvals == 1:
             return None
         from .tool_call import Wait  # most hooks set no limits
@@ -175,7 +175,7 @@ class RunAgain(Value):
     """Run the call once more; a hook after a call returns this.
 
     Attributes:
-        most: how often the call may run in all; after that many runs, the last result is used.
+        most: how often the call may run in total; after that many runs, the last result is used.
     """
 
     most: int = 2
@@ -188,7 +188,8 @@ class RunAgain(Value):
 
 
 Decision: TypeAlias = RunNormally | Complete | Reject | Defer | None
-"""What a hook may return; None is `RunNormally()`. If one `ends` the decision, no other hook is asked."""
+"""The decisions of a hook; None is `RunNormally()`. After one that `ends` the decision, no other hook is
+asked."""
 
 DECISIONS: tuple[type[Any], ...] = tuple([kind for kind in get_args(Decision) if kind is not NoneType])
 """The classes of decisions. Add a new one to `Decision`, and export it."""
@@ -220,23 +221,23 @@ class HookDecorator:
             tools: names, tools, or toolsets for all of their tools; at least one.
 
         Raises:
-            TypeError: there are none, or something else.
+            TypeError: no tools are given, or something else is.
         """
         return _marker("hook", "call", tools)
 
     def after(self, *tools: Selection) -> Callable[[F], F]:
         """Mark a function that sees the results of calls: `@hook.after(search)`.
 
-        It takes the `ToolCall` after the executor ran it: `call.result` is what the model would read, and
-        `call.error` what the function raised, if it did. It returns None to leave that, another result such
-        as `call.complete(…)`, `call.fail(…)` or `call.result.replace(content=…)`, or `RunAgain()`. It may be
-        async. If it fails, the model reads that the result can't be shown.
+        It takes the `ToolCall` after the executor ran it: `call.result` is the result that the model would
+        read, and `call.error` the exception of the function, if there was one. It returns None to leave the
+        result, another result such as `call.complete(…)`, `call.fail(…)` or `call.result.replace(content=…)`,
+        or `RunAgain()`. It may be async. If it fails, the model reads that the result can't be shown.
 
         Args:
             tools: as for `hook`.
 
         Raises:
-            TypeError: there are none, or something else.
+            TypeError: no tools are given, or something else is.
         """
         return _marker("hook.after", "after", tools)
 
@@ -267,7 +268,7 @@ class HookDecorator:
             tools: as for `hook`.
 
         Raises:
-            TypeError: there are none, or something else.
+            TypeError: no tools are given, or something else is.
         """
         return _marker("hook.describe", "description", tools)
 
@@ -303,7 +304,7 @@ def _marker(
 
 
 def _hint_of_bare(decorator: str, kind: HookKind, given: Any) -> str:
-    """Return what to write if a function is the hook itself, or isn't a tool yet."""
+    """Return a hint for a decorator without parentheses, or on a function that isn't a tool yet."""
     if not callable(given) or isinstance(given, type):
         return ""
     if kind == "call":
@@ -319,10 +320,10 @@ class Hook(Value):
     """One function of `Hooks`.
 
     Attributes:
-        function: decides, looks at results, or describes.
-        name: of the function, for messages.
-        kind: what it does.
-        tools: names of its tools; None for all tools of the toolset.
+        function: the function that decides, looks at results, or describes tools.
+        name: the name of the function, for messages.
+        kind: the task of the hook.
+        tools: the names of its tools; None for all tools of the toolset.
         toolset: the toolset of these tools; None for the one that the hooks are applied to.
     """
 
@@ -337,16 +338,17 @@ class Hooks(Value):
     """Functions that decide about calls, in their order.
 
     Args:
-        sources: each is one of these. A function marked by `hook`, `hook.after` or `hook.describe`, for its
-            tools. Any other function, for every call. An object with methods marked like that. Other `Hooks`.
+        sources: functions and objects with hooks. A function marked by `hook`, `hook.after` or
+            `hook.describe` applies to its tools; any other function applies to every call. An object
+            contributes its methods with these marks. Other `Hooks` contribute all their hooks.
         toolset: the toolset of the tools. The hooks then also apply where it is nested in another toolset,
             but only to its tools, under the names that they have there. None for the toolset that they
             are applied to.
 
     Raises:
         ToolNotFoundError: a name isn't in the toolset.
-        TypeError: something isn't a hook, or takes other arguments; also a function whose first argument has
-            a default, which was probably meant to be called.
+        TypeError: something isn't a hook, or takes other arguments. Also raised for a function whose first
+            argument has a default, since it was probably meant to be called first.
     """
 
     hooks: tuple[Hook, ...]
@@ -362,8 +364,8 @@ class Hooks(Value):
             self.for_calls(toolset)
 
     def __or__(self, other: Hooks) -> Hooks:
-        """Return the hooks of both, these first."""
-        if not isinstance(other, Hooks):  # what callers promise, some do not
+        """Return both hooks, with these first."""
+        if not isinstance(other, Hooks):  # some callers ignore the annotations
             return NotImplemented
         return Hooks(self, other)
 
@@ -375,7 +377,7 @@ class Hooks(Value):
 
     @property
     def may_decide(self) -> bool:
-        """Whether one of them may change the result of a call."""
+        """Whether any of the hooks may change the result of a call."""
         return any(hook.kind != "around" for hook in self.hooks)
 
     def __repr__(self) -> str:
@@ -385,7 +387,7 @@ class Hooks(Value):
         return _unpickled, self.hooks
 
     def for_every_call(self) -> Hooks:
-        """Return only those that are for the calls of every tool."""
+        """Return only the hooks that apply to the calls of every tool."""
         return _unpickled(*[hook for hook in self.hooks if hook.tools is None and hook.toolset is None])
 
     def bound_to(self, toolset: NamedTools, /) -> Hooks:
@@ -399,7 +401,7 @@ class Hooks(Value):
             toolset: the toolset of the calls.
 
         Raises:
-            ToolNotFoundError: a hook is for a tool that isn't there.
+            ToolNotFoundError: a hook is for a tool that isn't in the toolset.
             ValueError: the toolset of a hook isn't nested in this one.
         """
         found = _resolved(self.hooks, toolset)
@@ -413,13 +415,13 @@ class Hooks(Value):
             toolset: the toolset of the described tools.
 
         Returns:
-            Name to description; if two hooks describe one tool, that of the last.
+            The descriptions by the names of the tools; if two hooks describe a tool, the last one counts.
 
         Raises:
-            ToolNotFoundError: a hook is for a tool that isn't there.
+            ToolNotFoundError: a hook is for a tool that isn't in the toolset.
             TypeError: a hook returns something other than a string or None.
             ValueError: the toolset of a hook isn't nested in this one.
-            Exception: what a hook raises.
+            Exception: a hook raised it.
         """
         found: dict[str, str] = {}
         for hook, names in _resolved(self.hooks, toolset):
@@ -436,9 +438,9 @@ class CallHooks(Value):
     """Hooks for the calls of one toolset, in their order.
 
     Attributes:
-        before: those that decide before a call runs, each with the names of its tools; None for all names.
-        after: those that look at results, in the same form.
-        around: those that see calls from outside, in the same form.
+        before: hooks that decide before a call runs, each with the names of its tools; None for all names.
+        after: hooks that look at results, in the same form.
+        around: hooks that see calls from outside, in the same form.
     """
 
     before: ForTools = ()
@@ -446,7 +448,7 @@ class CallHooks(Value):
     around: ForTools = ()
 
     def joined(self, other: CallHooks) -> CallHooks:
-        """Return both, these first; hooks that are in both are asked once."""
+        """Return both hooks, with these first; a hook that is in both is asked once."""
         known = {(hook.kind, hook.function) for hook, _ in (*self.before, *self.after, *self.around)}
 
         def new(hooks: ForTools) -> ForTools:
@@ -459,16 +461,16 @@ class CallHooks(Value):
         )
 
     def concern(self, name: str) -> bool:
-        """Return whether one of them may decide about calls of a tool, or look at their results."""
+        """Return whether any hook may decide about calls of a tool, or look at their results."""
         return any(names is None or name in names for _, names in (*self.before, *self.after))
 
     def may_defer(self, name: str) -> bool:
-        """Return whether one of them may have a person decide about calls of a tool."""
+        """Return whether any hook may defer calls of a tool to a person."""
         return any((names is None or name in names) and not _only_looks(hook) for hook, names in self.before)
 
 
 def _only_looks(hook: Hook) -> bool:
-    """Return whether a hook decides nothing: it always returns None, by its annotation or its code."""
+    """Return whether a hook never decides: by its annotation or its code, it always returns None."""
     try:
         told = hook.function.__annotations__.get("return", MISSING)
     except Exception:  # noqa: BLE001  # an object that can be called has none, and others may not be there yet
@@ -479,7 +481,7 @@ def _only_looks(hook: Hook) -> bool:
 
 @cache
 def _returns_none(code: CodeType) -> bool:
-    """Return whether a function ends with `return None` on each way through it."""
+    """Return whether every path through a function ends with `return None`."""
     steps = pairwise(list(get_instructions(code)))
     return all(_is_none(end, before) for before, end in steps if end.opname in {"RETURN_VALUE", _FROM_3_12})
 
@@ -494,11 +496,11 @@ def _is_none(end: Instruction, before: Instruction) -> bool:
 
 
 NO_HOOKS = CallHooks()
-"""For calls about which only the tools themselves decide."""
+"""Hooks for calls about which only the tools themselves decide."""
 
 
 def hooks_of(given: object) -> Hooks:
-    """Make `Hooks` of the `hooks=` of an executor or a toolset.
+    """Convert the `hooks=` argument of an executor or a toolset to `Hooks`.
 
     Raises:
         TypeError: something isn't a hook.
@@ -507,10 +509,10 @@ def hooks_of(given: object) -> Hooks:
 
 
 def hooks_for_calls(given: Any) -> Hooks:
-    """Make `Hooks` of the `hooks=` for calls.
+    """Convert the `hooks=` argument for calls to `Hooks`.
 
     Raises:
-        TypeError: something isn't a hook, or describes tools and does nothing else.
+        TypeError: something isn't a hook, or only describes tools.
     """
     sources: list[Any] = [*given] if type(given) in {list, tuple} else [given]
     for source in sources:
@@ -526,10 +528,10 @@ def hooks_for_calls(given: Any) -> Hooks:
 
 
 def call_hooks_of(hooks: Any, toolset: NamedTools) -> CallHooks:
-    """Return the hooks for the calls of a toolset: the given ones, and its own.
+    """Return the hooks for the calls of a toolset: the given hooks, and those of the toolset.
 
     Args:
-        hooks: `Hooks` or a function, None for no more; or all hooks that apply, as an executor knows them.
+        hooks: `Hooks` or a function, or None for no further hooks; or all hooks that apply, from an executor.
         toolset: the toolset of the called tools.
     """
     if isinstance(hooks, CallHooks):
@@ -548,7 +550,7 @@ def _unpickled(*hooks: Hook) -> Hooks:
 
 
 def _resolved(hooks: Iterable[Hook], toolset: NamedTools) -> list[tuple[Hook, frozenset[str] | None]]:
-    """Return hooks with the names of their tools in a toolset; None for all."""
+    """Return hooks with the names of their tools in a toolset; None for all tools."""
     # Hooks mostly share their toolset, and finding it among many tools takes milliseconds.
     nested: dict[int, _Here] = {}
     found: list[tuple[Hook, frozenset[str] | None]] = []
@@ -577,7 +579,7 @@ def _names(hook: Hook, toolset: NamedTools, here: _Here) -> frozenset[str] | Non
     return frozenset([name for there in wanted for name in here.get(there, ())])
 
 
-# --- what may be given as a hook -----------------------------------------------------------------
+# --- arguments for hooks ------------------------------------------------------------------------
 
 
 def _hooks_of(source: Any, toolset: NamedTools | None) -> Iterator[Hook]:
@@ -648,7 +650,7 @@ _TAKEN: Mapping[HookKind, str] = {"description": "a ToolDefinition", "around": "
 
 
 def _is_called_without(function: Any) -> bool:
-    """Return whether the first argument of a function has a default, as for one that makes hooks."""
+    """Return whether the first argument of a function has a default, as in a function that makes hooks."""
     try:
         first = next(iter(signature(function).parameters.values()), None)
     except (TypeError, ValueError):  # a function in C may have no signature

@@ -1,4 +1,4 @@
-"""Is an input still what somebody agreed to? Copies that nobody else can change, and checks after JSON."""
+"""Copies of inputs that nobody else can change, and checks that a saved or edited input is still the same."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ __all__ = [
 
 
 MESSAGE_DEPTH = 2 * MAX_DEPTH
-"""How deep the message of a model may nest: deeper than arguments, and as deep as schemas."""
+"""The maximum depth of a model's message: deeper than arguments, and as deep as schemas."""
 
 _NAME_LENGTH = 60
 _SHOWN_ARGUMENTS = 1000
 
 
 class NotJSONError(ValueError):
-    """A value has a part that JSON has no type for; a signal that never reaches a caller."""
+    """A part of a value isn't a JSON type; a signal that never reaches a caller."""
 
 
 def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
@@ -56,17 +56,17 @@ def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
 
     Args:
         value: anything.
-        depth: how many levels of arrays and objects it may nest.
+        depth: how many levels of arrays and objects the value may nest.
 
     Raises:
-        NotJSONError: something in it is of a type that JSON doesn't have.
-        ValueError: it nests too deep, or a number in it isn't JSON.
+        NotJSONError: a part of the value isn't a JSON type.
+        ValueError: the value nests too deeply, or a number in it isn't valid JSON.
     """
     return _copied(value, depth, depth)
 
 
 _KEPT = frozenset({str, bool, type(None)})
-"""Classes of most of what is in arguments: there is nothing to check or to copy."""
+"""The classes of most values in arguments: these need no check and no copy."""
 
 
 def _copied(value: Any, left: int, depth: int) -> Any:
@@ -132,7 +132,7 @@ def own_copy(tool: Tool[..., Any], given: Any) -> Any:
     """Return a copy of an input that shares nothing mutable with it.
 
     Raises:
-        TypeError: it can't be copied.
+        TypeError: the input can't be copied.
     """
     try:
         return deepcopy(given)
@@ -158,12 +158,12 @@ def _written(tool: Tool[..., Any], given: Any) -> str | None:
 
 
 def checked_input(tool: Tool[..., Any], given: Any) -> Any:
-    """Return an equal input of its own, checked as the arguments of a model are.
+    """Return a separate, equal input that has passed the same checks as the arguments of a model.
 
     Raises:
-        DecodeError: it doesn't fit the types, or JSON doesn't give it back.
-        EncodeError: it can't be written as JSON.
-        ToolError: it isn't an input of this tool.
+        DecodeError: the input doesn't fit the types, or JSON can't reproduce it.
+        EncodeError: the input can't be written as JSON.
+        ToolError: the input belongs to another tool.
     """
     try:
         written = tool.encode_input(given)
@@ -181,7 +181,7 @@ def checked_input(tool: Tool[..., Any], given: Any) -> Any:
 
 
 def gives_back(tool: Tool[..., Any], arguments: Any, written: Any) -> bool:
-    """Return whether arguments decode to the input that is written like this."""
+    """Return whether decoding arguments gives an input with this written form."""
     try:
         return repr(tool.encode_input(tool.decode(arguments))) == repr(written)
     except Exception:  # noqa: BLE001  # a class's own code may see another state of the world by now
@@ -189,7 +189,7 @@ def gives_back(tool: Tool[..., Any], arguments: Any, written: Any) -> bool:
 
 
 def makes(tool: Tool[..., Any], arguments: Any, given: Any) -> bool:
-    """Return whether arguments decode to this input, in all that it keeps."""
+    """Return whether decoding arguments gives an input that equals this one in everything that it stores."""
     try:
         return is_same_state(tool.decode(arguments), given)
     except Exception:  # noqa: BLE001  # as above
@@ -197,9 +197,9 @@ def makes(tool: Tool[..., Any], arguments: Any, given: Any) -> bool:
 
 
 def is_certainly(tool: Tool[..., Any], written: Any, given: Any) -> bool:
-    """Return whether the types of a tool alone say that an input is the one that is written like this.
+    """Return whether the types of a tool alone prove that an input has this written form.
 
-    Then `gives_back` and `makes` say so too. Otherwise, only they can tell.
+    If so, `gives_back` and `makes` return True too. Otherwise, only those two functions can find out.
     """
     tells = tool.kept_form(_TELLING)
     if tells is None:
@@ -208,7 +208,7 @@ def is_certainly(tool: Tool[..., Any], written: Any, given: Any) -> bool:
 
 
 _TELLING = "whether an input is what is written"
-"""The key under which a tool keeps the function that tells."""
+"""The key under which a tool keeps the function for `is_certainly`."""
 
 
 def _telling(tool: Tool[..., Any]) -> Callable[[Any, Any], bool]:
@@ -222,12 +222,12 @@ def _never(_written: Any, _given: Any) -> bool:
 
 
 def check_same(tool: Tool[..., Any], written: Any, given: Any) -> None:
-    """Check that an input is the one that was written, at every depth.
+    """Check that an input is the same as when it was written, at every depth.
 
     Raises:
-        DecodeError: it is another one; with the places.
-        EncodeError: it can't be written as JSON.
-        ToolError: it can't be written as JSON, because of an `InitVar`.
+        DecodeError: the input is another one; the error lists the places.
+        EncodeError: the input can't be written as JSON.
+        ToolError: the input can't be written as JSON, because of an `InitVar`.
     """
     if not is_certainly(tool, written, given):
         check_written(tool.name, written, tool.encode_input(given))
@@ -237,7 +237,7 @@ def check_written(about: str, before: Any, now: Any) -> None:
     """Check that two JSON values are the same.
 
     Raises:
-        DecodeError: they differ; with the places.
+        DecodeError: the values differ; the error lists the places.
     """
     if canonical_text(now) != canonical_text(before):
         raise DecodeError(about, list(islice(_differences((), before, now), MAX_PROBLEMS)))
@@ -265,7 +265,7 @@ def _differences(path: tuple[str | int, ...], before: Any, now: Any) -> Iterator
 
 
 def schema_digest(tool: Tool[..., Any]) -> str:
-    """Return a digest of the schema of a tool, for inputs that can be made only from the arguments."""
+    """Return a digest of a tool's schema, for inputs that can be created only from the arguments."""
     return text_digest(canonical_text(tool.input_schema()))
 
 
@@ -276,7 +276,7 @@ def own_arguments(raw: RawCall) -> Any:
     """Return a copy of the arguments of a call.
 
     Raises:
-        DecodeError: they aren't JSON, although they fit the types.
+        DecodeError: the arguments aren't JSON, although they fit the types.
     """
     try:
         return _copied_arguments(raw.arguments)
@@ -286,7 +286,7 @@ def own_arguments(raw: RawCall) -> Any:
 
 
 def shown_arguments(raw: RawCall) -> Any:
-    """Return a copy of the arguments of a call, or an excerpt of what isn't JSON."""
+    """Return a copy of the arguments of a call, or an excerpt if they aren't JSON."""
     try:
         return _copied_arguments(raw.arguments)
     except ValueError:

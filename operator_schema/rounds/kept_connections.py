@@ -1,4 +1,4 @@
-"""How does a process keep connections to a file of SQLite open?"""
+"""Connections to a SQLite file that a process keeps open."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["KeptConnections"]
 
 _MOST_IDLE = 16
-"""How many connections to one file wait for their next use; more are closed after theirs."""
+"""How many unused connections to one file stay open; further ones are closed after use."""
 
 
 class _Kept(Value):
@@ -27,7 +27,7 @@ class _Kept(Value):
 
     Attributes:
         db: the connection, which one thread uses at a time.
-        file: which file it has opened; None in memory, or if the next use opens it again.
+        file: the identity of the opened file; None in memory, or if the next use must open the file again.
         may_write: whether the file was brought into WAL mode, as far as that is possible.
     """
 
@@ -37,13 +37,13 @@ class _Kept(Value):
 
 
 class KeptConnections:
-    """Connections that stay open: opening a file for each transaction takes ten times as long as using it.
+    """Connections that stay open, because opening a file takes ten times as long as a transaction.
 
-    None is open while the process forks. SQLite notes once a process which locks of a file it has, and a
-    child would rely on locks that only its parent has: what it writes could get lost.
+    While the process forks, no connection is open. SQLite keeps a list per process of the locks that it holds
+    on a file. A child would rely on locks that only its parent holds, so its writes could get lost.
 
     Args:
-        path: of the file; None for a database in memory, which has one connection.
+        path: the path of the file; None for a database in memory, which has one connection.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -58,10 +58,10 @@ class KeptConnections:
 
     @contextmanager
     def taken(self, *, writes: bool) -> Generator[sqlite3.Connection]:
-        """Take a connection that nobody else uses meanwhile.
+        """Reserve a connection for one use.
 
         Args:
-            writes: whether something is written. Then the file is brought into WAL mode.
+            writes: whether the use writes something. Then the file is brought into WAL mode.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._may_take and (self._idle or self._path is not None))
@@ -73,7 +73,7 @@ class KeptConnections:
             if writes and not kept.may_write:
                 with suppress(
                     sqlite3.Error
-                ):  # somebody else does it now, or the transaction says what is wrong
+                ):  # another process is doing it, or the transaction will report the problem
                     kept.db.execute("PRAGMA journal_mode=WAL")
                 kept = kept.replace(may_write=True)
             yield kept.db
@@ -81,7 +81,7 @@ class KeptConnections:
             self._give_back(kept)
 
     def _usable(self, found: _Kept | None) -> _Kept:
-        """Return a connection to the file that is at the path now."""
+        """Return a connection to the file that is now at the path."""
         if found is None:
             return _opened(str(self._path))
         if self._path is None or found.file == _file_at(self._path):
@@ -101,12 +101,12 @@ class KeptConnections:
             kept.db.close()
 
     def close(self) -> None:
-        """Close the connections that nobody uses; a database in memory stays."""
+        """Close the unused connections; a database in memory stays open."""
         if self._path is not None:
             self.end()
 
     def end(self) -> None:
-        """Close the connections that nobody uses, also the one in memory."""
+        """Close the unused connections, also the one in memory."""
         with self._changed:
             idle, self._idle = self._idle, []
         for kept in idle:
@@ -115,9 +115,9 @@ class KeptConnections:
     # --- around a fork ---------------------------------------------------------------------------
 
     def before_fork(self) -> None:
-        """Wait until no connection is used, close all, and let nobody open one until `after_fork`."""
+        """Wait until no connection is in use, close all of them, and open none until `after_fork`."""
         self._changed.acquire()
-        self._may_take = False  # else threads that use one after the other would let nobody fork
+        self._may_take = False  # otherwise, threads that take turns could delay a fork forever
         self._changed.wait_for(lambda: not self._used, PATIENCE)
         if self._path is not None:
             for kept in self._idle:
@@ -125,19 +125,19 @@ class KeptConnections:
             self._idle.clear()
 
     def after_fork(self) -> None:
-        """Let connections be opened again."""
+        """Allow new connections again."""
         self._may_take = True
         self._changed.notify_all()
         self._changed.release()
 
     def after_fork_in_child(self) -> None:
-        """Forget the threads of the parent, which don't run here."""
+        """Forget the threads of the parent, which don't run in this process."""
         self._used, self._may_take = 0, True
         self._changed = Condition()
 
 
 def _connected(name: str, **options: Any) -> sqlite3.Connection:
-    # Threads use it one after the other; SQLite itself never minds which of them closes it.
+    # Threads take turns; SQLite itself doesn't care which of them closes the connection.
     made: sqlite3.Connection = sqlite3.connect(
         name, timeout=PATIENCE, isolation_level=None, check_same_thread=False, **options
     )
@@ -148,11 +148,11 @@ def _opened(path: str) -> _Kept:
     """Open a file.
 
     Raises:
-        sqlite3.Error: it can't be used.
+        sqlite3.Error: the file can't be used.
     """
     db = _connected(path)
     try:
-        db.execute("PRAGMA schema_version").fetchone()  # opening alone reads nothing
+        db.execute("PRAGMA schema_version").fetchone()  # opening a file doesn't read anything yet
     except sqlite3.Error as error:
         db.close()
         name = getattr(error, "sqlite_errorname", "")
@@ -168,12 +168,12 @@ def _opened(path: str) -> _Kept:
 
 
 def _is_closed(path: str) -> bool:
-    """Return whether a file in WAL mode has all that was written, because nobody has it open."""
+    """Return whether a file in WAL mode contains all writes, because nobody has it open."""
     return is_in_wal_mode(path) and not Path(f"{path}-wal").exists()
 
 
 def _file_at(path: str) -> tuple[int, int] | None:
-    """Return which file is at a path: it may have been moved away, and another one put in its place."""
+    """Return the identity of the file at a path: the file may have been moved away and replaced."""
     try:
         found = os.stat(path)  # noqa: PTH116  # `Path` takes three times as long
     except OSError:

@@ -1,4 +1,4 @@
-"""Which process runs a round now, and until when is it sure to live?"""
+"""Leases: the processes that run rounds, and the time until which each is known to be alive."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Owner(Value):
     Attributes:
         host: the name of its machine.
         pid: the id of the process there.
-        name: of its store, as given; empty without.
+        name: the given name of its store; empty if there is none.
     """
 
     host: str
@@ -34,7 +34,7 @@ class Owner(Value):
     name: str = ""
 
     def __str__(self) -> str:
-        """Write it for a message."""
+        """Write the owner for a message."""
         named = f"{one_line(self.name, 100)}, " if self.name else ""
         return f"{named}process {self.pid} on {one_line(self.host, 100)}"
 
@@ -44,12 +44,12 @@ class Owner(Value):
         return cls(platform.node(), os.getpid(), name)
 
     def text(self) -> str:
-        """Return it as text for a column."""
+        """Return the owner as text for a column."""
         return json.dumps([self.host, self.pid, self.name])
 
 
 def owner_of(text: object) -> Owner | None:
-    """Return the owner in a column; None if there is none."""
+    """Return the owner that a column contains; None if there is none."""
     if not isinstance(text, str):
         return None
     try:
@@ -64,7 +64,7 @@ class Leases:
     """The rounds that this process runs; a thread renews their leases as long as there are any.
 
     Args:
-        renew: gets the ids of rounds and their revisions, and writes how long they are sure to be run; held
+        renew: a function that gets the ids of rounds and their revisions, and extends their leases; held
             weakly.
         seconds: how long a lease lasts; it is renewed after a third of that.
     """
@@ -81,8 +81,8 @@ class Leases:
         self._thread: Thread | None = None
 
     def add(self, round_id: str, revision: int) -> None:
-        """Renew the lease of a round from now on."""
-        if self._pid != os.getpid():  # those of the parent of a fork aren't run here
+        """Start to renew the lease of a round."""
+        if self._pid != os.getpid():  # this process doesn't run the rounds that its parent had before a fork
             self._forget()
         with self._lock:
             self._running[round_id] = revision
@@ -90,7 +90,7 @@ class Leases:
                 thread = Thread(
                     target=self._work, name="operator_schema leases", daemon=True, args=(self._renew,)
                 )
-                with suppress(RuntimeError):  # no thread can start: the lease ends by itself
+                with suppress(RuntimeError):  # no thread can start: the lease expires
                     thread.start()
                     self._thread = thread
 
@@ -108,6 +108,6 @@ class Leases:
                 if not running or renew is None:
                     self._thread = None
                     return
-            with suppress(StoreError):  # the database is away: the next time may be soon enough
+            with suppress(StoreError):  # the database isn't available: the next attempt may be early enough
                 renew(running)
             del renew

@@ -1,4 +1,4 @@
-"""Tools by name: how they are listed and looked up, and which of them a model may call."""
+"""Tools by name: lists of them, lookups, and whether a model may call them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class ToolOrigin(Value):
     """A toolset that a tool came from.
 
     Attributes:
-        toolset: one that is nested in another toolset, or that another one was made from.
-        name: name of the tool in it.
+        toolset: a toolset that is nested in another one, or that another one was made from.
+        name: the name of the tool in that toolset.
     """
 
     toolset: NamedTools
@@ -49,17 +49,17 @@ class ToolOrigin(Value):
 
 
 class ToolEntry(Value):
-    """One tool of a toolset, with what the toolset says about it.
+    """A tool of a toolset, with the toolset's settings for it.
 
-    `entry.replace(is_hidden=True)` returns a changed one; see `Toolset.map`.
+    `entry.replace(is_hidden=True)` returns a changed copy; see `Toolset.map`.
 
     Attributes:
-        tool: under the name that it has in this toolset.
-        is_hidden: whether requests offer it only if they ask for it.
-        switch: whether the model may call it now, as `switch` of a toolset takes it; None if that is left to
-            the tool.
-        sources: the toolsets that it came from, the innermost first. The library fills this in.
-        found: whether a search has found it; None for a tool that needs none.
+        tool: the tool, under the name that it has in this toolset.
+        is_hidden: whether requests offer the tool only if they ask for it.
+        switch: whether the model may call the tool now: a value for `switch` of a toolset; None to leave this
+            to the tool.
+        sources: the toolsets that the tool came from, the innermost first. The library fills this in.
+        found: whether a search has found the tool; None for a tool that is offered without a search.
     """
 
     tool: Tool[..., Any]
@@ -75,12 +75,12 @@ class ToolEntry(Value):
 
     @property
     def is_listed(self) -> bool:
-        """Whether lists and requests include it without asking for it, if it is switched on."""
+        """Whether lists and requests include the tool without asking for it, if it is switched on."""
         return not self.is_hidden and self.found is not False
 
 
 def entries_of(members: Iterable[Any]) -> dict[str, ToolEntry]:
-    """Return the tools of members by name; those of a nested toolset take its place.
+    """Return the tools of members by name; a nested toolset is replaced by its tools.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -94,7 +94,7 @@ def merged(entries: Iterable[ToolEntry], *, same_is_one: bool = False) -> dict[s
 
     Args:
         entries: the tools, in order.
-        same_is_one: whether the same tool may appear twice; its first entry is kept.
+        same_is_one: whether the same tool may appear twice; then its first entry is kept.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -125,7 +125,7 @@ def _entries_of(member: Any) -> list[ToolEntry]:
 
 
 def _is_several(kind: Any, member: Any) -> bool:
-    """Return whether something holds tools: a mapping from names to tools, or any other iterable."""
+    """Return whether an object holds tools: a mapping from names to tools, or any other iterable."""
     if issubclass(kind, (Tool, str)) or not hasattr(kind, "__iter__"):
         return False
     return not hasattr(kind, "items") or all(isinstance(one, Tool) for one in member.values())
@@ -136,10 +136,10 @@ def _from(toolset: NamedTools, entry: ToolEntry) -> ToolEntry:
 
 
 Selector: TypeAlias = "str | Tool[..., Any]"
-"""How a tool is chosen: by its name, or by the tool itself."""
+"""How to choose a tool: by its name, or by the tool itself."""
 
 Selection: TypeAlias = "str | Tool[..., Any] | NamedTools | list[Any] | tuple[Any, ...]"
-"""How tools are chosen: by a name, a tool, a toolset or registry (for all its tools), or a list of these."""
+"""How to choose tools: by a name, a tool, a toolset or registry (for all its tools), or a list of these."""
 
 _SUGGESTED = 3
 
@@ -169,11 +169,11 @@ class NamedTools:
 
     @property
     def entries(self) -> tuple[ToolEntry, ...]:
-        """The tools, each with what is said about it here, in order."""
+        """The tools, each with its settings here, in order."""
         return tuple(self._named.values())
 
     def __entries__(self) -> tuple[ToolEntry, ...]:
-        """Return the entries that it has as a member of another set of tools."""
+        """Return the entries that this object contributes to another set of tools."""
         return self.entries
 
     @property
@@ -183,12 +183,12 @@ class NamedTools:
 
     @property
     def listed_names(self) -> tuple[str, ...]:
-        """The names of the tools that a request offers without being asked for them, if they are on."""
+        """The names of the tools that a request offers without asking for them, if they are switched on."""
         return self.toolset.listed_names
 
     @property
     def selector_type(self) -> Any:
-        """A `Literal` of the names: a type for fields in which somebody chooses a tool.
+        """A `Literal` of the names, for fields in which a person or program chooses a tool.
 
         Its JSON Schema is an `enum`, and decoding an unknown name suggests the nearest one.
 
@@ -201,27 +201,27 @@ class NamedTools:
         return Literal[self.names]
 
     def __getitem__(self, selector: Selector, /) -> Tool[..., Any]:
-        """Return a tool, under the name that it has here.
+        """Return a tool, under the name that it has in this toolset.
 
         Args:
-            selector: its name; or a tool, also under the name that it had in a nested toolset.
+            selector: the name of the tool; or a tool, also under the name that it had in a nested toolset.
 
         Raises:
             ToolNotFoundError: there is no such tool; the error has the nearest names.
-            ValueError: it has several names here, or another tool has its name.
+            ValueError: the tool has several names here, or another tool has its name.
         """
         known = self._named.get(selector) if type(selector) is str else None
         return self._named[self.name_of(selector)].tool if known is None else known.tool
 
     def name_of(self, selector: Selector, /) -> str:
-        """Return the name that a tool has here.
+        """Return the name that a tool has in this toolset.
 
         Args:
             selector: as for `toolset[…]`.
 
         Raises:
             ToolNotFoundError: there is no such tool; the error has the nearest names.
-            ValueError: it has several names here, or another tool has its name.
+            ValueError: the tool has several names here, or another tool has its name.
         """
         names = self._names_of(selector)
         if len(names) > 1:
@@ -236,16 +236,16 @@ class NamedTools:
         return names[0]
 
     def names_of(self, *selections: Selection) -> list[str]:
-        """List the names that tools have here, in the order in which they are chosen.
+        """List the names that tools have here, in the order of the selections.
 
         Args:
             selections: names, tools, toolsets, registries, and lists of these. The tools of a toolset that is
-                nested here have the names under which it is nested; those of another one are looked up one by
-                one.
+                nested here have the names under which it is nested; the tools of any other toolset are looked
+                up one by one.
 
         Raises:
             ToolNotFoundError: there is no such tool; the error has the nearest names.
-            ValueError: one has several names here, or another tool has its name.
+            ValueError: a tool has several names here, or another tool has its name.
         """
         found: list[str] = []
         for selection in selections:
@@ -279,17 +279,18 @@ class NamedTools:
         """Return the names that the tools of another toolset have here.
 
         Args:
-            toolset: this toolset, or one that is nested in it or that it was made from.
+            toolset: this toolset, one that is nested in it, or one that it was made from.
 
         Returns:
-            Its own names to the names here, for the tools that are here: several names if the toolset is
-            nested under several prefixes. None if it isn't part of this one.
+            The names here by the names in that toolset, for the tools that exist here. A tool has several
+            names if the toolset is nested under several prefixes. None if that toolset isn't part of this
+            one.
         """
         toolset = toolset.toolset
         if toolset == self.toolset:
             return {there: (here,) for there, here in zip(toolset.names, self.names, strict=True)}
         found: dict[str, tuple[str, ...]] = {}
-        is_meant: dict[int, bool] = {}  # all tools of a toolset have the same one as their source
+        is_meant: dict[int, bool] = {}  # all tools of a toolset have it as their source
         for name, entry in [*self._named.items()]:
             for source in entry.sources:
                 place = id(source.toolset)
@@ -303,14 +304,14 @@ class NamedTools:
         """Return whether requests offer a tool only if they ask for it.
 
         Raises:
-            ToolNotFoundError: it isn't there.
+            ToolNotFoundError: there is no such tool.
         """
         return not self._named[self.name_of(selector)].is_listed
 
     # --- which of them the model may call ---------------------------------------------------------
 
     def shown(self, selector: Selector, /, *, context: Context | None = None) -> Tool[..., Any]:
-        """Return a tool as the model sees it: with the name of the tool that describes it, if any.
+        """Return a tool as the model sees it; if another tool describes it, its errors name that tool.
 
         Args:
             selector: as for `toolset[…]`.
@@ -332,8 +333,8 @@ class NamedTools:
             context: as for `offered`.
 
         Raises:
-            ToolNotFoundError: it isn't there.
-            Exception: what its switch raises.
+            ToolNotFoundError: there is no such tool.
+            Exception: the switch of the tool raised it.
         """
         return self.switched_tools.is_enabled(self.name_of(selector), context)
 
@@ -345,8 +346,8 @@ class NamedTools:
             context: as for `offered`.
 
         Raises:
-            ToolNotFoundError: it isn't there.
-            Exception: what its switch raises.
+            ToolNotFoundError: there is no such tool.
+            Exception: the switch of the tool raised it.
         """
         entries, name = self.switched_tools, self.name_of(selector)
         return name not in entries.unfound and entries.is_enabled(name, context)
@@ -355,7 +356,7 @@ class NamedTools:
         """List the tools that the model may call now, as it sees them.
 
         Args:
-            context: for switches that take one: what the executor gets for the calls.
+            context: the context for switches that take one: the same as the executor gets for the calls.
         """
         entries = self.switched_tools
         describer = entries.described_by(context)
@@ -366,15 +367,15 @@ class NamedTools:
     ) -> list[ToolDefinition]:
         """List name, description and input schema of the tools that the model may call now.
 
-        Schemas are made once; switches are checked every time. A tool whose switch raises
-        something is left out, with a warning of the logger `operator_schema`.
+        Schemas are made once; switches are checked every time. If the switch of a tool raises an exception,
+        the tool is left out, and the logger `operator_schema` gets a warning.
 
         Args:
             context: as for `offered`.
-            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+            inline, boolean_schemas, empty_schemas: as for `json_schema`.
 
         Returns:
-            A fresh dict each, as `Tool.definition` returns it, in order.
+            A new dict for each tool, as `Tool.definition` returns it, in order.
         """
         style = style_in(options)
         entries = self.switched_tools
@@ -382,11 +383,11 @@ class NamedTools:
         return [entries.definition(name, describer, style) for name in entries.offered(context)]
 
     def _names_to_switch(self, tools: tuple[Selection, ...], enabled: Switch | None) -> list[str]:
-        """Return the names of tools whose switch is about to change.
+        """Return the names of tools whose switch is to be changed.
 
         Raises:
-            ToolNotFoundError: one isn't there.
-            TypeError: `enabled` is something else, or no tools are named.
+            ToolNotFoundError: a tool doesn't exist.
+            TypeError: `enabled` has a wrong type, or no tools are named.
         """
         if enabled is not None:
             check_switch(enabled)
@@ -411,19 +412,19 @@ class NamedTools:
         return len(self._named)
 
 
-# --- what a model may call -----------------------------------------------------------------------
+# --- the tools that a model may call -------------------------------------------------------------
 
 
 class SwitchedTools:
     """Tools with their switches; immutable.
 
     Args:
-        named: name to entry, in the order of registration.
+        named: the entries by name, in the order of registration.
 
     Attributes:
-        tools: name to tool.
-        describer: name of the tool that gives the long documentation of the others, or None.
-        unfound: names of the tools that aren't listed until a search finds them; they may be called.
+        tools: the tools by name.
+        describer: the name of the tool that gives the long documentation of the others, or None.
+        unfound: the names of the tools that aren't listed until a search finds them; the model may call them.
     """
 
     __slots__ = ("tools", "describer", "unfound", "_entries", "_questions", "_shown")
@@ -441,7 +442,7 @@ class SwitchedTools:
         """Return the switch of a tool.
 
         Args:
-            name: of the tool.
+            name: the name of the tool.
             asked_for: whether a request asks for the tool, even if it is hidden.
         """
         entry = self._entries[name]
@@ -454,12 +455,12 @@ class SwitchedTools:
         """Return whether the model may call a tool.
 
         Args:
-            name: of the tool.
-            context: for switches that take one.
+            name: the name of the tool.
+            context: the context for switches that take one.
             asked_for: as for `switch_of`.
 
         Raises:
-            Exception: what its switch raises.
+            Exception: the switch of the tool raised it.
         """
         question = self._questions.get((name, asked_for))
         if question is None:
@@ -470,7 +471,7 @@ class SwitchedTools:
         return question(NO_CONTEXT if context is None else context)
 
     def is_offered(self, name: str, context: Context | None, *, asked_for: bool = False) -> bool:
-        """Return whether a tool is enabled, as `is_enabled` does; one whose switch fails isn't."""
+        """Return whether the model may call a tool, as `is_enabled` does; False if the switch fails."""
         try:
             return self.is_enabled(name, context, asked_for=asked_for)
         except Exception as error:  # noqa: BLE001  # a switch is your program's own code
@@ -478,11 +479,11 @@ class SwitchedTools:
             return False
 
     def offered(self, context: Context | None) -> list[str]:
-        """List the names of the tools that are enabled, and that no search has to find first."""
+        """List the names of the tools that the model may call and that need no search first."""
         return [name for name in self.tools if name not in self.unfound and self.is_offered(name, context)]
 
     def described_by(self, context: Context | None) -> str | None:
-        """Return the name of the tool that gives the long documentation now, or None."""
+        """Return the name of the tool that now gives the long documentation, or None."""
         name = self.describer
         return name if name is not None and self.is_offered(name, context) else None
 
@@ -500,18 +501,18 @@ class SwitchedTools:
     def called(
         self, name: str, context: Context | None, *, asked_for: bool
     ) -> tuple[Tool[..., Any], bool] | None:
-        """Return the tool that a call names, as the model sees it, and whether it may run.
+        """Return the tool with a name, as the model sees it, and whether a call of it may run.
 
         Args:
-            name: of the tool.
-            context: for switches that take one.
+            name: the name of the tool.
+            context: the context for switches that take one.
             asked_for: whether a request offered the tool; then it may run even if it is hidden.
 
         Returns:
             None if there is no tool of this name.
 
         Raises:
-            Exception: what its switch raises.
+            Exception: the switch of the tool raised it.
         """
         if name not in self.tools:
             return None
@@ -523,5 +524,5 @@ class SwitchedTools:
         return tool, may_run
 
     def definition(self, name: str, described_by: str | None, style: SchemaStyle | None) -> ToolDefinition:
-        """Return the definition of a tool as the model sees it, the caller's own."""
+        """Return the definition of a tool as the model sees it; the caller may change it."""
         return self.shown(name, described_by).definition_in(style)

@@ -1,6 +1,6 @@
-"""Calls with an unknown name: the tool that such a call means has a near name, and takes its arguments.
+"""Calls with an unknown name: find the tool with a similar name that takes the arguments of the call.
 
-Most calls have the name of a tool, so this module is imported with the first one that doesn't.
+Most calls name an existing tool, so this module is imported only with the first call that doesn't.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ __all__ = [
 
 _SUGGESTED = 3
 _MOST_NEAR = 8
-"""The most near tools that are tried with the arguments; if there are more, none is meant."""
+"""How many similar tools are tried with the arguments at most; if there are more, none is chosen."""
 
 
 class MeantTool(Value):
-    """The one tool that a call means.
+    """The tool that a call with an unknown name must mean.
 
     Attributes:
-        tool: as the model sees it.
-        arguments: what the model would have to send it, as JSON values; None if that isn't known.
-        fits: whether it takes the arguments as they were sent, with its own repairs.
-        is_same: whether its name is the one that was sent, only written in another way.
+        tool: the tool as the model sees it.
+        arguments: the correct arguments for the tool, as JSON values; None if they aren't known.
+        fits: whether the tool takes the arguments as they were sent, with its own repairs.
+        is_same: whether the sent name is the name of the tool, only written in another way.
     """
 
     tool: Tool[..., Any]
@@ -63,18 +63,19 @@ class MeantTool(Value):
 
 
 def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools) -> RawCall | None:
-    """Return a call under the name of the tool that it means, if that tool corrects calls.
+    """Return a call with the name of the tool that it means, if that tool corrects calls.
 
-    Only another way to write the name is read, since a slip may be a word of its own: `unload` for `upload`.
-    A tool that is destructive, or about which a person is asked, is never read into a call.
+    Only another spelling of the name is accepted, since a slip may be a word of its own: `unload` for
+    `upload`. A call is never corrected into one of a destructive tool, or of a tool about which a person is
+    asked.
 
     Args:
-        call: whose name isn't that of a tool.
-        tools: those that the model may call, by name.
-        toolset: has them.
+        call: a call with the name of no tool.
+        tools: the tools that the model may call, by name.
+        toolset: the toolset with these tools.
 
     Returns:
-        None if it means no tool, or one whose calls have to be exact.
+        None if the call means no tool, or a tool whose calls have to be exact.
     """
     meant = meant_tool(call, tools, toolset)
     if meant is None or not (meant.fits and meant.is_same) or not may_be_read(meant.tool):
@@ -85,16 +86,16 @@ def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: Named
 
 
 def may_be_read(tool: Tool[..., Any]) -> bool:
-    """Return whether a call of another name may be read as one of a tool."""
+    """Return whether a call with another name may be corrected into a call of this tool."""
     return tool.repairs and not tool.annotations.needs_exact_calls
 
 
 def with_name_note(call: RawCall, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the details of a call that was read as another one, with a note on its name before the others.
+    """Return the details of a call with a corrected name, with a note on the name before the other notes.
 
     Args:
-        call: under the name of the tool.
-        details: what was noted.
+        call: the call with the name of the tool.
+        details: the details of the call before.
     """
     note = repaired((), "name", quote(call.sent_name or ""), quote(call.name))
     return {**details, "repairs": (note, *details.get("repairs", ()))}
@@ -103,12 +104,12 @@ def with_name_note(call: RawCall, details: Mapping[str, Any]) -> dict[str, Any]:
 def unknown_tool(
     call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools
 ) -> ToolNotFoundError:
-    """Return the error for a call whose name isn't that of a tool, with the call to send if it is known.
+    """Return the error for a call with an unknown name; if the correct call is known, the error has it.
 
     Args:
-        call: as the model sent it.
+        call: the call as the model sent it.
         tools: as for `read_call`.
-        toolset: has them.
+        toolset: the toolset with these tools.
     """
     meant = meant_tool(call, tools, toolset)
     if meant is not None:
@@ -119,7 +120,7 @@ def unknown_tool(
 
 
 def with_its_call(call: RawCall, tool: Tool[..., Any]) -> ToolNotFoundError:
-    """Return the error for the name of a call that was read as one of a tool, with the call to send."""
+    """Return the error for the wrong name of a call that was corrected, with the correct call."""
     return _not_found(call.sent_name or "", tool, arguments_to_send(tool, arguments_to_decode(call)))
 
 
@@ -129,12 +130,12 @@ def _not_found(name: str, tool: Tool[..., Any], arguments: dict[str, Any] | None
 
 
 def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools) -> MeantTool | None:
-    """Return the only tool with a near name that takes the arguments of a call, whatever the order of tools.
+    """Return the only tool with a similar name that takes the arguments, independent of the order of tools.
 
     Args:
-        call: whose name isn't that of a tool.
+        call: a call with the name of no tool.
         tools: as for `read_call`.
-        toolset: has them.
+        toolset: the toolset with these tools.
     """
     if call.is_cut_off:
         return None
@@ -147,7 +148,7 @@ def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: Name
 
 
 def _names_inside(toolset: NamedTools) -> dict[str, list[str]]:
-    """Return the names that tools have in the toolsets from which they came."""
+    """Return the names that tools have in the toolsets that they came from."""
     return {
         entry.name: [source.name for source in entry.sources if source.name != entry.name]
         for entry in toolset.entries
@@ -160,7 +161,7 @@ def _tried(tool: Tool[..., Any], call: RawCall, *, is_same: bool) -> MeantTool:
 
 
 def _fits(tool: Tool[..., Any], given: Any) -> bool:
-    """Return whether a tool takes arguments, and uses all of them."""
+    """Return whether a tool takes the arguments, and uses all of them."""
     try:
         return not tool.decode_report(given).ignored
     except Exception:  # noqa: BLE001  # they don't fit, or a class's own code fails
@@ -168,7 +169,7 @@ def _fits(tool: Tool[..., Any], given: Any) -> bool:
 
 
 def arguments_to_send(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None:
-    """Return arguments as a tool takes them without any repair; None if it isn't known how.
+    """Return the arguments that a tool accepts without any repair; None if they can't be determined.
 
     Args:
         tool: the tool.
@@ -187,7 +188,7 @@ def arguments_to_send(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None
 
 
 def _has_near_key(tool: Tool[..., Any], arguments: dict[str, Any]) -> bool:
-    """Return whether a key that names no field is nearly the one of a field that was left out."""
+    """Return whether an unknown key resembles the name of a field that was left out."""
     from ..codec.proposals import is_near_key
 
     known = tool.input_schema().get("properties", {})
@@ -200,7 +201,7 @@ def _has_near_key(tool: Tool[..., Any], arguments: dict[str, Any]) -> bool:
 _LONGEST = 128
 _words = lru_cache(maxsize=4096)(words_of)
 _NAMESPACE = re.compile(r"__|[./:]")
-"""What stands between the name of a server or group and that of a tool, as in `mcp__maths__add`."""
+"""The separator between the name of a server or group and the name of a tool, as in `mcp__maths__add`."""
 
 _VERBS = frozenset({"call", "get"})
 """Words that are never a namespace: `get.order` may be another tool than `order`."""
@@ -208,14 +209,14 @@ _VERBS = frozenset({"call", "get"})
 _MOST_NAMESPACES = 4
 
 _INDEX = re.compile(r":\d{1,9}\Z")
-"""The number of a call, as Kimi writes it behind the name: `functions.add:0`."""
+"""The number that Kimi writes after the name of a call: `functions.add:0`."""
 
 _SPECIAL = "<|"
-"""How a special token of a model begins, which some servers leave in a name: `add<|channel|>commentary`."""
+"""The start of a model's special token, which some servers leave in a name: `add<|channel|>commentary`."""
 
 _BEFORE = frozenset({"function", "functions", "tool", "tools"})
 _BEHIND = frozenset({"tool"})
-"""Words before and behind the name of a tool that only say that it is one: `tool_add`, `add_tool`."""
+"""Words before and after the name of a tool that only say that it is a tool: `tool_add`, `add_tool`."""
 
 _ADDED = frozenset({"api", "call", "default", "function", "functions", "get", "tool", "tools"})
 """Words that models put before or after the name of a tool; they may say what it does, as in `get_order`."""
@@ -224,28 +225,28 @@ _ADDED = frozenset({"api", "call", "default", "function", "functions", "get", "t
 def near_names(
     name: str, names: Iterable[str], inside: Mapping[str, Sequence[str]] = MappingProxyType({})
 ) -> list[str]:
-    """List the names that a name may stand for, in alphabetical order: those of the first kind that there is.
+    """List the names that a wrong name may stand for, in alphabetical order: only the first matching kind.
 
-    The first three kinds are the same name, written in another way.
+    The first three kinds are the same name, written in different ways.
 
     1. Names that differ only in case and separators.
     2. The same, but one of the two has a namespace before it: `functions.add`, `mcp__maths__add`; or the name
-       is the one that a tool has in a toolset inside, without the prefix that it got here.
-    3. The same without what only says that it is a tool: `add_tool`, `tool_add`, `function_add`.
-    4. The same, but for words that often mean nothing (`get_add`) and slips: up to two letters that are
-       wrong, missing, extra or swapped. At most one is in a word of fewer than eight letters, none in a word
-       of fewer than four, and never the first letter of a word. So `unlock` is never a slip of `lock`.
+       is the one that a tool has in a nested toolset, without the prefix that it has here.
+    3. The same without words that only say that it is a tool: `add_tool`, `tool_add`, `function_add`.
+    4. The same except for words that often mean nothing (`get_add`) and slips: up to two letters that are
+       wrong, missing, extra or swapped. A word of fewer than eight letters may have one slip, a word of fewer
+       than four none, and the first letter of a word is never a slip. So `unlock` is never a slip of `lock`.
 
     Args:
-        name: what was written; of more than 128 characters, nothing is near.
-        names: of the tools.
-        inside: name of a tool to its names in the toolsets from which it came.
+        name: the name as it was written; if it has more than 128 characters, no name is similar.
+        names: the names of the tools.
+        inside: the names that each tool has in the toolsets that it came from.
     """
     return _nearest(name, names, inside)[1]
 
 
 def _nearest(name: str, names: Iterable[str], inside: Mapping[str, Sequence[str]]) -> tuple[bool, list[str]]:
-    """Return the near names, after whether they are only another way to write the name; see `near_names`."""
+    """Return whether the similar names are only other spellings, and the names; see `near_names`."""
     own = _INDEX.sub("", name.partition(_SPECIAL)[0])
     others = sorted(names) if len(name) <= _LONGEST and _words(own) else []
 
@@ -265,7 +266,7 @@ def _is_same(name: str, other: str) -> bool:
 
 
 def _is_in_a_namespace(name: str, other: str) -> bool:
-    # Both without their namespaces would make one server's tool that of another one.
+    # If both lost their namespaces, a tool of one server could be taken for a tool of another one.
     return any(_is_same(inner, other) for inner in _inside(name)) or any(
         _is_same(name, inner) for inner in _inside(other)
     )
@@ -276,7 +277,7 @@ def _is_same_tool(name: str, other: str) -> bool:
 
 
 def _without_kind(name: str) -> Words:
-    """Return the words of a name without those that only say that it is one of a tool."""
+    """Return the words of a name without those that only say that it is a tool."""
     words = _words(name)
     if words[:1] and words[0] in _BEFORE:
         words = words[1:]
@@ -294,13 +295,13 @@ def _is_nearly(name: str, other: str) -> bool:
 
 
 def _joined(words: Words) -> str:
-    """Write words as one; numbers stay apart, since `v1_2` isn't `v12`."""
+    """Join words; numbers stay separate, since `v1_2` isn't `v12`."""
     spaced = [f" {word} " if word.isdigit() else word for word in words]
     return "".join(spaced)
 
 
 def _inside(name: str) -> list[str]:
-    """Return a name, also without each of the namespaces before it."""
+    """Return a name, and the same name without each of the namespaces before it."""
     ends = [found.end() for found in _NAMESPACE.finditer(name)]
     ends = [end for end in ends if not _VERBS.intersection(_words(name[:end])[-1:])]
     return [name, *[name[end:] for end in ends[-_MOST_NAMESPACES:]]]
@@ -308,7 +309,7 @@ def _inside(name: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _plain(name: str) -> frozenset[Words]:
-    """Return the words of a name, also without those that mean nothing."""
+    """Return the words of a name, and the same words without those that mean nothing."""
     whole = _words(name)
     first, last = 0, len(whole)
     while first < last and whole[first] in _ADDED:
@@ -324,7 +325,7 @@ _LETTERS_FOR_TWO = 8
 
 
 def _are_alike(words: Words, others: Words) -> bool:
-    """Return whether words differ in so few letters that they may be slips."""
+    """Return whether words differ in so few letters that the differences may be slips."""
     if len(words) != len(others):
         return False
     differing = [(one, two) for one, two in zip(words, others, strict=True) if one != two]
@@ -333,7 +334,7 @@ def _are_alike(words: Words, others: Words) -> bool:
 
 
 def _slips(one: str, two: str) -> int:
-    """Return how many letters of a word are slips of another one; 0 if it is another word."""
+    """Return the number of slips that make one word of the other; 0 if they are different words."""
     most = max(len(one), len(two))
     if most < _LETTERS_FOR_ONE or one[0] != two[0] or not one.isalpha() or not two.isalpha():
         return 0
@@ -344,7 +345,7 @@ def _slips(one: str, two: str) -> int:
 
 
 def _edits(one: str, two: str) -> int:
-    """Return the number of letters to change, add, leave out or swap with the next (Damerau, 1964)."""
+    """Return the number of letters to change, add, remove or swap with the next (Damerau, 1964)."""
     before: list[int] = []
     row = list(range(len(two) + 1))
     for place, letter in enumerate(one, 1):

@@ -1,4 +1,4 @@
-"""Offers: the tools that one request offers to the model, and the round that its answer becomes."""
+"""Offers: the tools that one request offers to the model, and the round made from its answer."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class ToolChoice(Value):
     """Whether the model may or has to call tools, in terms that every provider has.
 
     Attributes:
-        mode: `auto`: it may call tools; `required`: it has to call one; `named`: it has to call this
-            one; `none`: it may not call any, or there are none.
-        name: name of the tool that it has to call; None in every other mode.
+        mode: `auto`: it may call tools; `required`: it has to call a tool; `named`: it has to call the tool
+            `name`; `none`: it may not call any, or there are none.
+        name: the name of the tool that it has to call; None in every other mode.
     """
 
     mode: Literal["auto", "required", "named", "none"]
@@ -71,11 +71,11 @@ class Offer(Value, Keeper, Generic[Input]):
 
     Attributes:
         toolset: the toolset that made the offer.
-        names: of the tools, in order.
+        names: the names of the tools, in order.
         choice: whether the model may or must call them.
         strict: whether the provider has to make the model follow the schemas: False, True or `"auto"`.
-        left_out: names of the tools for which `max_tokens` had no room, in order.
-        deferred: names of the tools that the model finds by a search of its provider, in order.
+        left_out: the names of the tools that exceeded `max_tokens`, in order.
+        deferred: the names of the tools that the model finds by a search of its provider, in order.
     """
 
     toolset: NamedTools
@@ -103,7 +103,7 @@ class Offer(Value, Keeper, Generic[Input]):
         snapshot = toolset.switched_tools
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
-        # For speed alone: every turn makes one, and what a request takes more of costs the others nothing.
+        # Only for speed: every turn makes an offer.
         set_once(self, "toolset", toolset)
         set_once(self, "names", names)
         set_once(self, "choice", choice)
@@ -117,7 +117,7 @@ class Offer(Value, Keeper, Generic[Input]):
 
     @property
     def descriptions(self) -> dict[str, str]:
-        """The descriptions for only this request, by the name of the tool."""
+        """The descriptions for this request only, by the names of the tools."""
         return dict(self._descriptions)
 
     @property
@@ -133,10 +133,10 @@ class Offer(Value, Keeper, Generic[Input]):
         """List name, description and input schema of the tools, with the descriptions of this request.
 
         Args:
-            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+            inline, boolean_schemas, empty_schemas: as for `json_schema`.
 
         Returns:
-            A fresh dict each, as `Tool.definition` returns it.
+            A new dict for each tool, as `Tool.definition` returns it.
         """
         style = style_in(options)
         described, describer = self.descriptions, self._snapshot.describer
@@ -162,18 +162,18 @@ class Offer(Value, Keeper, Generic[Input]):
             answer: an answer of a provider, with its message; or only the calls as the model sent them. Their
                 ids may repeat. A turn without calls is a round too.
             assistant: if only calls are given, the rest of the model's turn as JSON: its text, or the
-                provider's own message. It is kept, and comes back in `Turn.assistant`. Whose message it is
-                isn't known then, so each provider takes what has its form for its own.
-            about: what your program wants to know when it finds the round again, as JSON: who asked for it,
-                an id of a trace. It is saved with the round, and the model never sees it.
-            conversation: the name of the conversation that the round belongs to; None to have
-                `executor.run(work, history)` take that of a stored transcript.
+                provider's own message. `Turn.assistant` returns it. The library doesn't know then which
+                provider the message comes from, so each provider treats a message in its own form as its own.
+            about: notes of your program about the round as JSON, for when it loads the round again: who asked
+                for it, or an id of a trace. They are saved with the round, and the model never sees them.
+            conversation: the name of the conversation that the round belongs to; with None,
+                `executor.run(work, history)` uses the name of a stored transcript.
 
         Raises:
             RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.
-            TypeError: one isn't a `RawCall`, `assistant` or `about` isn't JSON, or `conversation` isn't a
+            TypeError: a call isn't a `RawCall`, `assistant` or `about` isn't JSON, or `conversation` isn't a
                 string.
-            ValueError: `about` is longer than 10,000 characters or nests too deep, or `conversation` has a
+            ValueError: `about` is longer than 10,000 characters or nests too deeply, or `conversation` has a
                 lone surrogate.
         """
         calls: Any = answer
@@ -203,7 +203,7 @@ class Offer(Value, Keeper, Generic[Input]):
     def _decoded_with(
         self, calls: Iterable[RawCall], unfit: Iterable[tuple[int, RawCall, ToolResult]]
     ) -> tuple[ToolCall[Any], ...]:
-        """Decode calls, with answers of a wrong type at their places among them."""
+        """Decode calls, and insert the answers of a wrong type at their positions."""
         found: list[tuple[RawCall, ToolResult | None]] = [(raw, None) for raw in calls]
         for place, raw, result in unfit:
             found.insert(place, (raw, result))
@@ -225,7 +225,7 @@ class Offer(Value, Keeper, Generic[Input]):
             report = tool.decode_report(given)
             if report.findings:
                 tool.check_to_run(report, given)
-            # The tool of the toolset itself, without the changes of an offered `describe_tools`.
+            # Use the tool of the toolset itself, without the changes of an offered `describe_tools`.
             return call_with_input(
                 index, raw, self._snapshot.tools[raw.name], report.instance, report.as_details()
             )
@@ -242,7 +242,7 @@ class Offer(Value, Keeper, Generic[Input]):
         return _issue(index, raw, ToolResult(raw.id, raw.name, content, is_error=True, code="not_available"))
 
     def _read(self, index: int, raw: RawCall) -> ToolCall[Any]:
-        """Return a call of a tool that there isn't as one of the tool that it means, or else as an issue."""
+        """Return a call of an unknown tool as a call of the tool that it means, or else as an issue."""
         from .near_tools import read_call, unknown_tool, with_name_note  # most calls name a tool
 
         read = read_call(raw, self._shown, self.toolset)
@@ -273,7 +273,7 @@ class Offer(Value, Keeper, Generic[Input]):
 
 
 def _said(answer: Any, assistant: Any) -> tuple[Any, Any, str | None]:
-    """Return the calls of an answer, its message and the provider that gave it; anything else as it is.
+    """Return the calls, the message and the provider of an answer; anything else unchanged.
 
     Raises:
         TypeError: both an answer and another message are given.
@@ -284,7 +284,7 @@ def _said(answer: Any, assistant: Any) -> tuple[Any, Any, str | None]:
     if assistant is not None:
         message = "an answer includes its message: leave assistant out, or give answer.calls"
         raise TypeError(message)
-    # Beside the message, some answers have what only the next request has to know.
+    # Some answers have, besides the message, data that only the next request needs.
     message = answer.assistant if hasattr(kind, "assistant") else answer.message
     return answer.calls, message, getattr(answer, "provider", None)
 
@@ -301,15 +301,15 @@ def _own_message(assistant: Any) -> Any:
 
 
 _NOTE_LENGTH = 10_000
-"""The most characters of what a program notes about a round: lists of waiting rounds hold it, too."""
+"""The maximum length of a program's notes about a round: lists of waiting rounds contain them too."""
 
 
 def _own_note(about: Any) -> Any:
-    """Return a copy of what a program notes about a round.
+    """Return a copy of a program's notes about a round.
 
     Raises:
-        TypeError: it isn't JSON.
-        ValueError: it is too long, nests too deep, or has a number that isn't JSON.
+        TypeError: the notes aren't JSON.
+        ValueError: the notes are too long, nest too deeply, or have a number that isn't JSON.
     """
     try:
         own = own_json(about)
@@ -353,9 +353,9 @@ def make_offer(
 ) -> Offer[Any]:
     """Make an offer; see `Toolset.offer`.
 
-    A search says which tools are `shown` without asking for them, and which of them come last, in this
-    order, because they were `found`. `brought` has JSON values for injected parameters of some tools, which
-    their calls get in a round.
+    A search says which tools are `shown` without asking for them, and which ones come last, in this order,
+    because they were `found`. `brought` has JSON values for the injected parameters of some tools; a round
+    passes them to the calls.
     """
     snapshot = toolset.switched_tools
     candidates, last = _candidates(toolset, only, also, shown, found), found
@@ -390,7 +390,7 @@ def _candidates(
     shown: Sequence[str] | None,
     found: Sequence[str],
 ) -> list[str]:
-    """List the names of the tools that a request asks for, in their order, whether they are on or off."""
+    """List the names of the tools that a request asks for, in order, even if they are switched off."""
     if only is not None and (isinstance(also, (NamedTools, str)) or also != ()):
         message = "only= and also= exclude each other: name all tools in only=, or leave it out"
         raise TypeError(message)
@@ -432,7 +432,7 @@ def _choice(
 
 
 def _why_not(toolset: NamedTools, name: str, names: tuple[str, ...], wanted: Sequence[str]) -> str:
-    """Return why a required tool isn't available, and what to do about it."""
+    """Return why a required tool isn't available, and how to fix that."""
     there = f"available are {listed([quote(other) for other in names]) or 'none'}"
     if name in wanted:
         return f"the required tool {quote(name)} is switched off (enabled); {there}"
@@ -449,17 +449,17 @@ def _within(
     order: Iterable[str],
     descriptions: Mapping[str, str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tools that fit into a number of tokens, and the other tools, both in order.
+    """Return the tools that fit into a number of tokens, and the remaining tools, both in order.
 
     Args:
         most: the number of tokens.
         snapshot: a toolset with the tools.
-        names: of the tools.
-        order: the order in which they get room.
+        names: the names of the tools.
+        order: the order of their priority.
         descriptions: descriptions for this request only.
 
     Raises:
-        ValueError: it isn't a positive integer.
+        ValueError: `most` isn't a positive integer.
     """
     if type(most) is not int or most < 1:
         message = f"max_tokens must be a positive integer or None, not {as_written(most)}"
@@ -489,7 +489,7 @@ def _tokens_of(snapshot: SwitchedTools, name: str, describer: str | None, descri
 
 
 def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    if not isinstance(descriptions, Mapping):  # what callers promise, some do not
+    if not isinstance(descriptions, Mapping):  # some callers ignore the annotations
         message = f"descriptions must map names of tools to strings, not {received(descriptions)}"
         raise TypeError(message)
     found: list[tuple[str, str]] = []
@@ -500,10 +500,10 @@ def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tupl
 
 
 def _selections(option: str, tools: Any) -> tuple[Any, ...]:
-    """Return the tools, names and toolsets that an option gives, one or several.
+    """Return the value of an option as a list of tools, names and toolsets.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the value has another type.
     """
     given: Any = tools
     if isinstance(tools, (NamedTools, str, Tool)):

@@ -1,4 +1,4 @@
-"""What do people decide about calls that wait?"""
+"""Decisions of people about calls that wait."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ _NAME_LENGTH = 100
 async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTools) -> ToolCall[Any]:
     """Ask a person about a call that waits because of a hook or its tool, and return it in its new state.
 
-    A call in another state, with a question of its tool, or that several people have to agree to, stays as it
-    is. If the person changes the input,
-    hooks see the call again, and may complete or reject it.
+    A call in another state stays as it is; so does a call with a question of its tool, or one that several
+    people have to agree to. If the person changes the input, hooks see the call again, and may complete or
+    reject it.
 
     Args:
-        call: a call after the hooks decided.
-        asking: gets the call with the reason why it waits; returns True, False, the text of a refusal, or a
-            decision; None if nobody decided. None if nobody can be asked.
+        call: a call after the decisions of the hooks.
+        asking: a function that gets the call and the reason why it waits. It returns True, False, the text of
+            a refusal, or a decision; or None if nobody decided. None if nobody can be asked.
         hooks: as for `decide`.
 
     Raises:
         DecodeError: an input doesn't fit the types of the tool.
         FailedHookError: a hook failed.
-        TypeError: the answer is something else.
-        ValueError: the input was edited in place, and isn't what the answer says.
-        Exception: whatever asking raises.
+        TypeError: the answer has another type.
+        ValueError: the input was edited in place, and differs from the one in the answer.
+        Exception: the function that asks raised it.
     """
     if asking is None or call.state != "deferred" or call.question is not None or call.approvals > 1:
         return call
@@ -70,7 +70,7 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
     if after.state != "pending":
         log_decision(INFO, call, WHO, type(decision).__name__, one_line(after.reason or "", TEXT_LENGTH))
         return after
-    if call.has_expired:  # while the person was asked
+    if call.has_expired:  # the call may have expired while the person was asked
         return expired(call)
     log_agreement(after, WHO, type(decision).__name__)
     agreed = after.replace(approved=True)
@@ -78,14 +78,14 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
 
 
 def _decision(answer: Any, reason: str) -> Any:
-    """Return the decision that an answer means.
+    """Convert the answer of a person to a decision.
 
     Args:
         answer: the answer of a person.
-        reason: why the call waits; it keeps waiting if nobody decided.
+        reason: the reason why the call waits; without a decision it continues to wait.
 
     Raises:
-        TypeError: it doesn't mean a decision.
+        TypeError: the answer can't be converted to a decision.
     """
     match answer:
         case True:
@@ -104,28 +104,28 @@ def _decision(answer: Any, reason: str) -> Any:
             raise TypeError(message)
 
 
-# --- what a person says of a round that waits ------------------------------------------------------
+# --- decisions about a round that waits -----------------------------------------------------------
 
 
 def agreed(
     call: ToolCall[Any], given: object | None, by: str | None = None, words: str = ""
 ) -> ToolCall[Any]:
-    """Return a deferred call as pending, because a person agreed to it; or as it waits for further people.
+    """Return a deferred call with a person's approval: pending, or still deferred if others must agree too.
 
-    Whether a call that was interrupted may run once more is another question than whether it may run at all.
+    Permission to run an interrupted call once more is separate from permission to run it at all.
 
     Args:
-        call: the call.
+        call: the deferred call.
         given: another input, or None.
         by: the name of the person.
-        words: what the person said.
+        words: the comment of the person.
 
     Raises:
-        RoundError: it has expired; or several people have to agree, and this one has agreed before or has no
-            name.
-        DecodeError: the input doesn't fit, or the one that the call has was edited in place and doesn't.
-        EncodeError: it can't be written as JSON.
-        ToolError: it is that of another tool.
+        RoundError: the call has expired; or several people have to agree, and this person has agreed before
+            or has no name.
+        DecodeError: the input doesn't fit, or the input of the call was edited in place and doesn't fit.
+        EncodeError: the input can't be written as JSON.
+        ToolError: the input belongs to another tool.
     """
     if call.has_expired:
         message = (
@@ -148,10 +148,10 @@ def agreed(
 
 
 def _agreeing(call: ToolCall[Any], after: ToolCall[Any], by: str | None) -> tuple[str, ...]:
-    """Return who has agreed to a call as it is now: to a changed input, only who changed it.
+    """Return who has agreed to the call: if the input was changed, only the person who changed it.
 
     Raises:
-        RoundError: it isn't said who agrees, or this person has agreed before.
+        RoundError: the person has no name, or has agreed before.
     """
     which = shown_call(call.name, call.id)
     if by is None:
@@ -194,13 +194,13 @@ def answered(
 
     Args:
         call: the call.
-        question: what it asks.
-        answer: as JSON.
+        question: the question of the tool.
+        answer: the answer as JSON.
         by: the name of the person.
-        words: what the person said of it.
+        words: the comment of the person.
 
     Raises:
-        DecodeError: the answer doesn't fit, or the input was edited in place and doesn't.
+        DecodeError: the answer doesn't fit, or the input was edited in place and doesn't fit.
         EncodeError: the input was edited in place, and can't be written as JSON.
     """
     codecs = [answer_codec(call.tool, question.parameter)]

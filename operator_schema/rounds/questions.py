@@ -1,4 +1,4 @@
-"""What does a tool ask, and which answers does it take?"""
+"""The questions that tools ask, and checks of the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["answer_as_read", "answer_codec", "answer_schema", "check_answer", "c
 
 
 def question_of(tool: Tool[..., Any], raised: NeedsInput) -> Question:
-    """Return the question that a function has.
+    """Return the question that a function raised.
 
     Raises:
         SchemaError: the type of the answer can't be read from JSON.
@@ -34,10 +34,10 @@ def answer_schema(tool: Tool[..., Any], raised: NeedsInput) -> dict[str, Any]:
     """Return the JSON Schema of the answer that a function asked for.
 
     Raises:
-        SchemaError: its type can't be read from JSON.
-        ToolError: the tool has no such parameter.
+        SchemaError: the type of the answer can't be read from JSON.
+        ToolError: the tool has no parameter for the answer.
     """
-    codec = answer_codec(tool, raised.parameter)  # even if the answer has a type of its own
+    codec = answer_codec(tool, raised.parameter)  # also if the question gives the answer a type
     if raised.answer_type is not None:
         codec = codec_of(raised.answer_type)
     schema: dict[str, Any] = codec.json_schema()
@@ -45,7 +45,7 @@ def answer_schema(tool: Tool[..., Any], raised: NeedsInput) -> dict[str, Any]:
 
 
 def answer_as_read(codec: Any, answer: Any, given: Any) -> Any:
-    """Return an answer with defaults and without ignored keys, to compare it after a restart."""
+    """Return an answer with defaults and without ignored keys, for a comparison after a restart."""
     try:
         written = codec.encode(given)
         return written if codec.decode(written) == given else answer
@@ -54,10 +54,10 @@ def answer_as_read(codec: Any, answer: Any, given: Any) -> Any:
 
 
 def check_answer(tool: Tool[..., Any], parameter: str, answer: Any) -> None:
-    """Check that a saved answer still means what it meant.
+    """Check that a tool still understands a saved answer in the same way.
 
     Raises:
-        DecodeError: it doesn't fit any more, or would be read as something else.
+        DecodeError: the answer no longer fits, or would be read as something else.
         SchemaError: the type of the parameter can't be read from JSON.
         ToolError: the tool has no such parameter.
     """
@@ -80,14 +80,14 @@ def answer_codec(tool: Tool[..., Any], parameter: str) -> Any:
     """Return the codec of the answers for an injected parameter.
 
     Raises:
-        SchemaError: its type can't be read from JSON.
+        SchemaError: the type of the parameter can't be read from JSON.
         ToolError: the tool has no such parameter.
     """
     return codec_of(_without_none(tool.injected_type(parameter)))
 
 
 def _without_none(annotation: Any) -> Any:
-    """Return X for `X | None`: None stands for a missing answer, and isn't an answer."""
+    """Return X for `X | None`: None means that there is no answer, and isn't an answer."""
     if not is_union(annotation):
         return annotation
     others = tuple([member for member in get_args(annotation) if member is not NoneType])

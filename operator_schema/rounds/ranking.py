@@ -1,4 +1,4 @@
-"""Which texts fit a query best: words and their forms, slips, BM25, vectors, and rankings that are fused."""
+"""Rank texts by a query: words and their forms, slips, BM25, vectors, and fusion of rankings."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _SKIPPED = frozenset(
         "on or please that the this to use using want what which will with would you your",
     )
 )
-"""Common words, which say little about what a tool does: they count in names, and in a query with only such
-words."""
+"""Common words, which say little about the task of a tool: they only count in names, and in a query that has
+no other words."""
 
 _LONGEST_WORD = 64
-"""How many letters of a word are read; scripts without spaces make long ones."""
+"""The number of letters of a word that are read; scripts without spaces make long words."""
 
 _AMERICAN = (
     (r"(?<=[a-z]{3})our(?=s?$|ed$|ing$|ite|al|able|ful|less|hood|ist)", "or"),  # colour
@@ -61,10 +61,9 @@ _AMERICAN = (
     (r"(?<=^t)y(?=res?$)", "i"),
     (r"(?<=^gr)e(?=y$)", "a"),
 )
-"""What British and American spelling write differently, and the American way.
+"""Letter groups that British and American spelling write differently, with the American form.
 
-A word that has no other spelling may become one that isn't a word (`promise`): in the texts and in a query,
-it is the same.
+Even if a word becomes one that doesn't exist (`promise`), it becomes the same in the texts and in a query.
 """
 
 _ENDINGS = (
@@ -73,10 +72,10 @@ _ENDINGS = (
     *("ers", "er", "ors", "or", "ed", "es", "s", "ly", "al", "e", "y"),
 )
 _OF_FORMS = frozenset({"ings", "ing", "ed", "es", "s", "e", "y"})
-"""Endings of forms of a word, which may have another ending before: `ordering` is a form of `order`."""
+"""Endings of forms of a word, which may follow another ending: `ordering` is a form of `order`."""
 
 _SHORTEST = 3
-"""Letters that a word keeps."""
+"""The number of letters that always remain of a word."""
 
 
 def terms(text: str) -> list[str]:
@@ -85,18 +84,18 @@ def terms(text: str) -> list[str]:
 
 
 def terms_of(words: Iterable[str]) -> list[str]:
-    """List words, in small letters, without their endings, and without common words."""
+    """List lower-case words without their endings, and without common words."""
     return [term_of(word) for word in words if word not in _SKIPPED]
 
 
 def words_in(text: str) -> list[str]:
-    """List the first letters of all words of a text, in small letters: `getOrders` has two."""
+    """List the beginnings of all words of a text, in lower case: `getOrders` has two words."""
     return [word[:_LONGEST_WORD] for word in words_of(text)]
 
 
 @lru_cache(maxsize=1 << 14)
 def term_of(word: str) -> str:
-    """Return a word, in small letters, without its ending and in the American spelling."""
+    """Return a lower-case word without its ending and in the American spelling."""
     for pattern, written in _british():
         word = pattern.sub(written, word)
     return _stem(word)
@@ -122,20 +121,20 @@ def _stem(word: str) -> str:
 # --- slips ----------------------------------------------------------------------------------------
 
 _LEAST_LETTERS = 5
-"""Of a word that may be a slip for another one: shorter words are too near to each other."""
+"""The shortest word that may be a slip: shorter words are too similar to each other."""
 
 _SLIP_WEIGHT = 0.5
-"""How much a word counts for which a slip may stand; several words that are as near share it."""
+"""The weight of a word that a slip may stand for; several equally similar words share it."""
 
 
 class _Spellings:
-    """Finds the words that are a single slip away from another one.
+    """An index that finds the words that differ from another word by a single slip.
 
     A slip (a letter too many, missing or wrong, or two swapped) leaves the beginning or the end of a word as
     it is, so words are looked up by these.
 
     Args:
-        words: word to its term.
+        words: the term of each word.
     """
 
     __slots__ = ("_alike", "_words")
@@ -148,35 +147,36 @@ class _Spellings:
                 self._alike.setdefault(key, []).append(word)
 
     def near(self, word: str) -> set[str]:
-        """Return the terms of the words that are a single slip away from a word."""
+        """Return the terms of the words that differ from a word by a single slip."""
         keys = [key for length in (-1, 0, 1) for key in _places(word, len(word) + length)]
         alike = {other for key in keys for other in self._alike.get(key, ())}
         return {self._words[other] for other in alike if is_one_slip_away(word, other, 0.0)}
 
 
 def _places(word: str, length: int) -> tuple[tuple[int, str, str], ...]:
-    """Return where a word is looked up among words of a length: by its beginning, and by its end."""
-    kept = (length - 1) // 2  # so that one slip can't change both
+    """Return the two keys under which a word is looked up: its beginning and its end."""
+    kept = (length - 1) // 2  # a single slip can't change both ends
     return (length, word[:kept], ""), (length, "", word[-kept:])
 
 
 # --- texts and a query ----------------------------------------------------------------------------
 
 _K1, _B = 2.0, 0.75
-"""How quickly repeated words stop adding to the score, and how much less words of long texts count.
+"""The saturation of repeated words, and the penalty for words of long texts.
 
 The usual values are in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
 (2009). Chosen on one half of the questions of `tests/tool_search`, where 1.2 finds fewer of them.
 """
 
 _MESSAGE_WORDS = 12
-"""How many words of a message count as much as those of a query; if it has more, they share this."""
+"""The number of words of a message that count as much as those of a query; in a longer message, all words
+share this weight."""
 
 _FROM_MESSAGE = 0.5
-"""Share of the words of a query that are in the message, if the query is taken from it."""
+"""If at least this share of the words of a query is in the message, the query counts as taken from it."""
 
 _FUSION = 60
-"""Of reciprocal rank fusion, as in Cormack, Clarke and Büttcher (SIGIR 2009)."""
+"""The constant of reciprocal rank fusion, as in Cormack, Clarke and Büttcher (SIGIR 2009)."""
 
 
 class Ranking:
@@ -185,8 +185,8 @@ class Ranking:
     Lengths are compared with the median, so that one endless text doesn't make all others look short.
 
     Args:
-        documents: name to how much each term of its text counts. They are kept, and must not change.
-        words: the words of each text, in small letters, for which a slip may stand.
+        documents: the weight of each term of each text, by name. They are kept, and must not change.
+        words: the lower-case words of each text in which slips are looked for.
     """
 
     __slots__ = ("_documents", "_having", "_lengths", "_near", "words")
@@ -197,7 +197,7 @@ class Ranking:
         lengths = {name: sum(counts.values()) for name, counts in documents.items()}
         usual = (sorted(lengths.values())[len(lengths) // 2] if lengths else 0) or 1
         self._documents = documents
-        # Weights are computed for the terms of a query alone: most terms are never asked for.
+        # Weights are computed only for the terms of a query: most terms are never needed.
         self._lengths = {name: _K1 * (1 - _B + _B * length / usual) for name, length in lengths.items()}
         self._having: dict[str, list[str]] = defaultdict(list)
         for name, counts in documents.items():
@@ -211,10 +211,11 @@ class Ranking:
         return term in self._having
 
     def scores(self, query: str, message: str = "") -> dict[str, float]:
-        """Return name to score for the texts that have a term of the query, or of the message beside it.
+        """Return the scores, by name, of the texts that have a term of the query or of the message.
 
-        Common words count only if the query has no others. A longer word that no text has stands for those
-        that are a single slip away. The more words a message has, the less each of them counts.
+        Common words count only if the query has no others. A long word that is in no text stands for the
+        words that differ from it by a single slip. The more words a message has, the less each of them
+        counts.
         """
         asked = self.asked_terms(words_in(query))
         said = [word for word in words_in(message) if word not in _SKIPPED and term_of(word) not in asked]
@@ -231,7 +232,7 @@ class Ranking:
         return found
 
     def asked_terms(self, words: list[str]) -> dict[str, float]:
-        """Return the terms that these words ask for, and how much each of them counts."""
+        """Return the terms that these words stand for, with their weights."""
         found: dict[str, float] = {}
         for word in dict.fromkeys([word for word in words if word not in _SKIPPED] or words):
             term = term_of(word)
@@ -242,7 +243,7 @@ class Ranking:
         return found
 
     def _meant(self, word: str) -> set[str]:
-        """Return the terms that a word may mean if no text has it."""
+        """Return the terms that a word may stand for if no text has it."""
         if len(word) < _LEAST_LETTERS or not word.isalpha():
             return set()
         if self._near is None:
@@ -257,20 +258,20 @@ class Ranking:
 
 
 def is_from(query: str, message: str) -> bool:
-    """Return whether a query is taken from a message: whether at least half of its words are there."""
+    """Return whether at least half of the words of a query are also in a message."""
     asked, said = set(terms(query)), set(terms(message))
     return len(asked & said) >= _FROM_MESSAGE * len(asked)
 
 
 def similarities(query: Sequence[float], vectors: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """Return name to the cosine between one vector and each of several, all of shape (n,)."""
+    """Return the cosine, by name, between one vector and each of several; all have the shape (n,)."""
     own = hypot(*query) or 1.0
     products = {name: sum(map(mul, query, each)) for name, each in vectors.items()}
     return {name: product / (own * (hypot(*vectors[name]) or 1.0)) for name, product in products.items()}
 
 
 def best(scores: Scores, others: Scores = MappingProxyType({})) -> Iterator[str]:
-    """Yield the names by score, the best first; where scores are equal, by other scores, then by name."""
+    """Yield the names by score, the best first; equal scores are ordered by other scores, then by name."""
     # Of thousands, a search takes a few: a heap finds these in a fraction of the time that sorting takes.
     left = [(-score, -others.get(name, 0.0), name) for name, score in scores.items()]
     heapify(left)
@@ -279,7 +280,7 @@ def best(scores: Scores, others: Scores = MappingProxyType({})) -> Iterator[str]
 
 
 def fused(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
-    """Return name to score by the ranks in several lists, the best first in each."""
+    """Return the scores, by name, from the ranks in several lists that begin with the best."""
     found: dict[str, float] = {}
     for names in rankings:
         for rank, name in enumerate(names, 1):

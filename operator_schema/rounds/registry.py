@@ -1,4 +1,4 @@
-"""The registry holds a toolset, whose tools come and go while a program runs."""
+"""The registry: a toolset whose tools can be added and removed while a program runs."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ AnyMember = TypeVar("AnyMember")
 
 
 class Registry(NamedTools):
-    """Tools that come and go while your program runs, in the order of their registration.
+    """Tools that can be added and removed while your program runs, in the order of their registration.
 
-    It holds one `Toolset`, and every change gives it another one. It may be read and changed by any number
-    of threads at once: a reader sees it before a change or after it. With a tool of `describe_tools` among
-    them, the definitions of the others have only their summary, and their errors mention that tool.
+    It holds one `Toolset`, and every change replaces it. Any number of threads may read and change the
+    registry at once: a reader sees the state before a change or after it. With a tool of `describe_tools`
+    among them, the definitions of the other tools have only their summary, and their errors mention that
+    tool.
 
     For another set of the same tools, make a toolset: `Toolset(registry).prefix("x_")`. To change all tools
     at once, call `registry.update(…)`.
@@ -47,7 +48,7 @@ class Registry(NamedTools):
     switches can: as functions are, by their names in a module. Listeners are not copied.
 
     Args:
-        members: as for `Toolset`.
+        members: the tools, as for `Toolset`.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -61,12 +62,12 @@ class Registry(NamedTools):
         self._lock = RLock()
         self._listeners = Listeners()
         self._named: dict[str, ToolEntry] = self.admit(entries_of(members))
-        # Made at the first read after a change, so that registering one by one takes no copy each.
+        # Made by the first read after a change, so that registering tools one by one makes no copy each time.
         self._toolset: Toolset[Any] | None = None
 
     @property
     def toolset(self) -> Toolset[Any]:
-        """The tools that are there now, with their switches."""
+        """The current tools, with their switches."""
         made = self._toolset
         if made is None:
             with self._lock:
@@ -83,7 +84,7 @@ class Registry(NamedTools):
         return tuple([entry for entry in [*self._named.values()] if not entry.tool.describes_tools])
 
     def admit(self, entries: dict[str, ToolEntry]) -> dict[str, ToolEntry]:
-        """Return new tools in the form in which they are kept, for the rest of this package."""
+        """Return new tools in the form in which the registry stores them, for the rest of this package."""
         return entries
 
     # --- changes ---------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ class Registry(NamedTools):
 
         Args:
             member: a tool, or several in one object, as for the class.
-            others: more of these.
+            others: further tools.
 
         Returns:
             The first argument.
@@ -124,7 +125,7 @@ class Registry(NamedTools):
             The tool.
 
         Raises:
-            ToolNotFoundError: it isn't there.
+            ToolNotFoundError: there is no such tool.
         """
         with self._lock:
             name = self.name_of(selector)
@@ -134,15 +135,15 @@ class Registry(NamedTools):
         return entry.tool
 
     def switch(self, *tools: Selection, enabled: Switch | None) -> None:
-        """Set whether the model may call tools now, whatever the tools themselves say.
+        """Set whether the model may call tools now; this overrides the switches of the tools themselves.
 
         Args:
-            tools: as for `only` of a toolset; the registry itself for all its tools.
+            tools: the tools, as for `only` of a toolset; the registry itself for all its tools.
             enabled: as for `switch` of a toolset.
 
         Raises:
-            ToolNotFoundError: one isn't there.
-            TypeError: `enabled` is something else, or no tools are named.
+            ToolNotFoundError: one of the tools doesn't exist.
+            TypeError: `enabled` has a wrong type, or no tools are named.
         """
         with self._lock:
             names = self._names_to_switch(tools, enabled)
@@ -161,7 +162,7 @@ class Registry(NamedTools):
 
         Raises:
             TypeError: it returns something other than a `Toolset`; then nothing changes.
-            Exception: what it raises.
+            Exception: the function raised it.
         """
         with self._lock:
             before = self.toolset
@@ -170,7 +171,7 @@ class Registry(NamedTools):
                 message = f"update takes a function that returns a Toolset, not {received(after)}"
                 raise TypeError(message)
             named = after.entries_after(before)
-            # Tools that were made from earlier ones are kept as those were.
+            # Tools that were made from earlier tools are stored in the same form as those.
             own = {entry.name for entry in after.entries if _is_from(before, entry)}
             named |= self.admit({name: entry for name, entry in named.items() if name not in own})
             changed = _difference(dict(self._named), named)
@@ -205,18 +206,18 @@ class Registry(NamedTools):
     # --- as a value ------------------------------------------------------------------------------
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """Return the content of copies and pickles: no lock, no listeners."""
+        """Return the state for copies and pickles, without lock and listeners."""
         return tuple(self._named.values()), dict(self.__dict__)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        """Fill a copy."""
+        """Restore the state of a copy."""
         entries, attributes = state
         Registry.__init__(self)
         self._named = {entry.tool.name: entry for entry in entries}  # pyright: ignore[reportIncompatibleVariableOverride]  # it changes
         self.__dict__.update(attributes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # Switches are shared: they say what holds in your program, not in a copy of the registry.
+        # Switches are shared: they describe your program, not one copy of the registry.
         entries, attributes = self.__getstate__()
         copied = object.__new__(type(self))
         memo[id(self)] = copied
@@ -229,7 +230,7 @@ def _is_from(toolset: Toolset[Any], entry: ToolEntry) -> bool:
 
 
 def _difference(before: dict[str, ToolEntry], after: dict[str, ToolEntry]) -> dict[str, tuple[str, ...]]:
-    """Return the attributes of the `RegistryChange` from one content to another."""
+    """Return the attributes of the `RegistryChange` between two states."""
     kept = [name for name in after if name in before and after[name].tool == before[name].tool]
 
     def switch(entry: ToolEntry) -> tuple[Any, ...]:
@@ -258,25 +259,25 @@ class RegistryChange(Value):
 
 
 class Listeners:
-    """Functions that are called with each change.
+    """Functions that are called after each change.
 
-    A bound method is referred to weakly, if its instance allows that.
+    A bound method is only referenced weakly, if its instance allows that.
     """
 
     __slots__ = ("_lock", "_subscriptions")
 
     def __init__(self) -> None:
-        self._lock = RLock()  # an instance that is freed meanwhile may unsubscribe, in this thread
+        self._lock = RLock()  # an instance that is freed meanwhile may unsubscribe in this thread
         self._subscriptions: tuple[_Subscription, ...] = ()
 
     def add(self, listener: Listener) -> Callable[[], None]:
         """Add a plain function.
 
         Returns:
-            A function that removes it.
+            A function that removes the listener.
 
         Raises:
-            TypeError: it isn't a plain function.
+            TypeError: the listener isn't a plain function.
         """
         _check_listener(listener)
         subscription = _Subscription(listener)
@@ -292,7 +293,7 @@ class Listeners:
         return unsubscribe
 
     def tell(self, **names: tuple[str, ...]) -> None:
-        """Call each listener; one that fails is logged, and the others are called all the same.
+        """Call each listener; an exception is logged, and the other listeners are still called.
 
         Args:
             names: the attributes of `RegistryChange`; nobody is called if all are empty.
@@ -307,7 +308,7 @@ class Listeners:
 
 
 class _Subscription:
-    """A listener, until it is unsubscribed or the instance of its method is gone."""
+    """A listener, until it is unsubscribed or the instance of its method is freed."""
 
     __slots__ = ("listener",)
 
@@ -324,7 +325,7 @@ def _reference(listener: Listener) -> Callable[[], Listener | None]:
         try:
             return WeakMethod(listener)
         except TypeError:
-            pass  # its instance has no room for weak references
+            pass  # its instance doesn't allow weak references
     return lambda: listener
 
 

@@ -1,4 +1,4 @@
-"""Rounds from outside data: everything is checked, and nothing is run."""
+"""Restore rounds from saved data: everything is checked, and nothing is run."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ _CHANGED = "this call can't be restored: its saved data were changed"
 
 RestoreProblemCode = Literal["not_a_round", "newer_format", "data_changed", "tool_gone", "input_does_not_fit"]
 """Why saved data can't be restored: they have another form · a newer version of this package wrote them ·
-they were changed · the toolset has no such tool any more · the tool doesn't take the input any more, or makes
-something else of it."""
+they were changed · the toolset no longer has the tool · the tool doesn't accept the input any more, or reads
+it differently."""
 
 
 class RestoreError(ValueError):
@@ -71,7 +71,7 @@ class RestoreError(ValueError):
         self.round = so_far
 
     def __str__(self) -> str:
-        """Write the problems, one a line."""
+        """Write the problems, one per line."""
         return fault_list("the saved round doesn't fit any more", self.findings)
 
 
@@ -79,7 +79,7 @@ def restore_round(toolset: NamedTools, data: object, secret: Secret) -> Round[An
     """Return the saved round; see `Toolset.restore_round`.
 
     Raises:
-        RestoreError: something no longer fits.
+        RestoreError: a part no longer fits.
     """
     head, digest = _head(data, digests_with(secret), _SIGNED_OTHERWISE if secret else MAYBE_SIGNED)
     problems: list[Finding] = []
@@ -105,11 +105,12 @@ def with_ended(work: Round[Any], saved: Iterable[object], secret: Secret) -> Rou
 
     Args:
         work: the round as it was when its calls began.
-        saved: what was saved of each call that ended; for a call that ended twice, the last counts.
+        saved: the saved data of each call that ended; if a call ended twice, the last data count.
         secret: as for `restore_round`.
 
     Raises:
-        RestoreError: some of it was changed, or is of another round. Its `round` has the others.
+        RestoreError: some of the data were changed, or belong to another round. Its `round` has the other
+            calls.
     """
     digests = digests_with(secret)
     problems: list[Finding] = []
@@ -129,7 +130,7 @@ def with_ended(work: Round[Any], saved: Iterable[object], secret: Secret) -> Rou
 
 
 def _signer_of(own: Any, work: Round[Any], digests: Sequence[Digest]) -> Digest | None:
-    """Return what signed the data of a call that ended; None if they aren't those of a call of this round."""
+    """Return the digest function that signed the data of an ended call; None if they aren't of this round."""
     call = own.get("call") if is_object(own) else None
     if not is_object(call) or own.get("round") != work.id:
         return None
@@ -144,7 +145,7 @@ def _signer_of(own: Any, work: Round[Any], digests: Sequence[Digest]) -> Digest 
 
 
 def _head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[SavedHead, Digest]:
-    """Return a saved round whose calls aren't checked yet, each with an id and a name, and what signed it.
+    """Return a saved round with unchecked calls, each with an id and a name, and the function that signed it.
 
     Raises:
         RestoreError: the data as a whole can't be used.
@@ -180,7 +181,7 @@ def _head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[SavedH
 
 
 def _signer(signed: Mapping[str, Any], found: object, digests: Sequence[Digest]) -> Digest | None:
-    """Return what made a digest; None if none of these did."""
+    """Return the function that made a digest; None if none of them did."""
     for digest in digests:
         if is_same_digest(digest(signed), found):
             return digest
@@ -188,7 +189,7 @@ def _signer(signed: Mapping[str, Any], found: object, digests: Sequence[Digest])
 
 
 def _own(data: object) -> Any:
-    """Return a copy of the data that has only JSON values."""
+    """Return a copy of the data with only JSON values."""
     if issubclass(type(data), Round):  # not by its `__class__`, which may be code
         _refuse("not_a_round", "this is a round already: restore what round.as_dict() returned")
     try:
@@ -205,14 +206,14 @@ def _read(text: str | bytes) -> Any:
     """Return the JSON value of a text.
 
     Raises:
-        DecodeError: it isn't JSON.
-        ValueError: a number in it isn't JSON.
+        DecodeError: the text isn't JSON.
+        ValueError: a number in the text isn't valid JSON.
     """
     try:
-        # Our own reader refuses lone surrogates, which the model may have written into its arguments.
+        # Our own reader refuses lone surrogates, but the model may have written some into its arguments.
         return read_distinct(text)
     except (ValueError, RecursionError):
-        return _TEXTS.decode_json(text)  # its message says better what is wrong
+        return _TEXTS.decode_json(text)  # its message explains the problem better
 
 
 def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
@@ -225,7 +226,7 @@ def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
 def _restored(
     toolset: NamedTools, index: int, data: dict[str, Any], digest: Digest, problems: list[Finding]
 ) -> ToolCall[Any]:
-    """Return a saved call in its state, or an issue if it doesn't fit any more."""
+    """Return a saved call in its state, or an issue if it no longer fits."""
     is_unchanged = is_same_digest(digest(data), data.get("digest"))
     data = _as_sent(data)
     caller: Any = data.get("caller")
@@ -249,7 +250,7 @@ def _restored(
 
 
 def _as_sent(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a saved call with its texts decoded; unchanged if they are damaged, so that it is refused."""
+    """Return a saved call with its texts decoded; unchanged if they are damaged, and then refused later."""
     if "texts" not in data:
         return data
     try:
@@ -260,7 +261,7 @@ def _as_sent(data: dict[str, Any]) -> dict[str, Any]:
 
 
 class _MisfitError(Exception):
-    """A saved call doesn't fit; a signal that never leaves this module."""
+    """A saved call no longer fits; a signal that never leaves this module."""
 
     def __init__(self, code: RestoreProblemCode, message: str, error: Exception | None = None) -> None:
         super().__init__(message)
@@ -282,19 +283,19 @@ _FREE: dict[str, type[Any]] = {
     **dict.fromkeys(("id", "name", "sent_name"), str),
     **dict.fromkeys(("arguments", "input", "caller", "answers"), dict),
 }
-"""What the model and people wrote: it may have any characters, and only the tool knows what fits."""
+"""Values from the model and from people: they may have any characters, and only the tool can check them."""
 
 
 def _in_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[Any]]) -> Saved:
-    """Decode saved data, but take what may be any text, array or object as it is.
+    """Decode saved data, but leave values unchanged that may be any text, array or object.
 
     Args:
-        codec: of what was saved.
-        data: our own copy.
-        free: the names of these values, which may be left out, and of which class each has to be.
+        codec: the codec of the saved data.
+        data: our own copy of the data.
+        free: the class of each of these values by its name; each may be missing.
 
     Raises:
-        DecodeError: they have another form.
+        DecodeError: the data have another form.
     """
     rest = {**data}
     taken: dict[str, Any] = {}
@@ -308,10 +309,10 @@ def _in_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[
 
 
 def _checked(data: dict[str, Any]) -> SavedCall:
-    """Return a saved call in its form.
+    """Return a saved call after checking its form.
 
     Raises:
-        _MisfitError: it has another one.
+        _MisfitError: the call has another form.
     """
     try:
         saved = _in_form(CALLS, data, _FREE)
@@ -328,11 +329,11 @@ def _checked(data: dict[str, Any]) -> SavedCall:
 
 
 _LATEST = 2**53
-"""The largest time in milliseconds that a float has exactly."""
+"""The largest time in milliseconds that a float represents exactly."""
 
 
 def _check_record(saved: SavedCall) -> None:
-    """Check what a codec can't: times, the number of approvals, and changes of arguments.
+    """Check the values that a codec can't check: times, the number of approvals, and changes of arguments.
 
     Raises:
         _MisfitError: no round has such values.
@@ -355,7 +356,7 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "rejected": ("by",),
     "issue": ("code", "content"),
 }
-"""The keys that a saved call must have in each state, beside those of all calls."""
+"""The keys that a saved call must have in each state, besides those of all calls."""
 
 
 def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> ToolCall[Any]:
@@ -395,7 +396,7 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
     """Return a call with its input.
 
     Raises:
-        _MisfitError: the tool is gone, or its input or answers don't fit any more.
+        _MisfitError: the tool no longer exists, or the input or answers no longer fit it.
     """
     try:
         tool = toolset[raw.name]
@@ -422,7 +423,7 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
 
 
 def _changed(saved: SavedCall) -> ChangedArguments | None:
-    """Return what was changed in the arguments so far; of a call that ran, its result knows it."""
+    """Return the changes of the arguments so far; if the call ran, its result has them."""
     return saved.changed if saved.result is None else saved.result.changed
 
 
@@ -439,9 +440,9 @@ def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
     """Return the saved input.
 
     Raises:
-        DecodeError: it doesn't fit any more, or the tool makes something else of it.
-        ToolError: nobody can know whether it is the same.
-        Exception: a class's own code.
+        DecodeError: the input no longer fits, or the tool reads it differently.
+        ToolError: nobody can know whether the input is the same.
+        Exception: the code of a class raised it.
     """
     from_arguments = saved.input is None or saved.source is not None
     given = tool.decode(arguments_to_decode(raw) if from_arguments else saved.input)
@@ -456,8 +457,8 @@ def _answers(tool: Tool[..., Any], saved: SavedCall) -> tuple[tuple[str, Any], .
     """Return the saved answers.
 
     Raises:
-        DecodeError: one doesn't fit any more, or would be read as something else.
-        ToolError: the tool has no such parameter any more.
+        DecodeError: an answer no longer fits, or would be read as something else.
+        ToolError: the tool no longer has such a parameter.
     """
     for name, answer in saved.answers.items():
         check_answer(tool, name, answer)
@@ -468,7 +469,7 @@ def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
     """Return the question of a tool.
 
     Raises:
-        _MisfitError: the tool can't take an answer to it any more.
+        _MisfitError: the tool can no longer take an answer to the question.
     """
     asked = saved.question
     if asked is None:
@@ -481,7 +482,7 @@ def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
 
 
 def _issue(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) -> ToolCall[Any]:
-    """Return the issue in place of a call that no longer fits, with what the model reads about it."""
+    """Return the issue in place of a call that no longer fits, with the text for the model."""
     match misfit.error:
         case None:
             result: Any = _no_result(raw, "execution_failed", _CHANGED)

@@ -48,7 +48,7 @@ _QUESTION_LENGTH = 200
 
 
 class Round(Value, Generic[Input]):
-    """The calls of one turn of the model, each in its state; made by `offer.round`. It runs nothing.
+    """The calls of one turn of the model, each with its state; made by `offer.round`. It runs nothing itself.
 
     Run the calls yourself and `commit` their results, let hooks decide first (`apply`), or leave everything
     to an executor (`executor.run`).
@@ -61,10 +61,10 @@ class Round(Value, Generic[Input]):
         toolset: the toolset of the called tools.
         offered: the names of the tools that the request offered.
         calls: all calls, in the order of the turn.
-        provider: the name of the provider that gave the answer; None where only calls were given.
-        conversation: the name of the conversation that it belongs to, as given to `offer.round` or taken
-            from the transcript that `executor.run` got; None if nobody said it.
-        revision: how often a store has saved it; None if it isn't in a store.
+        provider: the name of the provider that gave the answer; None if only calls were given.
+        conversation: the name of the conversation that the round belongs to, as given to `offer.round` or
+            taken from the transcript that `executor.run` got; None if nobody named it.
+        revision: how many times a store has saved the round; None if it isn't in a store.
     """
 
     toolset: NamedTools
@@ -77,7 +77,7 @@ class Round(Value, Generic[Input]):
     _about: Any = None
     revision: int | None = None
 
-    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every turn makes some
+    if not TYPE_CHECKING:  # Only for speed, as in `introspect/nodes.py`: every turn makes some rounds.
 
         def __new__(
             cls, toolset, offered, calls, _assistant, _settlement, provider, conversation, _about, revision
@@ -99,7 +99,7 @@ class Round(Value, Generic[Input]):
 
     @property
     def id(self) -> str:
-        """The random id of the round, which stays the same whatever is decided."""
+        """The random id of the round, which never changes."""
         return self._settlement.round_id
 
     @property
@@ -124,7 +124,7 @@ class Round(Value, Generic[Input]):
 
     @property
     def issues(self) -> tuple[ToolCall[Input], ...]:
-        """The calls that can't be run, each with what the model reads about it."""
+        """The calls that can't be run, each with the text that the model reads about it."""
         return self._in_state("issue")
 
     def _in_state(self, state: CallState) -> tuple[ToolCall[Input], ...]:
@@ -132,12 +132,12 @@ class Round(Value, Generic[Input]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether each call has a result, so that `commit` needs no more."""
+        """Whether each call has a result, so that `commit` needs no further results."""
         return not any(call.state in _OPEN for call in self.calls)
 
     @property
     def continue_suggestion(self) -> str | None:
-        """Why the model should get another turn: some of its calls could not be used. None otherwise."""
+        """Why the model should get another turn: some of its calls were unusable. None otherwise."""
         return continue_suggestion(self.calls)
 
     @property
@@ -147,7 +147,7 @@ class Round(Value, Generic[Input]):
 
     @property
     def about(self) -> Any:
-        """What your program noted about the round (`offer.round(answer, about=…)`); a new copy each time."""
+        """The notes of your program on the round (`offer.round(answer, about=…)`); a new copy each time."""
         return copy_json(self._about)
 
     def expect_one(self) -> ToolCall[Input]:
@@ -181,21 +181,21 @@ class Round(Value, Generic[Input]):
     # --- decisions of hooks ----------------------------------------------------------------------
 
     async def apply(self, hooks: AnyHooks | None = None, /) -> Round[Input]:
-        """Let hooks decide about the pending calls: first these hooks, then those of the toolset itself.
+        """Ask hooks to decide about the pending calls: first these hooks, then those of the toolset itself.
 
         A call that is still pending afterwards, and not approved, is deferred if its tool says
         `confirm=True`; this happens even without any hooks.
 
         Args:
             hooks: hooks for this toolset or for one that is nested in it; or one function for every call.
-                Don't apply the same ones twice: those that change an input would change it again, unless
-                a person has approved it.
+                Don't apply the same hooks twice: a hook that changes an input would change it again, unless a
+                person has approved it.
 
         Returns:
-            The round with their decisions.
+            The round with the decisions.
 
         Raises:
-            HookError: one failed. Its `round` has what was decided before.
+            HookError: a hook failed. Its `round` has the decisions before that.
             RoundError: the round was committed or discarded.
             ToolNotFoundError: a hook is for a tool that isn't in the toolset.
             ValueError: hooks are for a toolset that isn't nested in this one.
@@ -204,10 +204,10 @@ class Round(Value, Generic[Input]):
         return await self._decided(call_hooks_of(hooks, self.toolset).before)
 
     async def _decided(self, hooks: ForTools, asking: Asking | None = None) -> Self:
-        """Let hooks decide about all pending calls; then ask a person about those that wait now.
+        """Ask hooks about all pending calls; then ask a person about those that wait now.
 
         Raises:
-            HookError: a hook failed, or the function that asks. Its `round` has what was decided before.
+            HookError: a hook failed, or the function that asks. Its `round` has the decisions before that.
         """
         if asking is None and not hooks:
             return self.confirmed()
@@ -258,27 +258,29 @@ class Round(Value, Generic[Input]):
     ) -> Round[Input]:
         """Return the round with a deferred call approved, to be run.
 
-        Hooks still see it, and may complete or reject it. They can't defer it again or change its input:
-        exactly what was approved is run. A call that was interrupted may run once more; if nobody had agreed
-        to it before, it may still need an approval of its own.
+        Hooks still see the call, and may complete or reject it. They can't defer it again or change its
+        input: exactly the approved input is run. A call that was interrupted may run once more; if nobody had
+        agreed to it before, it may still need an approval of its own.
 
         If several people have to agree (`Defer(approvals=2)`), the call waits until as many different ones
         have approved it. If one of them changes the input, the approvals before that don't count any more.
 
         Args:
             call: its id, its position in the turn, or the call itself.
-            input: another input to run it with, or None. An edit of `call.input` in place counts as one.
-            arguments: the same as JSON, such as from a form, in place of `input`, or None.
-            by: who approves it, for the record (`call.decisions`); needed where several people have to agree.
-            words: what this person says of it, for the record; the model doesn't see it.
+            input: another input for the call, or None. An edit of `call.input` in place counts as another
+                input.
+            arguments: another input as JSON, such as from a form, in place of `input`; or None.
+            by: the name of the approving person, for the record (`call.decisions`); required if several
+                people have to agree.
+            words: the comment of this person, for the record; the model doesn't see it.
 
         Raises:
-            DecodeError: the arguments don't fit, or `call.input` was edited in place and doesn't.
+            DecodeError: the arguments don't fit, or `call.input` was edited in place and doesn't fit.
             EncodeError: the input can't be written as JSON.
             RoundError: no such call is deferred, several share the id, it has a question, or it has expired.
-                Or several people have to agree, and this one has agreed before or has no name.
-            ToolError: the input is that of another tool.
-            TypeError: there is both an input and arguments, or `by` or `words` isn't a string.
+                Or several people have to agree, and this person has agreed before or has no name.
+            ToolError: the input belongs to another tool.
+            TypeError: both an input and arguments are given, or `by` or `words` isn't a string.
             ValueError: `by` is empty.
         """
         if input is not None and arguments is not None:
@@ -297,16 +299,16 @@ class Round(Value, Generic[Input]):
     def answer(
         self, call: WhichCall, answer: object, /, *, by: str | None = None, words: str = ""
     ) -> Round[Input]:
-        """Return the round with a question of a tool answered, so that its call is to be run again.
+        """Return the round with an answer to the question of a tool, so that its call is to be run again.
 
         Args:
             call: its id, its position in the turn, or the call itself.
             answer: a JSON value.
-            by: who answers, for the record (`call.decisions`).
-            words: what this person says of it, for the record.
+            by: the name of the person who answers, for the record (`call.decisions`).
+            words: the comment of this person, for the record.
 
         Raises:
-            DecodeError: the answer doesn't fit, or `call.input` was edited in place and doesn't.
+            DecodeError: the answer doesn't fit, or `call.input` was edited in place and doesn't fit.
             EncodeError: `call.input` was edited in place, and can't be written as JSON any more.
             RoundError: no such call is deferred, several share the id, or it has no question.
         """
@@ -328,8 +330,8 @@ class Round(Value, Generic[Input]):
         Args:
             call: its id, its position in the turn, or the call itself.
             reason: for the model; it may be empty.
-            by: who rejects it, for the record (`call.decisions`).
-            words: what this person says of it, for the record; the model doesn't see it.
+            by: the name of the rejecting person, for the record (`call.decisions`).
+            words: the comment of this person, for the record; the model doesn't see it.
 
         Raises:
             RoundError: no such call is deferred or pending, or several share the id.
@@ -377,7 +379,7 @@ class Round(Value, Generic[Input]):
             results: results of some pending calls, or for issues.
 
         Raises:
-            CommitError: with everything that doesn't fit.
+            CommitError: some results don't fit; the error lists all of them.
             EncodeError: a result can't be written as JSON, so the round could not be saved.
             RoundError: the round was committed or discarded.
             TypeError: something isn't a result.
@@ -397,22 +399,22 @@ class Round(Value, Generic[Input]):
         Raises:
             EncodeError: the result can't be written as JSON, so the round could not be saved.
             RoundError: no such call is handled, several share the id, or the round has ended.
-            TypeError: it isn't a result.
-            ValueError: it is the result of another call.
+            TypeError: `result` isn't a result.
+            ValueError: the result belongs to another call.
         """
         self._check_open()
         return self._replaced(revised(find_call(self.calls, call, "handled"), result))
 
     def current(self) -> Round[Input]:
-        """Return the round with the results that its calls have by now.
+        """Return the round with the results that its calls have so far.
 
-        Use it if `run` didn't return, because it was cancelled or is still running. A call that has
-        ended has its result, even if another state of this round ran it. A call that was interrupted is
-        deferred, because nobody knows whether it did its work: `approve` runs it again. One that is still
-        running stays as it is.
+        Use it if `run` didn't return, because it was cancelled or is still running. A call that has ended has
+        its result, even if another state of this round ran it. A call that was interrupted is deferred,
+        because nobody knows whether it did its work: `approve` runs it again. A call that is still running
+        stays unchanged.
 
         A restored round knows only that calls ran after it was saved, but not their results: such calls stay
-        as they are, and can't be run.
+        unchanged, and can't be run.
         """
         calls = list(self.calls)
         for call in self.calls:
@@ -436,23 +438,23 @@ class Round(Value, Generic[Input]):
     # --- the end ---------------------------------------------------------------------------------
 
     def commit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
-        """Append the turn to a history: all calls with a result for each, or nothing at all.
+        """Append the turn to a history: either all calls with a result for each, or nothing.
 
         Handled and rejected calls and issues already have their results.
 
         Args:
-            history: anything with `append`, such as a `Transcript` or a list.
-            results: results of the pending calls. One for an issue replaces its own.
+            history: any object with `append`, such as a `Transcript` or a list.
+            results: results of the pending calls. A result for an issue replaces the one that the issue has.
 
         Returns:
             The appended turn.
 
         Raises:
-            CommitError: with everything that doesn't fit.
-            RoundError: the round was committed or discarded, a call that was rejected here was run by
-                another state of it, or the round belongs to another conversation.
-            TypeError: something isn't a result, or `history` has no `append`, or an async one.
-            Exception: what `append` raises; then the round is still open.
+            CommitError: some results don't fit; the error lists all of them.
+            RoundError: the round was committed or discarded, another state of it ran a call that was rejected
+                here, or the round belongs to another conversation.
+            TypeError: a result isn't a result, or `history` has no `append`, or an async one.
+            Exception: `append` raised it; then the round is still open.
         """
         self._check_open()
         for call in self.rejected:
@@ -467,13 +469,13 @@ class Round(Value, Generic[Input]):
         self._settlement.settle("committed")
         try:
             append_turn(history, turn, self.revision)
-        except BaseException:  # whatever stops it: nothing was appended
+        except BaseException:  # after any exception: nothing was appended
             self._settlement.reopen()
             raise
         return turn
 
     async def acommit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
-        """Do what `commit` does in a thread, so that the event loop doesn't wait for a database.
+        """Run `commit` in a thread, so that the event loop doesn't wait for a database.
 
         If the task is cancelled, the cancellation is raised when the commit has ended.
 
@@ -485,7 +487,7 @@ class Round(Value, Generic[Input]):
             The appended turn.
 
         Raises:
-            BaseException: as `commit`.
+            BaseException: the same as from `commit`.
         """
         from .threads import in_thread  # few programs have an event loop and a store
 
@@ -493,7 +495,7 @@ class Round(Value, Generic[Input]):
         return turn
 
     def discard(self) -> None:
-        """Drop the turn: no state of this round can be committed any more.
+        """Discard the turn: no state of this round can be committed any more.
 
         Raises:
             RoundError: the round was committed or discarded.
@@ -513,27 +515,31 @@ class Round(Value, Generic[Input]):
         ended: Ended | None = None,
         /,
     ) -> Round[Input]:
-        """Let hooks decide, then run what is pending; for `executor.run`.
+        """Ask hooks to decide, then run the pending calls; for `executor.run`.
 
         Calls of tools without a function (`tool_input`) stay pending: your program runs them.
 
         Args:
-            run_all: runs calls side by side, gives each result to a function as it comes, which returns the
-                result that counts or None to run the call again; returns a result or an exception for each.
-            hooks: as for `apply`, or all hooks that apply.
-            asking: asks a person about calls of tools that say `confirm=True`; None to defer them.
-            wording: writes what the model reads of arguments that could not be decoded; None to leave it.
-            limited: cuts the results that hooks and people give; None to leave them.
-            begin: gets the round after all decisions, before the first function runs; it may be async. None
+            run_all: a function that runs calls concurrently and returns a result or an exception for each.
+                It passes each result to a function, which returns the final result, or None to run the call
+                again.
+            hooks: the hooks, as for `apply`, or all hooks that apply.
+            asking: a function that asks a person about calls of tools that say `confirm=True`; None to defer
+                them.
+            wording: a function that writes the text for the model about arguments that could not be decoded;
+                None to leave the text.
+            limited: a function that cuts the results of hooks and people; None to leave them.
+            begin: a function that gets the round after all decisions, before the first function runs; it may
+                be async. None without a store.
+            ended: a function that gets each call after it ran, while others still run; it may be async. None
                 without a store.
-            ended: gets each call after it ran, while others still run; it may be async. None without a store.
 
         Returns:
-            The round with the results. A call whose function has a question is deferred.
+            The round with the results. A call whose function asks a question is deferred.
 
         Raises:
             HookError: a hook failed; nothing was run.
-            InterruptedRoundError: functions raised what the executor passes through.
+            InterruptedRoundError: functions raised exceptions that the executor passes through.
             RoundError: the round was committed or discarded, or a call was run before; nothing was run.
         """
         found = call_hooks_of(hooks, self.toolset)
@@ -553,10 +559,10 @@ class Round(Value, Generic[Input]):
     async def _run(
         self, run_all: RunAll, hooks: ForTools, limited: Limited | None, ended: Ended | None
     ) -> Round[Input]:
-        """Run what is pending, and show the results to hooks.
+        """Run the pending calls, and show the results to hooks.
 
         Raises:
-            InterruptedRoundError: functions raised what the executor passes through.
+            InterruptedRoundError: functions raised exceptions that the executor passes through.
             RoundError: a call was run before; nothing was run.
         """
         settlement = self._settlement
@@ -579,7 +585,7 @@ class Round(Value, Generic[Input]):
         try:
             settlement.begin(pending, runs)
             outcomes = await run_all(decoded, settle)
-        finally:  # an interrupt between two lines too: what doesn't run must not count as running
+        finally:  # also for an interrupt between two lines: a call that doesn't run must not count as running
             for run in runs:
                 run.is_going_on = False
         raised: dict[int, BaseException] = {}
@@ -597,22 +603,23 @@ class Round(Value, Generic[Input]):
     def as_dict(self, *, secret: Secret = None) -> dict[str, Any]:
         """Return the round as JSON values, for a database or a file; `toolset.restore_round` reads it.
 
-        It holds the calls as the model sent them, what was offered, all decisions, edited inputs, answers
-        and results, the conversation, and what your program noted (`about`). It doesn't hold your context,
-        the objects that functions returned (`ToolResult.value`) and details of failures
+        It contains the calls as the model sent them, the offered tools, all decisions, edited inputs, answers
+        and results, the conversation, and the notes of your program (`about`). It doesn't contain your
+        context, the objects that functions returned (`ToolResult.value`) and details of failures
         (`ToolResult.details`).
 
         Args:
-            secret: a key of your own, such as 32 random bytes. Without it, restoring notices damaged data.
-                With it, restoring also notices data that somebody changed on purpose (HMAC, RFC 2104). Of a
-                list, the first signs.
+            secret: your own key, such as 32 random bytes. Without it, restoring notices damaged data. With
+                it, restoring also notices data that somebody changed on purpose (HMAC, RFC 2104). The first
+                key of a list signs.
 
         Raises:
-            EncodeError: an input that was changed in place, or the `json` of a result that your program
-                made, can't be written as JSON.
-            ToolError: an input was changed in place, and doesn't keep all that it was made of (`InitVar`).
+            EncodeError: an input that was changed in place, or the `json` of a result that your program made,
+                can't be written as JSON.
+            ToolError: an input was changed in place, and doesn't store everything that it was made of
+                (`InitVar`).
             TypeError: the secret isn't bytes.
-            ValueError: it is shorter than 16 bytes.
+            ValueError: the secret is shorter than 16 bytes.
         """
         known = {
             "round": self.id,
@@ -643,7 +650,7 @@ class Round(Value, Generic[Input]):
         return hash(self.id)
 
     def __copy__(self) -> Self:
-        return self  # a copy must not be committed beside it
+        return self  # the round and its copy must not both be committed
 
     def __deepcopy__(self, memo: object) -> Self:
         return self
@@ -677,10 +684,10 @@ class Round(Value, Generic[Input]):
             raise RoundError(message)
 
     def _find(self, call: WhichCall, kind: str) -> ToolCall[Any]:
-        """Return the one call that is meant, if a decision about it is possible.
+        """Return the one call that the caller means, if a decision about it is possible.
 
         Raises:
-            RoundError: there is none, there are several, or it was run by another state of the round.
+            RoundError: no call matches, several do, or another state of the round ran it.
         """
         self._check_open()
         found = find_call(self.calls, call, kind)
@@ -690,16 +697,16 @@ class Round(Value, Generic[Input]):
 
 @cache
 def _people() -> ModuleType:
-    from . import people  # most rounds are run without anybody's decision
+    from . import people  # most rounds run without a decision
 
     return people
 
 
 def _said(by: object, words: object) -> tuple[str | None, str]:
-    """Return who decides and what this person says, for the record.
+    """Check and return the name and the comment of the person who decides.
 
     Raises:
-        TypeError: one isn't a string.
+        TypeError: the name or the comment isn't a string.
         ValueError: the name is empty.
     """
     if by is None and words == "":
@@ -710,7 +717,7 @@ def _said(by: object, words: object) -> tuple[str | None, str]:
 
 
 async def _saved(ended: Ended, call: ToolCall[Any]) -> None:
-    """Save a call that ended; if that fails, it is saved with the whole round, once all have ended."""
+    """Save a call that ended; if that fails, it is saved with the whole round after all calls."""
     try:
         await outcome_of(ended, call)
     except Exception as error:  # noqa: BLE001  # whatever the store raises: the call has its result
@@ -723,13 +730,13 @@ _OPEN = frozenset({"pending", "deferred"})
 
 
 class HookError(RoundError):
-    """A hook failed. Nothing is lost: the call is still pending, and `round` has what was decided before.
+    """A hook failed. Nothing is lost: the call is still pending, and `round` has all decisions before that.
 
     Attributes:
-        hook: name of the function; `confirm` for the one that was given as that option.
+        hook: the name of the hook; `confirm` for the function given as that option.
         call_id: id of the call in question.
-        tool: the tool that the call names.
-        round: the round so far. This call, and those after it, are pending as they were.
+        tool: the name of the tool in the call.
+        round: the round so far. This call, and the calls after it, are pending as before.
     """
 
     def __init__(self, hook: str | None, call_id: str, tool: str, round: Round[Any], why: str) -> None:
@@ -747,11 +754,11 @@ class HookError(RoundError):
 
 
 class InterruptedRoundError(RoundError):
-    """Functions raised exceptions that the executor passes through. The other results are in `round`.
+    """Functions raised exceptions that the executor passes through. `round` has the other results.
 
     Attributes:
         round: the round with the results of the other calls. The calls that raised are pending.
-        exceptions: what was raised, by the position of the call in the turn. The first one is also the
+        exceptions: the exceptions by the position of the call in the turn. The first one is also the
             `__cause__`.
     """
 

@@ -1,4 +1,4 @@
-"""Rounds as data: the form in which they are saved, and how to make it."""
+"""Rounds as data: the saved form, and the functions that write it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 FORMAT = 1
-"""The version of the form; a change that an older reader would misread gets the next number."""
+"""The version of the saved form; a change that an older reader would misread gets the next number."""
 
 
 PartType = Literal["text", "image", "audio", "file", "resource"]
@@ -128,11 +128,11 @@ class SavedWait:
 class SavedCall:
     """A call of the turn, with its state.
 
-    `input` is what the call runs with, defaults included; restoring must give the same. It is read from the
-    `arguments` if `source` says so. If not all of it can be written (`InitVar`), it is read from them too,
-    and `schema` is the digest of the schema that the tool must have. `runs` counts the
-    earlier runs. `deferred_at` is in milliseconds since 1970: a database may write other fractions.
-    `issue` says that a call which is handled was an issue before. `id` and `name` are checked with the head.
+    `input` is the input that the call runs with, including defaults; restoring must give the same input. If
+    `source` says so, it is read from the `arguments`. The same holds if a part of it can't be written
+    (`InitVar`); then `schema` is the digest of the schema that the tool must have. `runs` is the number of
+    earlier runs. `deferred_at` is in milliseconds since 1970, because a database may change fractions.
+    `issue` says that a handled call was an issue before. `id` and `name` are checked with the head.
     """
 
     state: CallState
@@ -180,10 +180,10 @@ class SavedHead:
 
 
 DEPTH = MESSAGE_DEPTH + 10
-"""How deep a saved round may nest; the message of the model and schemas are the deepest parts."""
+"""The maximum depth of a saved round; the message of the model and schemas are the deepest parts."""
 
 _ABOVE_RESULTS = 3
-"""Levels of a saved round above a result: the round, its calls, the call."""
+"""The levels of a saved round above a result: the round, its calls, the call."""
 
 HEADS: Codec[SavedHead] = Codec(SavedHead, unknown_fields="reject", max_depth=DEPTH)
 CALLS: Codec[SavedCall] = Codec(SavedCall, unknown_fields="reject", max_depth=DEPTH)
@@ -226,9 +226,9 @@ def save_round(known: Mapping[str, Any], calls: Sequence[ToolCall[Any]], secret:
     """Return a round as JSON values; see `Round.as_dict`.
 
     Args:
-        known: what the round says of itself, beside its calls, under the names of `SavedHead`.
+        known: the data of the round besides its calls, under the names of `SavedHead`.
         calls: its calls.
-        secret: signs it; None for a digest alone.
+        secret: the key that signs the round; None for a digest alone.
     """
     seal = seal_with(secret)
     saved = [_sealed(_saved_call(call), seal) for call in calls]
@@ -242,12 +242,12 @@ def save_round(known: Mapping[str, Any], calls: Sequence[ToolCall[Any]], secret:
 
 
 def save_ended(round_id: str, call: ToolCall[Any], secret: Secret) -> dict[str, Any]:
-    """Return one call after it ran as JSON values, for a store that saves it before the others have ended.
+    """Return a call that has ended as JSON values; a store saves it before the other calls end.
 
     Args:
-        round_id: id of its round; no other round takes the data.
-        call: the call.
-        secret: as for `save_round`.
+        round_id: the id of its round; no other round accepts the data.
+        call: the call after it ran.
+        secret: the secret, as for `save_round`.
     """
     seal = seal_with(secret)
     own = {"round": round_id, "index": call.index, "call": _sealed(_saved_call(call), seal)}
@@ -255,11 +255,12 @@ def save_ended(round_id: str, call: ToolCall[Any], secret: Secret) -> dict[str, 
 
 
 _SURROGATE = "\\ud"
-"""What a lone surrogate begins with in ASCII text; so does what follows a backslash, and half of an emoji."""
+"""The beginning of a lone surrogate in ASCII text; an escaped backslash or half of an emoji may look the
+same."""
 
 
 def _sealed(saved: dict[str, Any], seal: Callable[[str], str]) -> dict[str, Any]:
-    """Return a saved call that every database takes, with its digest."""
+    """Return a saved call in a form that every database accepts, with its digest."""
     text = canonical_text(saved)
     if _SURROGATE in text:
         saved = _with_texts(saved)
@@ -268,11 +269,11 @@ def _sealed(saved: dict[str, Any], seal: Callable[[str], str]) -> dict[str, Any]
 
 
 TEXTS_OF_HEAD = ("assistant", "about")
-"""What may be JSON text in a header, because it may hold a lone surrogate."""
+"""The values of a header that may be JSON text, because they may contain a lone surrogate."""
 
 
 def _with_texts(saved: dict[str, Any]) -> dict[str, Any]:
-    """Write values that hold a lone surrogate as JSON text, which every encoding and every database takes."""
+    """Write values that contain a lone surrogate as JSON text, which every encoding and database accepts."""
     if not has_surrogate(to_json_text(saved)):
         return saved
     texts = {name: dumps(value) for name, value in saved.items() if has_surrogate(to_json_text(value))}
@@ -280,16 +281,16 @@ def _with_texts(saved: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_texts(saved: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return saved values, with those that were written as JSON text decoded.
+    """Return saved values, and decode those that were written as JSON text.
 
     Args:
-        saved: a saved round, which may come from anybody.
-        names: names of the values that may be JSON text.
+        saved: a saved round, possibly from an untrusted source.
+        names: the names of the values that may be JSON text.
 
     Raises:
-        RecursionError: a text nests too deep to be read.
-        TypeError: something isn't a text.
-        ValueError: a text isn't JSON, nests too deep, or isn't one of these.
+        RecursionError: a text nests too deeply to be read.
+        TypeError: such a value isn't a text.
+        ValueError: a text isn't JSON, nests too deeply, or isn't a text of this kind.
     """
     if "texts" not in saved:
         return saved
@@ -327,12 +328,12 @@ def save_result(result: ToolResult) -> dict[str, Any]:
     """Return a result as JSON values, with the data of its parts.
 
     Raises:
-        EncodeError: it can't be written as JSON.
+        EncodeError: the result can't be written as JSON.
     """
     content, json = result.content, result.json
     is_plain = result.parts == (Text(content),)
     if is_plain and content.isascii() and not (result.is_error or result.code or result.changed):
-        # Most results are a text: what the codec would write of one takes a third of saving a call.
+        # Most results are a text: the codec would take a third of the time of saving a call.
         if json is None:
             return {"content": content}
         if json.__class__ is str and json.isascii():
@@ -376,7 +377,7 @@ def _details(call: ToolCall[Any]) -> dict[str, Any]:
 
 
 def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out empty values, except for `content`, `input` and `json`, where they mean something."""
+    """Leave out empty values, except for `content`, `input` and `json`, where empty values have a meaning."""
     return {
         name: value
         for name, value in saved.items()
@@ -432,12 +433,12 @@ def _decided(call: ToolCall[Any]) -> dict[str, Any]:
 def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
     """Return the saved form of the input of a call.
 
-    Somebody may have changed it in place, so it is written anew. It is saved even if it is what the arguments
-    say: the tool must not make something else of them after a restart.
+    The input is written again, since somebody may have changed it in place. It is saved even if it equals the
+    arguments, so that the tool can't read them differently after a restart.
 
     Raises:
-        EncodeError: it was changed, and can't be written.
-        ToolError: it was changed, and has an `InitVar`, which the instance doesn't keep.
+        EncodeError: the input was changed, and can't be written.
+        ToolError: the input was changed, and has an `InitVar`, which the instance doesn't store.
     """
     tool = call.tool
     try:
@@ -454,7 +455,7 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
         return {"input": now}
     if is_stable and not makes(tool, sent, call.input):
         return {"input": now}
-    # If the written form is stable but reads as another input, it doesn't say everything that counts.
+    # If the written form is stable but reads as another input, it doesn't contain everything that matters.
     lossy = {"schema": schema_digest(tool)} if is_stable else {}
     return {"input": now, "source": "arguments", **lossy}
 
@@ -480,7 +481,7 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
     if one.decisions != other.decisions:
         return False
     ignored: tuple[str, ...] = ("deferred_at", "changed", "decisions")
-    # Equal sets may be written in another order.
+    # Equal sets may be written in different orders.
     if one.has_input and other.has_input and is_equal(one.input, other.input):
         ignored += ("input", "source")
     for name in ignored:
@@ -493,7 +494,7 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
 
 
 def read_decisions(saved: Sequence[SavedDecision]) -> tuple[DecisionRecord, ...]:
-    """Return what was decided about a call."""
+    """Return the decisions about a call."""
     return tuple(
         [
             DecisionRecord(
@@ -508,8 +509,8 @@ def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
     """Return a saved result.
 
     Raises:
-        TypeError: a part lacks what its type needs.
-        ValueError: the data of a part aren't of its type.
+        TypeError: a part lacks data that its type needs.
+        ValueError: the data of a part don't fit its type.
     """
     parts = tuple([_part(part) for part in saved.parts])
     about = (saved.content, saved.is_error, saved.code, None, parts, saved.json, None)
@@ -517,7 +518,7 @@ def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
 
 
 def read_turn(data: object) -> tuple[Any, ...]:
-    """Return what a saved turn consists of, as `Turn` takes it.
+    """Return the attributes of a saved turn, as `Turn` takes them.
 
     Raises:
         DecodeError: the data have another form.

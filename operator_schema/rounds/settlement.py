@@ -1,4 +1,4 @@
-"""Which calls of a round have run already, and has the round ended?"""
+"""The runs of the calls of a round, and the end of the round."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class CallRun:
     """One run of a call.
 
     Attributes:
-        has_result: whether it ended with a result.
-        is_going_on: whether it may still get one; otherwise nobody knows whether it did its work.
+        has_result: whether the run ended with a result.
+        is_going_on: whether the run may still get a result; otherwise nobody knows whether it did its work.
     """
 
     __slots__ = ("has_result", "is_going_on")
@@ -36,9 +36,10 @@ Runs: TypeAlias = dict[tuple[int, int], CallRun]
 
 
 class _Rounds:
-    """The runs of the latest rounds that can be restored in this process.
+    """The runs of the latest rounds that this process can restore.
 
-    Two generations, so that nothing is searched and no lock is needed, which a fork could leave closed.
+    There are two generations, so that nothing has to be searched, and no lock is needed: a fork could leave a
+    lock closed.
     """
 
     __slots__ = ("_new", "_old")
@@ -51,7 +52,7 @@ class _Rounds:
         self._old: dict[str, Runs] = {}
 
     def of(self, round_id: str, runs: Runs) -> Runs:
-        """Return the known runs of a round, or the given ones if it is unknown."""
+        """Return the known runs of a round, or the given runs if the round is unknown."""
         new = self._new
         found = new.setdefault(round_id, self._old.get(round_id, runs))  # one step, for all threads
         if len(new) > self.KEPT:
@@ -63,10 +64,10 @@ _rounds = _Rounds()
 
 
 class Settlement:
-    """The id of a round, what ran, and how it ended, shared by all its states; the first to settle it wins.
+    """The id of a round, its runs and its end, shared by all its states; the first state to end it wins.
 
     Args:
-        round_id: id of a restored round; None for a new one, which gets its id when somebody asks for it.
+        round_id: the id of a restored round; None for a new one, which gets an id when it is first needed.
     """
 
     __slots__ = ("_ending", "_id", "_runs", "_states")
@@ -79,36 +80,37 @@ class Settlement:
 
     @property
     def round_id(self) -> str:
-        """The id of the round, made at random."""
+        """The random id of the round."""
         found = self._id.get(None)
         if found is not None:
             return found
         made = new_id("round")
         first = self._id.setdefault(None, made)  # one step, for all threads
-        _rounds.of(first, self._runs)  # whoever knows the id may restore the round
+        _rounds.of(first, self._runs)  # with the id, somebody may restore the round
         return first
 
     # --- runs ------------------------------------------------------------------------------------
 
     def check_not_run(self, call: ToolCall[Any]) -> None:
-        """Check that a call hasn't been run.
+        """Check that a call hasn't run yet.
 
         Raises:
-            RoundError: it has, from this state of the round or another one.
+            RoundError: this state of the round or another one ran it.
         """
         run = self._runs.get(call.run)
         if run is not None:
             raise _ran(call, run)
 
     def begin(self, calls: Sequence[ToolCall[Any]], begun: list[CallRun]) -> None:
-        """Note that calls run now: all of them, or none.
+        """Note that calls are running now: all of them, or none.
 
         Args:
             calls: the calls.
-            begun: gets the run of each call before anybody can see it; the caller ends them in any case.
+            begun: a dict that gets the run of each call before it is visible to others; the caller must end
+                the runs.
 
         Raises:
-            RoundError: one has been run.
+            RoundError: one of the calls has run already.
         """
         for position, call in enumerate(calls):
             run = CallRun()
@@ -121,22 +123,22 @@ class Settlement:
             self._states[call.run] = call
 
     def keep(self, call: ToolCall[Any], after: ToolCall[Any]) -> None:
-        """Keep the state of a call after it ran."""
+        """Store the state of a call after it ran."""
         self._states[call.run] = after
         self._runs[call.run].has_result = True
 
     def forget(self, call: ToolCall[Any]) -> None:
-        """Let a call run again after it raised what the executor passes through."""
+        """Allow another run of a call after it raised an exception that the executor passes through."""
         del self._runs[call.run]
 
     def state_after(self, call: ToolCall[Any]) -> ToolCall[Any] | None:
-        """Return a call after it ran; None if it hasn't, or if that isn't known here."""
+        """Return a call after it ran; None if it hasn't run, or if its run isn't known here."""
         run = self._runs.get(call.run)
         if run is None:
             return None
         after = self._states.get(call.run)
         if run.has_result:
-            # The answer to its question may have been given, and the call run again.
+            # A person may have answered its question, and the call may have run again.
             return (self.state_after(after) or after) if after and after.state == "deferred" else after
         return None if run.is_going_on else (after or call).interrupted()  # as hooks and people left it
 
@@ -144,7 +146,7 @@ class Settlement:
 
     @property
     def how(self) -> str | None:
-        """How the round ended; None as long as it is open."""
+        """How the round ended; None while it is open."""
         found = self._ending.get(None)
         return None if found is None else found.how
 
@@ -152,10 +154,10 @@ class Settlement:
         """End the round.
 
         Raises:
-            RoundError: it has ended.
+            RoundError: the round has ended already.
         """
         own = _Ending(how)
-        # In one step, so that each of several threads sees whether it was the first.
+        # This is one step, so that only one of several threads can be the first.
         first = self._ending.setdefault(None, own)
         if first is not own:
             message = f"this round was {first.how} already"
@@ -176,7 +178,7 @@ def _ran(call: ToolCall[Any], run: CallRun) -> RoundError:
 
 
 class _Ending:
-    """How a round ended; each end is an object of its own."""
+    """How a round ended; each end is a separate object."""
 
     __slots__ = ("how",)
 

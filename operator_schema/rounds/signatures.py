@@ -1,4 +1,4 @@
-"""Did somebody change what was saved?"""
+"""Signatures and digests, by which a restart notices changed data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def digest_with(secret: Secret) -> Digest:
     """Return the function that makes the digest of a JSON object, with the key that signs.
 
     Args:
-        secret: as `check_secret` takes it.
+        secret: the secret, as for `check_secret`.
 
     Raises:
         TypeError: as `check_secret`.
@@ -49,11 +49,11 @@ def digest_with(secret: Secret) -> Digest:
 def digests_with(secret: Secret) -> list[Digest]:
     """Return a function for each key of a secret that makes the digest of a JSON object.
 
-    It is the same after a database has reordered keys, or written `1.0` as `1`. The key `digest` of the
-    object itself is left out.
+    The digest stays the same after a database has reordered keys, or written `1.0` as `1`. The key `digest`
+    of the object itself isn't included.
 
     Args:
-        secret: as `check_secret` takes it.
+        secret: the secret, as for `check_secret`.
 
     Raises:
         TypeError: as `check_secret`.
@@ -68,7 +68,7 @@ def seal_with(secret: Secret) -> Callable[[str], str]:
     """Return the function that makes the digest of a canonical text, with the key that signs.
 
     Args:
-        secret: as `check_secret` takes it.
+        secret: the secret, as for `check_secret`.
 
     Raises:
         TypeError: as `check_secret`.
@@ -81,12 +81,12 @@ def check_secret(secret: Secret) -> None:
     """Check a secret.
 
     Args:
-        secret: the key for HMAC-SHA-256 (RFC 2104); or several, of which the first signs and any may have
-            signed what is read; or None for SHA-256 alone.
+        secret: the key for HMAC-SHA-256 (RFC 2104), or a list of keys: the first one signs, and data signed
+            by any of them are accepted; or None for SHA-256 alone.
 
     Raises:
         TypeError: a key isn't bytes.
-        ValueError: a key is shorter than 16 bytes, or there is none in the list.
+        ValueError: a key is shorter than 16 bytes, or the list is empty.
     """
     _keys_of(secret)
 
@@ -102,7 +102,7 @@ def _keys_of(secret: Secret) -> list[bytes | None]:
 
 
 def _checked(key: Any) -> bytes:
-    if not isinstance(key, (bytes, bytearray)):  # what callers promise, some do not
+    if not isinstance(key, (bytes, bytearray)):  # some callers ignore the annotations
         message = f"the secret must be bytes, such as secrets.token_bytes(32), not {class_name_of(key)}"
         raise TypeError(message)
     if not key:
@@ -134,16 +134,16 @@ def _digest_of(seal: Callable[[str], str]) -> Digest:
 
 
 def canonical_text(value: Any) -> str:
-    """Return a text that two values share if a database may have made one of the other, for digests.
+    """Return a text for digests that doesn't change when a database rewrites a value.
 
-    It may have reordered keys, and written `1.0` as `1` or `1e23` as the integer with these digits, which
-    isn't the number that the float is.
+    A database may reorder keys, and write `1.0` as `1`, or `1e23` as the integer with these digits, which
+    isn't exactly the number of the float.
 
     Raises:
-        ValueError: a number in it isn't finite.
+        ValueError: a number in the value isn't finite.
     """
     text = _write(value)
-    # A float that is an integer is written as 5.0 or 1e+16: most values have none.
+    # A float without a fraction is written as 5.0 or 1e+16: most values contain none.
     return _write(_canonical(value)) if ".0" in text or "e+" in text else text
 
 
@@ -165,16 +165,16 @@ def _hmac() -> ModuleType:
 
 
 def what_is_signed(head: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the text from which the digest of a whole round is made.
+    """Return the text for the digest of a whole round.
 
-    It has only the ids and digests of the calls. So damage to one call leaves the others usable, and no call
-    can be added, moved or left out.
+    It contains only the ids and digests of the calls. So damage to one call leaves the other calls usable,
+    and nobody can add, move or remove a call.
     """
     return {**head, "calls": [[call.get("id"), call.get("digest")] for call in head["calls"]]}
 
 
 def is_same_digest(one: str, other: object) -> bool:
-    """Return whether two digests are equal, in a time that says nothing about where they differ."""
+    """Return whether two digests are equal, in a time that doesn't reveal where they differ."""
     if not isinstance(other, str):
         return False
     is_same: bool = _hmac().compare_digest(one.encode(), other.encode(errors="replace"))
@@ -194,11 +194,11 @@ def _canonical(value: Any) -> Any:
 
 
 _EXACT = 2**53
-"""Every integer up to here is a float, too (RFC 8259 section 6)."""
+"""Every integer up to this one is also a float (RFC 8259 section 6)."""
 
 
 def _as_integer(value: float) -> int:
-    """Return the integer that a database writes for a large number: its shortest digits, then zeros."""
+    """Return the integer that a database writes for a large float: its shortest digits, then zeros."""
     from decimal import Decimal
 
     return int(Decimal(repr(value)))

@@ -1,4 +1,4 @@
-"""Where do rounds wait, and where are conversations kept?"""
+"""Stores: databases in which rounds wait and conversations are kept."""
 
 from __future__ import annotations
 
@@ -62,26 +62,27 @@ _INDEXES = {
     "calls_of_rounds": "ended_calls (round)",
 }
 _ROUNDS = Claims("rounds", "a round")
-"""Of a taken row, `before` is the round as it waited before, `begun` says whether its calls may run, and its
-process is sure to live until `lease`. From `state` to `shown` is what a list shows of a round that waits."""
+"""In a taken row, `before` is the round as it waited before, `begun` says whether its calls may be running,
+and its process is known to be alive until `lease`. The columns from `state` to `shown` are for lists of
+waiting rounds."""
 
 _WAITS: Mapping[str, Any] = {"since": None, "before": None, "begun": 0, "lease": None, "owner": None}
-"""These columns of a row that waits."""
+"""The values of these columns in a row that waits."""
 
 
 class StuckRound(Value):
     """A round that a process took to run it, and that hasn't ended yet.
 
     Attributes:
-        id: of the round.
-        seconds: how long ago it began; below 0 if the clock has been set back since.
-        calls: those that were to run, as the model sent them.
+        id: the id of the round.
+        seconds: how long ago the run began; below 0 if the clock has been set back since.
+        calls: the calls that were to run, as the model sent them.
         has_begun: whether they began to run: each may have done its work or not. False if hooks or people
             were still deciding, so that nothing has run.
-        is_running: whether its process lives: it renewed its lease a short time ago.
-        owner: the process that took it; None if nothing says so.
-        conversation: the name of its conversation; None if it has none.
-        about: what the program noted about it, as JSON values.
+        is_running: whether its process is alive: it renewed its lease a short time ago.
+        owner: the process that took the round; None if it isn't known.
+        conversation: the name of its conversation; None if there is none.
+        about: the notes of the program about the round, as JSON values.
     """
 
     id: str
@@ -95,22 +96,23 @@ class StuckRound(Value):
 
 
 WaitingState: TypeAlias = Literal["deferred", "pending", "complete"]
-"""What a round in a store waits for: decisions · somebody who runs it · its commit."""
+"""What a round in a store waits for: decisions · a process that runs it · its commit."""
 
 
 class WaitingRound(Value):
-    """What a list shows of a round that waits. Nothing of it is signed: `load` the round to decide.
+    """A waiting round in a list. Its data here aren't signed: `load` the round before you decide.
 
     Attributes:
-        id: of the round.
-        position: in the store; that of the last one of a page is the `after` of the next page.
-        since: when it began to wait, in seconds since 1970.
-        state: `deferred` if a call waits for a person; else `pending` if calls are to be run; else
+        id: the id of the round.
+        position: its position in the store; the position of the last round of a page is the `after` of the
+            next page.
+        since: when the round began to wait, in seconds since 1970.
+        state: `deferred` if a call waits for a person; otherwise `pending` if calls are to be run; otherwise
             `complete`.
-        conversation: the name of its conversation; None if it has none.
+        conversation: the name of its conversation; None if there is none.
         tools: the names of the tools of the calls that wait for a person, in order.
-        reason: why the first of them waits.
-        about: what the program noted about the round, as JSON values.
+        reason: the reason why the first of these calls waits.
+        about: the notes of the program about the round, as JSON values.
     """
 
     id: str
@@ -124,15 +126,15 @@ class WaitingRound(Value):
 
 
 class StoreCounts(Value):
-    """How many rounds a store has.
+    """The number of rounds in a store, by their states.
 
     Attributes:
-        deferred: those in which a call waits for a person.
-        pending: those that were decided, and whose calls are to be run.
-        complete: those that only need their commit.
-        running: those that a process runs, which renews its lease.
-        stuck: those that a process took that seems to be dead.
-        oldest: for how many seconds the oldest deferred one has waited; None if there is none.
+        deferred: rounds in which a call waits for a person.
+        pending: rounds that were decided, and whose calls are to be run.
+        complete: rounds that only need their commit.
+        running: rounds of processes that renew their leases.
+        stuck: rounds of processes that seem to be dead.
+        oldest: for how many seconds the oldest deferred round has waited; None if there is none.
     """
 
     deferred: int
@@ -147,19 +149,20 @@ class Store:
     """Rounds that wait, and transcripts, in a database.
 
     Give it to an executor (`Executor(tools, store=store)`): a round then runs in only one process, and is
-    saved before and after. Any number of threads, processes and machines may use the same database at once.
+    saved before and after the run. Any number of threads, processes and machines may use the same database at
+    once.
 
     Args:
-        database: that has its tables, which are made if they aren't there. `SqliteStore` and `PostgresStore`
-            give it for you.
-        secret: a key of your own, as for `round.as_dict`. Somebody who can write to the database, but doesn't
-            know the secret, can't change what was decided.
-        name: how this process is called in `stuck()`, beside its machine and its id, such as "desk 3".
+        database: the database with its tables, which are created if they don't exist. `SqliteStore` and
+            `PostgresStore` provide it.
+        secret: your own key, as for `round.as_dict`. Somebody who can write to the database, but doesn't know
+            the secret, can't change decisions.
+        name: the name of this process in `stuck()`, beside its machine and its process id, such as "desk 3".
         lease: for how many seconds a running round belongs to its process, which renews the lease after a
-            third of them. A round whose process died can be taken back when its lease is over.
+            third of this time. If the process dies, the round can be taken back after the lease.
 
     Attributes:
-        database: as given.
+        database: the given database.
 
     Raises:
         StoreError: the database can't be used, or has tables of these names with other columns. Every method
@@ -189,31 +192,31 @@ class Store:
         """Return a conversation, which is empty at first.
 
         Args:
-            name: of the conversation, such as the id of a customer.
+            name: the name of the conversation, such as the id of a customer.
 
         Raises:
-            TypeError: it isn't a string.
-            ValueError: it has a lone surrogate, which no database can hold.
+            TypeError: the name isn't a string.
+            ValueError: the name has a lone surrogate, which no database can store.
         """
         return StoredTranscript(self, checked_name("the name of a transcript", name))
 
     def transcripts(self) -> list[str]:
-        """List the names of the conversations that hold something, the oldest first."""
+        """List the names of the conversations that aren't empty, the oldest first."""
         query = "SELECT transcript FROM items GROUP BY transcript ORDER BY min(position)"
         with self._transaction(writes=False) as db:
             return [name for (name,) in db.execute(query).fetchall()]
 
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
-        """Return a round that waits, to decide about its calls; nothing is run or locked.
+        """Return a waiting round for decisions about its calls; nothing is run or locked.
 
         Args:
-            round_id: of the round.
+            round_id: the id of the round.
             toolset: a toolset with its tools.
 
         Raises:
-            RestoreError: it doesn't fit the toolset any more, or somebody changed it. You may go on with
-                `error.round`, in which the calls that fit are as they were.
-            StoreError: it is done, or runs now.
+            RestoreError: the round no longer fits the toolset, or somebody changed it. You may continue with
+                `error.round`, in which the calls that fit are unchanged.
+            StoreError: the round is done, or is running.
             TypeError: `toolset` isn't a toolset.
         """
         _check_toolset(toolset)
@@ -236,16 +239,16 @@ class Store:
         """List the rounds that wait, the oldest first, without loading them.
 
         Args:
-            conversation: only those of this conversation.
-            tool: only those in which a call of this tool waits for a person.
-            older_than: only those that have waited for this many seconds.
-            state: only those that wait for decisions, to be run, or for their commit.
-            limit: how many at most; None for all.
-            after: only those after this position, for the next page.
+            conversation: only rounds of this conversation.
+            tool: only rounds in which a call of this tool waits for a person.
+            older_than: only rounds that have waited for at least this many seconds.
+            state: only rounds that wait for decisions, for a run, or for their commit.
+            limit: the maximum number; None for all.
+            after: only rounds after this position, for the next page.
 
         Raises:
-            StoreError: something else wrote into the row of a round.
-            TypeError: something isn't a number.
+            StoreError: another program wrote into the row of a round.
+            TypeError: an argument isn't a number.
             ValueError: there is no such state.
         """
         wanted: dict[str, Any] = {"position > ?": after}
@@ -287,19 +290,19 @@ class Store:
     def save(self, decided: Round[Any]) -> Round[Any]:
         """Save decisions about a round without running it; another process runs it later.
 
-        This way a process decides that must not be able to run the tools: it needs no executor, and its
-        toolset may have tools without functions. Whoever runs rounds finds it by
+        This is for a process that decides, but must not be able to run the tools: it needs no executor, and
+        its toolset may have tools without functions. The process that runs rounds finds it by
         `store.waiting(state="pending")`.
 
         Args:
-            decided: the round, as it is to wait.
+            decided: the round with the decisions, which is to wait.
 
         Returns:
             The round, for further decisions.
 
         Raises:
-            EncodeError: it can't be written as JSON.
-            StoreError: it is done, runs now, or somebody decided something else meanwhile.
+            EncodeError: the round can't be written as JSON.
+            StoreError: the round is done, is running, or somebody decided something else meanwhile.
         """
         revision, saved = decided.revision, self._saved(decided)
         with self._transaction() as db:
@@ -315,18 +318,18 @@ class Store:
         return decided.replace(revision=(revision or 0) + 1)
 
     def stuck(self, seconds: float = 0.0) -> list[StuckRound]:
-        """List the rounds that a process took and that haven't ended: it died, or still runs them.
+        """List the rounds that a process took and that haven't ended: it died, or is still running them.
 
-        Nothing runs them again, because nobody knows which calls did their work once a round has begun: see
-        `take_back`.
+        No process runs them again, because once a round has begun, nobody knows which calls did their work:
+        see `take_back`.
 
         Args:
-            seconds: how long ago they must have begun; give more than your tools may take. A round that
-                began this long in the future is included too: the clock was set back, and nobody knows when
-                it began.
+            seconds: how long ago the run must have begun; choose more than your tools may take. A run that
+                began as far in the future is included too: the clock was set back, so nobody knows when it
+                began.
 
         Raises:
-            StoreError: something else wrote into the row of a round.
+            StoreError: another program wrote into the row of a round.
             TypeError: `seconds` isn't a number.
         """
         least = _seconds("seconds", seconds)
@@ -337,23 +340,24 @@ class Store:
         return [_stuck(row, now) for row in rows]
 
     def take_back(self, round_id: str, toolset: Toolset[Any], *, force: bool = False) -> Round[Any]:
-        """Return a round whose process died, which waits again.
+        """Return a round whose process died, so that it waits again.
 
-        If the process died while hooks or people were deciding, nothing has run: the round is as it was, and
-        running it asks them again. Otherwise the calls that had ended have their results, and those that
-        hadn't wait for a person: approving one lets it run, maybe for a second time; rejecting it tells the
+        If the process died while hooks or people were deciding, nothing has run: the round is as before, and
+        running it asks them again. Otherwise the calls that had ended have their results, and the other calls
+        wait for a person. Approving such a call runs it, maybe for a second time; rejecting it tells the
         model what you know.
 
         Args:
-            round_id: one of `stuck()`.
+            round_id: the id of a round in `stuck()`.
             toolset: a toolset with its tools.
-            force: whether it is taken back though its process seems to live. Make sure that it doesn't run
-                the round any more.
+            force: whether to take the round back even if its process seems to be alive. Make sure that the
+                process doesn't run the round any more.
 
         Raises:
-            RestoreError: as for `load`. The round still counts as running; then call
-                `store.keep(error.round, error.round)`, which saves `error.round` as waiting.
-            StoreError: it is done, or waits; or its process renewed its lease a short time ago (`running`).
+            RestoreError: as for `load`. The round still counts as running; then call `store.keep(error.round,
+                error.round)`, which saves `error.round` as waiting.
+            StoreError: the round is done, or waits; or its process renewed its lease a short time ago
+                (`running`).
             TypeError: `toolset` isn't a toolset.
         """
         _check_toolset(toolset)
@@ -371,26 +375,26 @@ class Store:
         return after
 
     def close(self) -> None:
-        """Close the connections of this process that nobody uses; the next use opens others."""
+        """Close the unused connections of this process; the next use opens new ones."""
         self.database.close()
 
     # --- for executors ---------------------------------------------------------------------------
 
     async def run(self, work: Round[Any], run: Callable[..., Awaitable[Round[Any]]]) -> Round[Any]:
-        """Let one process at a time run a round; for executors.
+        """Run a round in only one process at a time; for executors.
 
         Args:
             work: the round.
-            run: gets the round; a function to await with the round after all decisions, before its first
-                call runs; and one to await with each call that has ended. Its attribute `may_decide` is False
-                if no hook and no person is asked. With its attribute `in_thread`, the database is used in
-                threads, so that the event loop never waits.
+            run: a function that gets the round; a function to await with the round after all decisions,
+                before its first call runs; and one to await with each call that has ended. Its attribute
+                `may_decide` is False if no hook and no person is asked. With its attribute `in_thread`,
+                threads use the database, so that the event loop never waits.
 
         Raises:
-            StoreError: another process has it; or it ran and can't be saved, so it is one of `stuck()`, and
-                `error.round` has the results.
-            BaseException: whatever `run` raises; the store then has the results so far. If they can't be
-                saved, a note says so.
+            StoreError: another process has the round; or the round ran and can't be saved. Then it is in
+                `stuck()`, and `error.round` has the results.
+            BaseException: `run` raised it; the store then has the results so far. If they can't be saved, a
+                note says so.
         """
         in_thread: Any = getattr(run, "in_thread", _at_once)
         is_decided = not getattr(run, "may_decide", True)
@@ -412,7 +416,7 @@ class Store:
         *,
         is_decided: bool,
     ) -> Round[Any]:
-        """Run a round that is taken, and save what comes of it; see `run`."""
+        """Run a round that this process has taken, and save the outcome; see `run`."""
         begun: list[Round[Any]] = [claimed] if is_decided else []
         left = 0
 
@@ -435,7 +439,7 @@ class Store:
             with _noting(error, claimed, begun):
                 await in_thread(lambda: self.give_back(claimed), is_last=True)
             raise
-        except BaseException as error:  # cancelled or interrupted too: what has run must be kept
+        except BaseException as error:  # also if cancelled or interrupted: results of calls must be saved
             so_far: Any = getattr(error, "round", None) or (begun or [claimed])[0].current()
             with _noting(error, claimed, begun):
                 kept = await in_thread(lambda: self.keep(claimed, so_far), is_last=True)
@@ -453,12 +457,13 @@ class Store:
 
         Args:
             work: the round.
-            begun: whether its calls run from now on, because nobody is asked about them any more.
-            is_renewed: whether it has a lease, which `run` renews.
+            begun: whether its calls run from now on, because no decisions are needed any more.
+            is_renewed: whether the round has a lease, which `run` renews.
 
         Raises:
-            EncodeError: it can't be written as JSON.
-            StoreError: it is done or was committed, runs now, or somebody decided something else meanwhile.
+            EncodeError: the round can't be written as JSON.
+            StoreError: the round is done or was committed, is running, or somebody decided something else
+                meanwhile.
         """
         revision, new = work.revision, self._saved(work)
         with self._transaction() as db:
@@ -481,7 +486,7 @@ class Store:
         """Save the decisions about a claimed round, and that its calls run from now on; for executors.
 
         Raises:
-            EncodeError: it can't be written as JSON.
+            EncodeError: the round can't be written as JSON.
             StoreError: somebody took it back meanwhile.
         """
         revision: Any = decided.revision
@@ -495,11 +500,11 @@ class Store:
         """Save a call that has ended while others of its round still run; for executors.
 
         Args:
-            claimed: what `claim` returned.
+            claimed: the return value of `claim`.
             call: the call, after it ran.
 
         Raises:
-            EncodeError: it can't be written as JSON.
+            EncodeError: the call can't be written as JSON.
         """
         text = json.dumps(save_ended(claimed.id, call, self._secret))
         query = (
@@ -513,7 +518,7 @@ class Store:
         """Save a round after it ran, as waiting; for executors.
 
         Args:
-            claimed: what `claim` returned, or the round of a `RestoreError` of `take_back`.
+            claimed: the return value of `claim`, or the round of a `RestoreError` of `take_back`.
             after: the round with the results of its calls.
 
         Raises:
@@ -526,7 +531,7 @@ class Store:
         return kept
 
     def give_back(self, claimed: Round[Any]) -> None:
-        """Undo `claim` for a round that hasn't run at all; for executors.
+        """Undo `claim` for a round of which no call has run; for executors.
 
         Raises:
             StoreError: somebody took it back meanwhile.
@@ -545,24 +550,25 @@ class Store:
     # --- inside ----------------------------------------------------------------------------------
 
     def _saved(self, work: Round[Any]) -> dict[str, Any]:
-        """Return the columns of a round that hold all of it."""
+        """Return the columns that contain the whole round."""
         return {"round": json.dumps(work.as_dict(secret=self._secret))}
 
     def _renew(self, running: Mapping[str, int]) -> None:
-        """Renew the leases of rounds that run here, if nobody took them back."""
+        """Renew the leases of rounds that run here, unless somebody took them back."""
         query = "UPDATE rounds SET lease = ? WHERE id = ? AND revision = ? AND since IS NOT NULL"
         with self._transaction() as db:
             until = db.now() + self._lease
-            for round_id in sorted(running):  # in one order, so that no two processes wait for each other
+            for round_id in sorted(running):  # in one order, so that processes never wait for each other
                 db.execute(query, (until, round_id, running[round_id]))
 
     def _restored(
         self, round_id: str, row: Any, toolset: Toolset[Any], ended: Sequence[str] = ()
     ) -> Round[Any]:
-        """Return the round of a row in its revision; if its calls began, those that haven't ended wait.
+        """Return the round of a row in its revision; if its calls had begun, the unfinished ones wait.
 
         Raises:
-            RestoreError: it doesn't fit any more, or is another round: its own signature would be right.
+            RestoreError: the round no longer fits; or it is another round, whose own signature would be
+                correct.
         """
         problems: Sequence[Finding] = ()
         try:
@@ -606,19 +612,19 @@ class SqliteStore(Store):
     """Rounds that wait, and transcripts, in a file of SQLite.
 
     Reading never waits for writing, nor writing for reading (WAL mode), and connections stay open. So the
-    newest rows may be in a file beside this one, named `…-wal`: `close` the store before you copy the file.
-    A process that may only read the file can list and load what is there.
+    newest rows may be in a file beside this one, named `…-wal`: `close` the store before you copy the file. A
+    process that may only read the file can list and load its rounds.
 
     Args:
         path: path of the file, which is created if it doesn't exist.
-        secret: as for `Store`.
-        name: as for `Store`.
-        lease: as for `Store`.
+        secret: the secret, as for `Store`.
+        name: the name, as for `Store`.
+        lease: the lease, as for `Store`.
 
     Raises:
         StoreError: the file can't be opened, isn't a database of SQLite, or another version of this package
             made it. Every method that uses the file raises it if SQLite fails.
-        TypeError: the path isn't one, or the secret isn't bytes.
+        TypeError: the path isn't a path, or the secret isn't bytes.
         ValueError: the secret is shorter than 16 bytes, or the path names a database in memory.
     """
 
@@ -632,7 +638,8 @@ class SqliteStore(Store):
 class StoredTranscript:
     """A conversation in a store; made by `store.transcript`.
 
-    It holds, in order, messages of the user (a string is one), messages in the form of a provider, and turns.
+    It contains, in order, messages of the user (a string is one), messages in the form of a provider, and
+    turns.
     """
 
     def __init__(self, store: Store, name: str) -> None:
@@ -648,9 +655,9 @@ class StoredTranscript:
         """Add a turn or a message.
 
         Raises:
-            RoundError: the turn is there already.
-            StoreError: the turn is one of a round that waits in the store: commit that.
-            TypeError: it isn't JSON, or nests too deep; or a transcript in memory refuses it, too.
+            RoundError: the turn was added before.
+            StoreError: the turn belongs to a round that waits in the store: commit that round.
+            TypeError: the item isn't JSON, or nests too deeply; or a transcript in memory refuses it, too.
         """
         if isinstance(item, Turn):
             self.commit_turn(item, None)
@@ -665,11 +672,11 @@ class StoredTranscript:
             db.execute("INSERT INTO items (transcript, item) VALUES (?, ?)", (self._name, text))
 
     def commit_turn(self, turn: Turn, revision: int | None, /) -> None:
-        """Add the turn of a round and forget the round, in one transaction; for `round.commit`.
+        """Add the turn of a round and delete the round, in one transaction; for `round.commit`.
 
         Raises:
-            RoundError: the turn is there already.
-            StoreError: the round runs now, or somebody decided something else meanwhile.
+            RoundError: the turn was added before.
+            StoreError: the round is running, or somebody decided something else meanwhile.
         """
         text = json.dumps({"turn": turn.as_dict()})
         with self._store._transaction() as db:  # noqa: SLF001  # as above
@@ -701,10 +708,10 @@ class StoredTranscript:
         """Return the newest items, the oldest of them first, without reading the others.
 
         Args:
-            count: how many at most.
+            count: the maximum number of items.
 
         Raises:
-            ValueError: it is below 0.
+            ValueError: `count` is below 0.
         """
         if count < 0:
             message = f"count must be 0 or more, not {received(count)}"
@@ -730,7 +737,7 @@ class StoredTranscript:
     def __getitem__(self, index: slice) -> list[Any]: ...
 
     def __getitem__(self, index: int | slice) -> Any:
-        """Return one item, reading no other one; or the items of a slice."""
+        """Return one item without reading the others; or the items of a slice."""
         if isinstance(index, slice):
             return self._items()[index]
         order, at = ("", index) if index >= 0 else ("DESC", -1 - index)
@@ -747,19 +754,19 @@ class StoredTranscript:
 def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     """Yield the content of a store, in the order in which it was stored; the file is only read.
 
-    It is read in pages, and never while the caller uses what was yielded: nobody who writes waits for it. A
-    turn that is committed meanwhile comes as a turn or as its round.
+    The content is read in pages, with no lock while the caller uses an item, so writers never wait. A turn
+    that is committed meanwhile is yielded as a turn or as its round.
 
     Args:
-        path: of the file of a `SqliteStore`.
+        path: the path of the file of a `SqliteStore`.
 
     Yields:
         A list of calls, each an object with `name` and `arguments`, for each turn of a transcript and then
-        for each round that waits or runs; and each message of a transcript as it is.
+        for each round that waits or runs; and each message of a transcript unchanged.
 
     Raises:
-        StoreError: the file can't be read, or isn't one of a store.
-        TypeError: the path isn't one.
+        StoreError: the file can't be read, or isn't a store.
+        TypeError: the path isn't a path.
     """
     name = checked_path("the path of a store", path)
     if not Path(name).is_file():
@@ -784,11 +791,11 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
 
 
 _PAGE = 100
-"""How many rows are read at once."""
+"""The number of rows that are read at once."""
 
 
 def _pages(database: Database, columns: str, table: str, after: int) -> Iterator[Any]:
-    """Yield the rows of a table after a position, with it; each page is read in a transaction of its own."""
+    """Yield the rows of a table after a position, with their positions; each page has its own transaction."""
     query = f"SELECT position, {columns} FROM {table} WHERE position > ? ORDER BY position LIMIT {_PAGE}"  # noqa: S608  # names of this module
     rows: list[Any] = [None]
     while rows:
@@ -800,7 +807,7 @@ def _pages(database: Database, columns: str, table: str, after: int) -> Iterator
 
 @contextmanager
 def _reading(where: object) -> Generator[None]:
-    """Raise a `StoreError` if what is read was written by something else, or by another version."""
+    """Convert errors of reading to a `StoreError`: another program or version wrote the data."""
     try:
         yield
     except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
@@ -823,12 +830,12 @@ def _stuck(row: Any, now: float) -> StuckRound:
 
 
 def _is_valid(lease: object, now: float) -> bool:
-    """Return whether a lease lasts longer than now."""
+    """Return whether a lease ends later than now."""
     return isinstance(lease, (int, float)) and lease > now
 
 
 def _running(round_id: str, owner: Owner | None, seconds: float) -> StoreError:
-    """Return that a process runs a round, as far as its lease says."""
+    """Return the error for a round that another process runs, according to its lease."""
     who = "another process" if owner is None else str(owner)
     message = (
         f"{one_line(round_id, 100)} runs now: {who} has it for another {seconds:.0f} seconds, unless it "
@@ -838,7 +845,7 @@ def _running(round_id: str, owner: Owner | None, seconds: float) -> StoreError:
 
 
 def _listed(work: Round[Any], now: float) -> dict[str, Any]:
-    """Return the columns of a round for lists of those that wait."""
+    """Return the columns for lists of waiting rounds."""
     deferred = work.deferred
     state = "deferred" if deferred else "pending" if work.pending else "complete"
     waits = min([now, *[call.deferred_at for call in deferred if call.deferred_at is not None]])
@@ -853,15 +860,15 @@ def _listed(work: Round[Any], now: float) -> dict[str, Any]:
 
 
 def _named_tools(names: Iterable[str]) -> str:
-    """Return the names of tools as one text in which each can be looked for."""
+    """Return the names of tools as one text in which each name can be searched for."""
     return "".join([f"|{name}|" for name in names])
 
 
 def _shown(round_id: object, text: object) -> dict[str, Any]:
-    """Return what a row shows of its round.
+    """Return the data of a round for lists, from its row.
 
     Raises:
-        StoreError: something else wrote it.
+        StoreError: another program wrote the row.
     """
     try:
         found = json.loads(cast("str", text))
@@ -871,10 +878,10 @@ def _shown(round_id: object, text: object) -> dict[str, Any]:
 
 
 def _waiting_round(row: Any) -> WaitingRound:
-    """Return a row of the rounds that wait.
+    """Convert a row to a waiting round.
 
     Raises:
-        StoreError: something else wrote it.
+        StoreError: another program wrote the row.
     """
     found, position, since, state, conversation, tools, shown = row
     is_named = isinstance(conversation, (str, NoneType)) and isinstance(tools, str) and isinstance(found, str)
@@ -885,10 +892,10 @@ def _waiting_round(row: Any) -> WaitingRound:
 
 
 def _seconds(what: str, given: object) -> float:
-    """Return a number of seconds.
+    """Check and return a number of seconds.
 
     Raises:
-        TypeError: it isn't a number.
+        TypeError: the value isn't a number.
     """
     if isinstance(given, bool) or not isinstance(given, (int, float)):
         message = f"{what} must be a number, not {received(given)}"
@@ -897,7 +904,7 @@ def _seconds(what: str, given: object) -> float:
 
 
 def _damaged(round_id: object) -> StoreError:
-    """Return that something else wrote into the row of a round: SQLite takes any value in any column."""
+    """Return the error for a row that another program wrote: SQLite accepts any value in any column."""
     name = one_line(str(round_id), 100)
     return StoreError(
         f"the row of {name} in the store contains something other than a round", name, code="damaged"
@@ -905,7 +912,7 @@ def _damaged(round_id: object) -> StoreError:
 
 
 def _calls_to_run(text: str) -> tuple[RawCall, ...]:
-    """Return the calls of a saved round as they were to run; none if it can't be read."""
+    """Return the calls of a saved round that were to run; none if the round can't be read."""
     try:
         calls = [call for call in json.loads(text)["calls"] if call["state"] == "pending"]
         whole = [without_texts(call, call.keys()) for call in calls]
@@ -915,14 +922,14 @@ def _calls_to_run(text: str) -> tuple[RawCall, ...]:
 
 
 def _calls_sent(saved: Any) -> list[dict[str, Any]]:
-    """Return the calls of a turn or a round as the model sent them; where others ran, these, too."""
+    """Return the calls of a turn or a round as the model sent them; if others ran, these too."""
     calls = [without_texts(call, call.keys()) for call in saved["calls"]]
     results = saved.get("results", [call.get("result") or {} for call in calls])
     return [_record_of(call, result.get("changed")) for call, result in zip(calls, results, strict=True)]
 
 
 def _record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return what runs, or ran, of a saved call; a change stands in its result, or still in the call."""
+    """Return the arguments that a saved call runs with; its result or the call itself has the changes."""
     sent, changed = call.get("arguments"), changed or call.get("changed")
     names: dict[str, Any] = {name: call[name] for name in ("name", "sent_name") if name in call}
     if changed is None:
@@ -931,10 +938,10 @@ def _record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> d
 
 
 def _check_toolset(given: object) -> None:
-    """Check what is given as the toolset of a round.
+    """Check the toolset given for a round.
 
     Raises:
-        TypeError: it isn't one.
+        TypeError: the object isn't a toolset.
     """
     if hasattr(given, "restore_round"):
         return
@@ -949,14 +956,14 @@ def _check_toolset(given: object) -> None:
 
 
 _LARGEST_INTEGER = 2**63 - 1
-"""The largest that a database can hold."""
+"""The largest integer that a database can store."""
 
 
 def _row(db: Statements, round_id: str) -> Any:
-    """Return a round's revision, run start, data, earlier data, and whether its calls began, or None.
+    """Return a round's revision, run start, data, earlier data, and whether its calls began; or None.
 
     Raises:
-        StoreError: something else wrote into its row.
+        StoreError: another program wrote into its row.
     """
     row = _ROUNDS.read(db, round_id, "revision, since, round, before, begun")
     if row is None:
@@ -987,7 +994,7 @@ async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
 
 @contextmanager
 def _noting(error: BaseException, claimed: Round[Any], begun: Sequence[object]) -> Generator[None]:
-    """Note at an exception that the round can't be saved: it counts more than why."""
+    """If the block can't save the round, add a note to the exception that was raised before."""
     try:
         yield
     except Exception as failure:  # noqa: BLE001  # whatever it is: the first exception is raised
@@ -995,20 +1002,20 @@ def _noting(error: BaseException, claimed: Round[Any], begun: Sequence[object]) 
 
 
 def _unsaved(claimed: Round[Any], begun: Sequence[object], error: Exception) -> str:
-    """Return that a round can't be saved, whether it ran, and where it is now."""
+    """Write that a round can't be saved, whether it ran, and where it is now."""
     ran = "after its run" if begun else "(nothing has run)"
-    is_taken = isinstance(error, StoreError) and error.round_id is not None  # by somebody, so it isn't stuck
+    is_taken = isinstance(error, StoreError) and error.round_id is not None  # by a process, so it isn't stuck
     where = "" if is_taken else ", so it is one of store.stuck()"
     return f"{claimed.id} can't be saved {ran}{where}: {exception_text(error)}"
 
 
 def _gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreError:
-    """Return why a round isn't available now.
+    """Return the error for a round that isn't available now.
 
     Args:
-        round_id: of the round.
-        row: of the round now.
-        code: why, if it waits.
+        round_id: the id of the round.
+        row: the present row of the round.
+        code: the code of the error if the round waits.
     """
     name = one_line(round_id, 100)
     if row is None:

@@ -1,4 +1,4 @@
-"""How does a task wait for a database without stopping the event loop?"""
+"""Run blocking functions, such as database queries, without stopping the event loop."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["in_thread"]
 async def in_thread(function: Callable[[], Any]) -> Any:
     """Call a function in a thread, and wait until it has ended, even if the task is cancelled.
 
-    Where no event loop runs, it is called here.
+    If no event loop is running, the function is called directly.
 
     Args:
-        function: to call; it may write to a database, which can't be stopped in the middle.
+        function: the function; it may write to a database, so it can't be stopped in the middle.
 
     Returns:
-        What it returns.
+        The return value of the function.
 
     Raises:
-        BaseException: what it raises; the cancellation instead if the task was cancelled, with a note about
-            what the function raised.
+        BaseException: the function raised it. If the task was cancelled, the cancellation instead, with a
+            note about the exception of the function.
     """
     trio: Any = modules.get("trio")
     in_trio = getattr(getattr(trio, "lowlevel", None), "in_trio_task", None)  # a thread may be importing it

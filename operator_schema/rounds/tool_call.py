@@ -45,31 +45,31 @@ __all__ = [
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 CallState = Literal["pending", "handled", "rejected", "deferred", "issue"]
-"""It is to be run · it has its result · a hook or a person refused it · a person or another system has to
-decide first · it can't be run."""
+"""The call is to be run · it has its result · a hook or a person refused it · a person or another system has
+to decide first · it can't be run."""
 
 DecidedBy = Literal["hook", "host", "executor"]
-"""Who gave the result of a call, or refused it."""
+"""Who gave the result of a call, or refused the call."""
 
 FAILURES = Failures("type", str, ClassSet(()))
-"""What the model and the log get where a call can't be run: the same as from an executor."""
+"""The texts for the model and the log when a call can't be run: the same as from an executor."""
 
 INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"
-"""Why a call waits that began and never ended."""
+"""The reason why a call waits that began and never ended."""
 
 _EXPIRED = "Nobody approved this call in time, so it was not run."
-"""What the model reads of a call that waited too long."""
+"""The text that the model reads about a call that waited too long."""
 
 _REJECTION = "This call was rejected"
-"""What the model reads of a rejected call begins with this."""
+"""The beginning of the text that the model reads about a rejected call."""
 
 
 class Question(Value):
-    """What a tool needs to know before it can continue.
+    """Information that a tool needs from a person before it can continue.
 
     Attributes:
-        text: for a person.
-        parameter: name of the injected parameter in which the function gets the answer.
+        text: the question for a person.
+        parameter: the name of the injected parameter for the answer.
         answer_schema: the JSON Schema of the answer, for a form; a new copy each time.
     """
 
@@ -89,12 +89,12 @@ class Question(Value):
 
 
 class Wait(Value):
-    """What a deferred call waits for, where one approval at any time isn't enough.
+    """The conditions on which a deferred call waits, if more than one approval at any time is needed.
 
     Attributes:
         approvals: how many different people have to agree.
-        expires_at: until when they may, in seconds since 1970; None for any time.
-        approved_by: who has agreed to the call as it is now.
+        expires_at: the deadline for approvals, in seconds since 1970; None for no deadline.
+        approved_by: the people who have agreed to the call in its present form.
     """
 
     approvals: int = 1
@@ -103,19 +103,20 @@ class Wait(Value):
 
 
 class ToolCall(Value, Generic[Input]):
-    """A call of a turn, in its state; use `match call.input:` to dispatch on its type.
+    """A call of a turn, with its state; use `match call.input:` to dispatch on the type of its input.
 
     Attributes:
-        index: position in the turn, the first being 0.
-        state: `pending`: it is to be run; `handled`: it has its result; `rejected`: a hook or a person
+        index: the position in the turn; the first is 0.
+        state: `pending`: the call is to be run; `handled`: it has its result; `rejected`: a hook or a person
             refused it; `deferred`: a person or another system decides first; `issue`: it can't be run.
-        approved: whether a person, or a hook, has agreed to it; it isn't deferred again.
-        by: who gave its result, or refused it: `hook`, `host` (your program) or `executor`; else None.
-        reason: of a rejected call, for the model; of a deferred one, for whoever decides. It may be empty.
-            None in other states.
-        question: what the tool of a deferred call asks; None if the call only needs approval.
-        deferred_at: when it last began to wait for a decision, in seconds since 1970; None if it never did.
-        decisions: what hooks and people decided about it so far, in order.
+        approved: whether a person, or a hook, has agreed to the call; then it isn't deferred again.
+        by: who gave its result, or refused it: `hook`, `host` (your program) or `executor`; otherwise None.
+        reason: the reason of a rejected call, for the model; or the reason of a deferred call, for the person
+            who decides. It may be empty. None in other states.
+        question: the question of the tool of a deferred call; None if the call only needs approval.
+        deferred_at: when the call last began to wait for a decision, in seconds since 1970; None if it never
+            did.
+        decisions: the decisions of hooks and people about the call so far, in order.
     """
 
     index: int
@@ -134,10 +135,10 @@ class ToolCall(Value, Generic[Input]):
     _error: Exception | None = None  # of an issue; it takes no part in equality and hash
     _saved: Any = None  # of a call that no longer fits its tool: what is saved of it
     deferred_at: float | None = None  # neither this nor what follows takes part in equality
-    _notes: Mapping[str, Any] | None = None  # what decoding said of the arguments; not after a restart
-    _changed: ChangedArguments | None = None  # what hooks and people changed so far
+    _notes: Mapping[str, Any] | None = None  # notes of decoding on the arguments; lost by a restart
+    _changed: ChangedArguments | None = None  # changes by hooks and people so far
     decisions: tuple[DecisionRecord, ...] = ()
-    _wait: Wait | None = None  # of a deferred call that expires, or needs several approvals
+    _wait: Wait | None = None  # for a deferred call that expires, or needs several approvals
 
     if not TYPE_CHECKING:  # for speed alone: it saves a quarter of what a call of a round costs
 
@@ -192,12 +193,12 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def id(self) -> str:
-        """The provider's id for the call and its result; calls of one turn may share it."""
+        """The provider's id for the call and its result; several calls of one turn may have the same id."""
         return self._raw.id
 
     @property
     def name(self) -> str:
-        """The name of the tool: as the model wrote it, unless `raw.sent_name` has another one."""
+        """The name of the tool; if it was corrected, `raw.sent_name` has the name that the model wrote."""
         return self._raw.name
 
     @property
@@ -206,19 +207,19 @@ class ToolCall(Value, Generic[Input]):
         raw = self._raw
         return raw.replace(arguments=copy_json(self._arguments), caller=copy_json(raw.caller))
 
-    # --- what is run -----------------------------------------------------------------------------
+    # --- the input -----------------------------------------------------------------------------------
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What decoding reported about the arguments: `repairs` and `ignored` keys, as findings.
+        """The report of decoding the arguments: `repairs` and `ignored` keys, as findings.
 
-        Empty if decoding had nothing to report, and after a restart.
+        Empty if decoding reported nothing, and after a restart.
         """
         return self._notes or {}
 
     @property
     def has_input(self) -> bool:
-        """Whether it has a tool and an input: an issue has none, nor a call that no longer fits its tool."""
+        """Whether the call has a tool and an input; not for an issue, or if it no longer fits its tool."""
         return self._tool is not None
 
     @property
@@ -226,7 +227,7 @@ class ToolCall(Value, Generic[Input]):
         """The called tool.
 
         Raises:
-            RoundError: it has none.
+            RoundError: the call has no tool.
         """
         if self._tool is None:
             raise self._without_input()
@@ -234,10 +235,10 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def input(self) -> Input:
-        """The input with which it runs, of `tool.input_type`.
+        """The input that the call runs with, an instance of `tool.input_type`.
 
         Raises:
-            RoundError: it has none.
+            RoundError: the call has no input.
         """
         if self._tool is None:
             raise self._without_input()
@@ -249,29 +250,29 @@ class ToolCall(Value, Generic[Input]):
 
         Raises:
             EncodeError: the input can't be written as JSON.
-            RoundError: it has none.
-            ToolError: the input doesn't keep everything that it was made from (`InitVar`).
+            RoundError: the call has no input.
+            ToolError: the input doesn't store everything that it was made from (`InitVar`).
         """
         return self.tool.encode_input(self.input)
 
     @property
     def arguments_before(self) -> dict[str, Any] | None:
-        """The arguments before hooks or people changed them; None if nobody did."""
+        """The arguments before hooks or people changed them; None if nobody changed them."""
         return None if self._changed is None else copy_json(self._changed.before)
 
     @property
     def changed(self) -> ChangedArguments | None:
-        """What hooks and people changed in the arguments; None if they are those of the model."""
+        """The changes of hooks and people to the arguments; None if there are none."""
         return self._changed
 
     @property
     def expires_at(self) -> float | None:
-        """Until when a deferred call can be approved, in seconds since 1970; None for any time."""
+        """The deadline for the approval of a deferred call, in seconds since 1970; None for no deadline."""
         return None if self._wait is None else self._wait.expires_at
 
     @property
     def has_expired(self) -> bool:
-        """Whether it waits, and can't be approved any more."""
+        """Whether the call waits, and its deadline has passed."""
         until = self.expires_at
         return until is not None and time() >= until
 
@@ -306,7 +307,7 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def result(self) -> ToolResult | None:
-        """The result for the transcript; None as long as it is pending or deferred.
+        """The result for the transcript; None while the call is pending or deferred.
 
         `commit` may get another result for an issue. `rejection_reason` returns the reason of a rejected
         call.
@@ -320,26 +321,26 @@ class ToolCall(Value, Generic[Input]):
 
     @property
     def error(self) -> Exception | None:
-        """What was raised, such as the `DecodeError` of an issue.
+        """The exception for which the call has no output, such as the `DecodeError` of an issue.
 
-        None if nothing was raised or there is no result, and after a restart.
+        None if no exception was raised or there is no result, and after a restart.
         """
         details = None if self.result is None else self.result.details
         return None if details is None else details.get("exception")
 
     @property
     def code(self) -> ResultCode | None:
-        """Why it has no output, as in its result; None if it has an output, or no result."""
+        """The code of the failure in the result; None if the call has an output, or no result."""
         return None if self.result is None else self.result.code
 
     @property
     def content(self) -> str | None:
-        """What the model reads as its result; None as long as it has none."""
+        """The content of the result for the model; None while there is no result."""
         return None if self.result is None else self.result.content
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong with the arguments of an issue; empty in other states, and after a restart."""
+        """The problems with the arguments of an issue; empty in other states, and after a restart."""
         return tuple(self._error.findings) if isinstance(self._error, DecodeError) else ()
 
     # --- results and other states ----------------------------------------------------------------
@@ -347,18 +348,18 @@ class ToolCall(Value, Generic[Input]):
     def with_input(self, given: Any, /, *, by: ChangedBy = "host", hook: str | None = None) -> ToolCall[Any]:
         """Return the call with a copy of another input; `raw` stays as the model sent it.
 
-        The input is checked as the arguments of a model are.
+        The input passes the same checks as the arguments of a model.
 
         Args:
-            given: of `tool.input_type`.
-            by: who changes it; `host` is your program.
-            hook: the name of the hook that changes it, or None.
+            given: an instance of `tool.input_type`.
+            by: who changes the input; `host` is your program.
+            hook: the name of the hook that changes the input, or None.
 
         Raises:
-            DecodeError: it doesn't fit the types or the limits of the tool.
-            EncodeError: it can't be written as JSON, so the round could not be saved.
+            DecodeError: the input doesn't fit the types or the limits of the tool.
+            EncodeError: the input can't be written as JSON, so the round could not be saved.
             RoundError: the call has no tool.
-            ToolError: it isn't an input of this tool.
+            ToolError: the input belongs to another tool.
         """
         from ..tools.changes import changed_by  # most calls run as the model sent them
 
@@ -372,16 +373,17 @@ class ToolCall(Value, Generic[Input]):
         return self.replace(_input=own, _changed=changed)
 
     def with_edits(self, *, by: ChangedBy) -> ToolCall[Input]:
-        """Return the call with what somebody edited in place in its input as a change; for this package.
+        """Return the call, in which edits of its input in place are recorded as a change; for this package.
 
-        An input that can't be written as JSON, or not be made anew, stays as it is: nobody can compare it.
+        An input that can't be written as JSON, or not be created again, stays unchanged: it can't be
+        compared.
 
         Args:
-            by: who edited it.
+            by: who edited the input.
 
         Raises:
-            DecodeError: the input doesn't fit the types or the limits of the tool any more.
-            EncodeError: it can't be written as JSON any more.
+            DecodeError: the input no longer fits the types or the limits of the tool.
+            EncodeError: the input can no longer be written as JSON.
         """
         try:
             before = self._before_edits()
@@ -391,12 +393,12 @@ class ToolCall(Value, Generic[Input]):
         return self if is_same else self.with_input(self.input, by=by)
 
     def _before_edits(self) -> dict[str, Any]:
-        """Return the arguments of the model, or after the last change: somebody may have edited the input.
+        """Return the arguments before edits in place: from the model, or after the last recorded change.
 
-        What a default gives anew each time is as in the input.
+        A value that a default creates anew each time is the same as in the input.
 
         Raises:
-            Exception: the arguments don't give an input any more, or not one that can be written.
+            Exception: the arguments no longer give an input, or the input can't be written.
         """
         if self._changed is not None:
             return self._changed.arguments
@@ -410,7 +412,7 @@ class ToolCall(Value, Generic[Input]):
         return self.tool.encode_input(self.tool.decode(arguments_to_decode(self.raw)))
 
     def _written(self) -> dict[str, Any] | None:
-        """Return the input as arguments; None if an edit made it one that can't be written."""
+        """Return the input as arguments; None if it can't be written after an edit."""
         try:
             return self.arguments
         except EncodeError:
@@ -420,10 +422,10 @@ class ToolCall(Value, Generic[Input]):
         """Return the result of a call that your program has run.
 
         Args:
-            output: of `tool.output_type`, where one is declared.
+            output: an instance of `tool.output_type`, if one is declared.
 
         Raises:
-            EncodeError: it doesn't fit, or has no JSON form.
+            EncodeError: the output doesn't fit, or has no JSON form.
             RoundError: the call has no tool.
         """
         return self._saying_what_changed(self._completed(output), has_run=True)
@@ -444,7 +446,7 @@ class ToolCall(Value, Generic[Input]):
         """Return the result of a call that your program could not run.
 
         Args:
-            message: what the model reads.
+            message: the text that the model reads.
         """
         text = writable_text("the message", message)
         return ToolResult(self.id, self.name, text, is_error=True, code="execution_failed", _index=self.index)
@@ -456,7 +458,7 @@ class ToolCall(Value, Generic[Input]):
             EncodeError: the output doesn't fit, or has no JSON form.
             RoundError: the call has no tool.
         """
-        # A hook that gives the output keeps the function from running.
+        # If a hook gives the output, the function doesn't run.
         return (
             self._ended(self._completed(output), by)
             if by == "hook"
@@ -467,11 +469,11 @@ class ToolCall(Value, Generic[Input]):
         """Return the call with a result, for `commit`.
 
         Args:
-            result: such as what `complete` or `fail` returns. If hooks or people changed the arguments, its
-                text will say so.
-            by: who gave it.
+            result: a result, such as one from `complete` or `fail`. If hooks or people changed the arguments,
+                the text of the result will say so.
+            by: who gave the result.
         """
-        # Only `complete` says that your program has run a call, and a call can fail before its function runs.
+        # Only `complete` proves that your program has run a call: a call can fail before its function runs.
         has_run = by != "host" and not result.is_error
         return self._ended(self._saying_what_changed(result, has_run=has_run), by)
 
@@ -488,7 +490,7 @@ class ToolCall(Value, Generic[Input]):
         )
 
     def _saying_what_changed(self, result: ToolResult, *, has_run: bool) -> ToolResult:
-        """Return a result that says what was changed in the arguments, if anything was."""
+        """Return a result whose text describes the changes of the arguments, if there are any."""
         if self._changed is None:
             return result
         from .change_text import with_change  # most calls run as the model sent them
@@ -499,8 +501,8 @@ class ToolCall(Value, Generic[Input]):
         """Return the call as rejected, for `commit`.
 
         Args:
-            reason: for the model; it may be empty.
-            by: who rejected it.
+            reason: the reason for the model; it may be empty.
+            by: who rejected the call.
         """
         text = writable_text("the reason", reason)
         return self.replace(
@@ -517,12 +519,12 @@ class ToolCall(Value, Generic[Input]):
     def defer(
         self, reason: str = "", question: Question | None = None, wait: Wait | None = None
     ) -> ToolCall[Input]:
-        """Return the call as deferred: somebody has to decide first.
+        """Return the call as deferred: a person or another system has to decide first.
 
         Args:
-            reason: for whoever decides.
-            question: what the tool asks, or None.
-            wait: until when, and how many people have to agree; None for one at any time.
+            reason: the reason for the person or system that decides.
+            question: the question of the tool, or None.
+            wait: the deadline, and the number of people who must agree; None for one approval at any time.
 
         Raises:
             RoundError: the call has no tool.
@@ -551,11 +553,11 @@ class ToolCall(Value, Generic[Input]):
         return self.as_pending().replace(approved=False, _runs=self._runs + 1)
 
     def interrupted(self) -> ToolCall[Input]:
-        """Return a call that began and didn't end: it waits, and keeps whether somebody has agreed to it."""
+        """Return an interrupted call as deferred; it keeps the record of who has agreed to it."""
         return self.as_pending().replace(_runs=self._runs + 1).defer(INTERRUPTED)
 
     def expired(self) -> ToolCall[Input]:
-        """Return a deferred call with the result that nobody agreed to it in time, for this package."""
+        """Return a deferred call with a result that says that nobody agreed in time, for this package."""
         result = ToolResult(self.id, self.name, _EXPIRED, is_error=True, code="expired", _index=self.index)
         return self.with_result(result)
 
@@ -592,7 +594,7 @@ class ToolCall(Value, Generic[Input]):
 
 
 def _with_what_is_new(first: Any, second: Any, now: Any) -> Any:
-    """Return a JSON value in which the parts that differ each time it is made are as they are now."""
+    """Return a JSON value in which parts that differ between two decodings have their present values."""
     if is_object(first) and is_object(second) and is_object(now):
         return {
             key: _with_what_is_new(value, second.get(key), now.get(key, value))
@@ -614,11 +616,11 @@ def call_with_input(
     """Return a pending call with its input, and with arguments that nobody else can change.
 
     Args:
-        index: position in the turn.
-        raw: as the model sent it.
+        index: the position of the call in the turn.
+        raw: the call as the model sent it.
         tool: the called tool.
         given: the input.
-        notes: what decoding said of the arguments: repairs, and keys that it ignored.
+        notes: the report of decoding the arguments: repairs, and ignored keys.
 
     Raises:
         DecodeError: the arguments aren't JSON, although they fit the types.
@@ -632,10 +634,10 @@ def call_issue(index: int, raw: RawCall, arguments: Any, result: ToolResult) -> 
     """Return a call that can't be run.
 
     Args:
-        index: position in the turn.
-        raw: as the model sent it.
+        index: the position of the call in the turn.
+        raw: the call as the model sent it.
         arguments: our own copy of its arguments.
-        result: what the model reads about it; its details may hold the exception.
+        result: the text for the model; its details may contain the exception.
     """
     error = (result.details or {}).get("exception")
     own = ToolResult(raw.id, raw.name, result.content, is_error=True, code=result.code)
@@ -655,7 +657,7 @@ _WORDED = frozenset({"invalid_params", "execution_failed"})
 
 
 def shortened(call: ToolCall[Any], limited: Limited) -> ToolCall[Any]:
-    """Return a call with its result cut to what a model may read; unchanged without a result."""
+    """Return a call whose result is cut to the length that a model may read; unchanged without a result."""
     result = call.result if call.state in {"handled", "rejected"} and call.has_input else None
     if result is None:
         return call
@@ -666,23 +668,23 @@ def shortened(call: ToolCall[Any], limited: Limited) -> ToolCall[Any]:
 
 
 def rejection_text(reason: str) -> str:
-    """Write what the model reads of a rejected call; the reason may be empty."""
+    """Write the text that the model reads about a rejected call; the reason may be empty."""
     return f"{_REJECTION}: {reason}" if reason else f"{_REJECTION}."
 
 
 def rejection_reason(result: ToolResult | Mapping[str, Any] | str, /) -> str | None:
-    """Return why a call was rejected; None if it wasn't.
+    """Return the reason why a call was rejected; None if it wasn't.
 
     Args:
-        result: a result, one of the `results` of a turn as data (`turn.as_dict()`), or its text alone, as it
-            came back from a provider. Given only a text, a rejection can't be distinguished from an output or
-            failure with the same text.
+        result: a result, an item of the `results` of a turn as data (`turn.as_dict()`), or the text of a
+            result that came back from a provider. If only a text is given, a rejection can't be distinguished
+            from an output or failure with the same text.
 
     Returns:
-        The reason; an empty string if none was given.
+        The reason; an empty string if the rejection has no reason.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: the argument is none of these.
     """
     text: object
     if isinstance(result, ToolResult):
@@ -691,7 +693,7 @@ def rejection_reason(result: ToolResult | Mapping[str, Any] | str, /) -> str | N
         is_error, code, text = result.get("is_error") is True, result.get("code"), result.get("content")
     else:
         is_error, code, text = True, None, result
-    # A provider's module may not know the code any more.
+    # A provider's module may not know the code of the result any more.
     if not is_error or code not in {None, "rejected"}:
         return None
     content = checked_text("a result", text)
@@ -702,7 +704,7 @@ def rejection_reason(result: ToolResult | Mapping[str, Any] | str, /) -> str | N
 
 
 def continue_suggestion(calls: Iterable[ToolCall[Any]]) -> str | None:
-    """Return why the model should get another turn, as some of its calls could not be used."""
+    """Return the reason why the model should get another turn: some of its calls were unusable."""
     issues = [call for call in calls if call.state == "issue"]
     if not issues:
         return None

@@ -1,4 +1,4 @@
-"""Tool search: a registry of many tools; a model sees a few of them, and finds the others itself."""
+"""Tool search: a registry of many tools; a model sees a few of them, and finds the others by searching."""
 
 from __future__ import annotations
 
@@ -59,20 +59,20 @@ _NOTHING = "No tool fits these words. Try others: say what has to be done, and w
 _LONGEST_QUERY = 2_000
 _LONGEST_ANSWER = 1_000_000
 _LONGEST_SUMMARY, _MOST_CHARACTERS = 500, 20_000
-"""The most characters of a description that are shown, and of a tool's texts that are read."""
+"""The maximum number of shown characters of a description, and of read characters of a tool's texts."""
 _RANKED = 50
 """How many tools of each ranking are fused."""
 
 _NAME_WEIGHT, _DESCRIPTION_WEIGHT = 4, 2
 _MOST_PARTS = 20_000
-"""How many parts of one schema are read."""
+"""The maximum number of parts of a schema that are read."""
 
 _READ_AT_ONCE = 100
-"""How many tools a search reads itself; if there are more, a thread reads them before it."""
+"""The most tools that a search reads itself; if there are more, a thread reads them beforehand."""
 
 
 _REMADE = {"_moment": None, "_function": None}
-"""What a copy makes anew."""
+"""The attributes that a copy creates anew."""
 
 
 class _Short:
@@ -83,14 +83,14 @@ class _Short:
 
 
 class FoundTools:
-    """What searches find in one conversation, for hosts that have a registry but no history.
+    """The tools that searches found in one conversation, for hosts that have a registry but no history.
 
-    If it is in the context of calls, as `context={FoundTools: found}`, a search adds the tools that it finds
-    to it, and not to the registry; `registry.offered(context=…)` lists them.
+    If it is in the context of calls, as `context={FoundTools: found}`, a search adds the found tools to it
+    instead of the registry; `registry.offered(context=…)` lists them.
 
     Args:
-        on_change: called after a search that found something new, in the thread of that search; None for
-            nothing.
+        on_change: a function that is called after a search that found something new, in the thread of that
+            search; None for no call.
     """
 
     __slots__ = ("_lock", "_names", "_on_change")
@@ -106,7 +106,7 @@ class FoundTools:
         return tuple(self._names)
 
     def add(self, names: Iterable[str]) -> None:
-        """Add tools; those that it has already keep their place."""
+        """Add tools; tools that are in it already keep their positions."""
         with self._lock:
             before = len(self._names)
             self._names = {**self._names, **dict.fromkeys(names)}
@@ -118,35 +118,35 @@ class FoundTools:
 class ToolSearch(Registry):
     """A registry of many tools; a model sees a few, and finds the others with the tool `search_tools`.
 
-    A search reads names, descriptions, parameters with their descriptions and enum values, and tags, never of
-    tools that are switched off or hidden. What was found is listed from the next request on, after all that
-    was listed before, so that the beginning of a request stays the same.
+    A search reads names, descriptions, parameters with their descriptions and enum values, and tags. It
+    ignores tools that are switched off or hidden. Requests list the found tools from the next request on,
+    after all tools that were listed before, so that the beginning of a request stays the same.
 
-    In rounds, `offer(history)` reads from the history which tools were found. Nothing else is kept, so one
+    In rounds, `offer(history)` reads from the history which tools were found. No other state is kept, so one
     `ToolSearch` serves any number of conversations, and a restart changes nothing. A host without a history,
     such as a framework, lists the tools found in this registry: give each conversation its own registry
-    (`for_conversation`), or put `FoundTools` into the context, as our MCP server does for each client. What
-    isn't listed may still be called: a call of a tool that is switched on runs if its name is known.
+    (`for_conversation`), or put `FoundTools` into the context, as our MCP server does for each client. A tool
+    that isn't listed may still be called: if it is switched on, a call with its name runs.
 
-    As a member of a toolset or another registry, it stands for its tools only.
+    As a member of a toolset or another registry, it contributes only its tools.
 
     Args:
-        members: as for `Registry`.
-        always: tools, names or toolsets that are in each request without a search.
-        embed: takes a list of texts and returns a vector of numbers for each, all of one length: a plain
-            function, called in a thread. The ranks by words and by vectors are then fused. If it fails, that
-            is logged, and only the words are used.
-        most: the most tools that one search finds.
-        with_message: whether a search in a round looks for the last message of the user, too, as models often
-            leave out of their query what has to be done.
-        about: what the search can find, for the description of the tool: "tools of GitHub and Slack".
-        name: the name that the model calls.
+        members: the tools, as for `Registry`.
+        always: tools, names or toolsets that each request contains without a search.
+        embed: a plain function that takes a list of texts and returns a vector of numbers for each, all of
+            one length. It is called in a thread. The ranks by words and by vectors are then fused. If it
+            fails, the error is logged, and only the words are used.
+        most: the maximum number of tools that one search finds.
+        with_message: whether a search in a round also uses the last message of the user, since models often
+            leave the task out of their query.
+        about: the contents of the search, for the description of the tool: "tools of GitHub and Slack".
+        name: the name of the search tool for the model.
 
     Raises:
         DuplicateToolError: two tools have the same name.
         SchemaError: providers refuse a name.
-        ToolNotFoundError: `always` has a name that no tool has.
-        TypeError: something is neither a tool nor a collection of tools, or an argument is of another kind.
+        ToolNotFoundError: `always` has an unknown name.
+        TypeError: something is neither a tool nor a collection of tools, or an argument has a wrong type.
         ValueError: `most` is out of range.
     """
 
@@ -165,7 +165,8 @@ class ToolSearch(Registry):
         self._description = f"{_ABOUT}." if about is None else f"{_ABOUT}: {writable_text('about', about)}"
         self._vectors: dict[str, list[float]] = {}
         self._moment: _Moment | None = None
-        # Name to whether a search found it, for tools that return, as from a server that has changed.
+        # Whether a search found each name, for tools that come back, such as those of a server that has
+        # changed.
         self._known: dict[str, bool | None] = {name: None}
         super().__init__(self._new_tool(name), *members)
         self._known |= dict.fromkeys(self.names_of(always))
@@ -193,14 +194,14 @@ class ToolSearch(Registry):
         return made  # type: ignore[no-any-return]  # callers don't see the context
 
     def admit(self, entries: dict[str, ToolEntry]) -> dict[str, ToolEntry]:
-        """Return new tools as they are kept: as not found, unless they were listed before."""
+        """Return new tools in their stored form: as not found, unless they were listed before."""
         return {
             name: entry.replace(found=self._known.get(name, False)) if entry.found is None else entry
             for name, entry in entries.items()
         }
 
     def __entries__(self) -> tuple[ToolEntry, ...]:
-        """Return the entries for another set of tools: only the tools, as if all were found."""
+        """Return the entries for another set of tools: only the tools, as if all had been found."""
         kept = super().__entries__()
         return tuple([entry.replace(found=None) for entry in kept if not self._is_search(entry)])
 
@@ -212,17 +213,17 @@ class ToolSearch(Registry):
     def search(
         self, query: str, /, *, message: str = "", prefix: str = "", context: Context | None = None
     ) -> list[Tool[..., Any]]:
-        """List the tools that fit a query, the best first, without finding them for the model.
+        """List the tools that match a query, the best first, without marking them as found for the model.
 
-        Tools that are always listed are left out: the model sees them anyway.
+        Tools that are always listed are left out, since the model sees them anyway.
 
         Args:
-            query: words that say what the tools should do.
-            message: what the user said, if the query is of a model. If at least half of the query's words are
-                in it, both are searched as one. Otherwise, the tools for the query alone and for both take
-                turns.
-            prefix: the start of the names of the tools.
-            context: for switches that take one.
+            query: words for the task of the tools.
+            message: the last message of the user, if the query comes from a model. If at least half of the
+                query's words are in it, both are searched as one. Otherwise, the tools for the query alone
+                and for both alternate.
+            prefix: the beginning of the names of the tools.
+            context: the context for switches that take one.
 
         Raises:
             TypeError: the query, the message or the prefix isn't a string.
@@ -240,7 +241,7 @@ class ToolSearch(Registry):
         return list(islice(offered, self._most))
 
     def _why_nothing(self, prefix: str, context: Context | None) -> str:
-        """Return the note on a search that found nothing; it names only prefixes that the model may see."""
+        """Return the note on a search without results; it names only prefixes that the model may see."""
         now = self._now()
         names = [name for name in now.snapshot.tools if now.may_be_found(name)]
         offered = [name for name in names if now.snapshot.is_offered(name, context)]
@@ -249,7 +250,7 @@ class ToolSearch(Registry):
     def _ranked(
         self, index: ToolIndex, query: str, message: str, is_wanted: Callable[[str], bool]
     ) -> Iterator[str]:
-        """Yield the names of wanted tools that fit, the best first."""
+        """Yield the names of wanted tools that match, the best first."""
         alone = index.scores(query, "")
         if not message:
             return self._with_vectors(index, best(alone), query, is_wanted)
@@ -262,11 +263,11 @@ class ToolSearch(Registry):
     def _with_vectors(
         self, index: ToolIndex, ranked: Iterator[str], asked: str, is_wanted: Callable[[str], bool]
     ) -> Iterator[str]:
-        """Yield the names of wanted tools that fit by words, and by vectors if there are some.
+        """Yield the names of wanted tools that match by words, and by vectors if there are any.
 
         Args:
-            index: of all tools.
-            ranked: the names that fit by words, the best first.
+            index: the index of all tools.
+            ranked: the names that match by words, the best first.
             asked: the text for the vectors.
             is_wanted: whether a name may be listed.
         """
@@ -283,11 +284,11 @@ class ToolSearch(Registry):
         return iter([*both, *[name for name in by_words[_RANKED:] if name not in both]])
 
     def _similarities(self, query: str, tools: Mapping[str, Tool[..., Any]]) -> dict[str, float]:
-        """Return name to cosine; the vector of each text is made once.
+        """Return the cosine by name; the vector of each text is computed once.
 
         Raises:
             ValueError: the function returns a wrong number of vectors, or vectors of several lengths.
-            Exception: what it raises.
+            Exception: the function raised it.
         """
         texts = {name: text_for_vector(one) for name, one in tools.items()}
         known = self._vectors
@@ -305,26 +306,26 @@ class ToolSearch(Registry):
         return similarities(made[0], {name: known[text] for name, text in texts.items()})
 
     def _find(self, names: Iterable[str]) -> None:
-        """List these tools from now on, after those that are listed already."""
+        """List these tools from now on, after the tools that are listed already."""
         with self._lock:
             new = [name for name in names if name in self._named and self._named[name].found is False]
             for name in new:
                 self._named[name] = self._named.pop(name).replace(found=True)
                 self._known[name] = True
             self._toolset = None if new else self._toolset
-        # What the next request needs is made here, in the thread of the search.
+        # The data for the next request are made here, in the thread of the search.
         _ = self._now().toolset.hooks
         self._listeners.tell(switched=tuple(new))
 
     def _now(self) -> _Moment:
-        """Return the tools as they are now; their index is made when it is first asked."""
+        """Return the current tools; their index is built when it is first used."""
         toolset, now = self.toolset, self._moment
         if now is None or now.toolset is not toolset:
             now = self._moment = _Moment(toolset, self._function, None if now is None else now.index)
         return now
 
     def _read_ahead(self) -> _Moment:
-        """Return the tools as they are now; if there are many, a thread begins to read them for a search."""
+        """Return the current tools; if there are many, a thread starts to read them for a search."""
         now = self._now()
         if len(now.index.tools) > _READ_AT_ONCE:
             now.index.read_ahead()
@@ -336,8 +337,8 @@ class ToolSearch(Registry):
         """List the tools that the model may call now, as it sees them.
 
         Args:
-            context: for switches that take one. With `FoundTools` in it, those found tools are listed, and
-                not the tools found in the registry.
+            context: the context for switches that take one. If it has `FoundTools`, those tools are listed,
+                and not the tools found in the registry.
         """
         now, own = self._read_ahead(), _own_of(context)
         if own is None:
@@ -353,17 +354,17 @@ class ToolSearch(Registry):
 
     @property
     def found(self) -> tuple[str, ...]:
-        """The names of the found tools that this registry still has, in order."""
+        """The names of the found tools that still exist in this registry, in order."""
         return tuple([name for name, entry in [*self._named.items()] if entry.found])
 
     def found_in(self, history: Iterable[Any], /) -> tuple[str, ...]:
         """List the names of the tools that searches found in a conversation and that still exist.
 
         Args:
-            history: a transcript, or a list: its turns are read, also as `turn.as_dict()` returns them.
+            history: a transcript, or a list: its turns are read, also in the form of `turn.as_dict()`.
 
         Raises:
-            TypeError: it isn't a list of items.
+            TypeError: the history isn't a list of items.
         """
         return self._now().found_in(_items_of(history))
 
@@ -373,10 +374,10 @@ class ToolSearch(Registry):
         Like every copy, it shares no changes with this one.
 
         Args:
-            history: of the conversation so far, as for `found_in`.
+            history: the conversation so far, as for `found_in`.
 
         Raises:
-            TypeError: it isn't a list of items.
+            TypeError: the history isn't a list of items.
         """
         found = self.found_in(history)
         made = copy(self)
@@ -385,7 +386,7 @@ class ToolSearch(Registry):
         return made
 
     def _begin(self, found: Iterable[str]) -> None:
-        """Forget what was found, and list these instead."""
+        """Forget the tools found so far, and list these tools instead."""
         for name, entry in self._named.items():
             if entry.found:
                 self._named[name] = entry.replace(found=False)
@@ -406,7 +407,7 @@ class ToolSearch(Registry):
         max_tokens: int | None = None,
         deferred: bool = False,
     ) -> Offer[Any]:
-        """Make an offer for the next request of a conversation: constant tools first, then the found ones.
+        """Make an offer for the next request of a conversation: constant tools first, then the found tools.
 
         Args:
             history: the conversation so far, as for `found_in`.
@@ -414,16 +415,16 @@ class ToolSearch(Registry):
             required: as for `offer` of a toolset.
             strict: as for `offer` of a toolset.
             descriptions: as for `offer` of a toolset.
-            context: for switches that take one.
+            context: the context for switches that take one.
             max_tokens: as for `offer` of a toolset. The tools found last have priority.
-            deferred: whether to offer all tools. Those that a search finds are then deferred, in the order of
-                their names, for a provider that loads found tools (`provider.features.loads_found`) or has a
-                search of its own. So nothing in a request moves when something is found.
+            deferred: whether to offer all tools. Tools that a search can find are then deferred, in the order
+                of their names, for a provider that loads found tools (`provider.features.loads_found`) or has
+                its own search. So a request doesn't change when tools are found.
 
         Raises:
-            OfferError: what is required isn't available, or has no room.
-            ToolNotFoundError: there is no tool of a name.
-            TypeError: an argument is of another kind.
+            OfferError: a required tool isn't available, or exceeds `max_tokens`.
+            ToolNotFoundError: there is no such tool.
+            TypeError: an argument has a wrong type.
             ValueError: `max_tokens` is out of range.
         """
         if not isinstance(deferred, bool):
@@ -455,7 +456,7 @@ class ToolSearch(Registry):
         return f"<ToolSearch of {len(self)}, {len(self.found)} found>"
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """Return the content of copies and pickles: each copy makes a search tool of its own."""
+        """Return the state for copies and pickles: each copy creates its own search tool."""
         entries, attributes = super().__getstate__()
         own = next((entry for entry in entries if self._is_search(entry)), None)
         attributes = {key: value for key, value in attributes.items() if key not in _REMADE}
@@ -464,7 +465,7 @@ class ToolSearch(Registry):
         return tuple([entry for entry in entries if entry is not own]), {**attributes, "_search": search}
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        """Fill a copy."""
+        """Restore the state of a copy."""
         entries, attributes = state
         search = attributes["_search"]
         own = {key: value for key, value in attributes.items() if key != "_search"}
@@ -484,7 +485,7 @@ def _own_of(context: Context | None) -> FoundTools | None:
 
 
 def _given_context(context: Context | None, message: str | None) -> Context | None:
-    """Return the context as your program gave it, for its switches: in a round, the message is beside it."""
+    """Return your program's own context, for its switches; in a round, it is stored beside the message."""
     brought = {"_message": message}
     if isinstance(context, ChainMap) and context.maps[0] == brought:
         return context.maps[1]
@@ -492,7 +493,7 @@ def _given_context(context: Context | None, message: str | None) -> Context | No
 
 
 def _check_options(embed: Any, most: Any, with_message: Any) -> None:
-    """Check some options.
+    """Check the options `embed`, `most` and `with_message`.
 
     Raises:
         TypeError: `embed` isn't a plain function, or `with_message` isn't a bool.
@@ -510,14 +511,14 @@ def _check_options(embed: Any, most: Any, with_message: Any) -> None:
         raise TypeError(message)
 
 
-# --- what a conversation says -------------------------------------------------------------------
+# --- reading a conversation ---------------------------------------------------------------------
 
 
 def _items_of(history: Any) -> list[Any]:
     """List the items of a conversation.
 
     Raises:
-        TypeError: it isn't a list of items.
+        TypeError: the history isn't a list of items.
     """
     if isinstance(history, (str, Mapping)) or not hasattr(history, "__iter__"):
         given = received(cast("object", history))
@@ -527,12 +528,12 @@ def _items_of(history: Any) -> list[Any]:
 
 
 def _last_said(items: Sequence[Any]) -> str:
-    """Return the last text of the user in a conversation of any provider's form; "" if there is none."""
+    """Return the last text of the user in a conversation with any provider; "" if there is none."""
     return next((text for item in reversed(items) for text in [_said_by_user(item)] if text), "")
 
 
 def _both_ends(message: str) -> str:
-    """Return both ends of a long message: a request stands before or after a long text."""
+    """Return both ends of a long message: the request is before or after the long part."""
     if len(message) <= _LONGEST_QUERY:
         return message
     half = _LONGEST_QUERY // 2
@@ -540,7 +541,7 @@ def _both_ends(message: str) -> str:
 
 
 def _said_by_user(item: Any) -> str:
-    """Return the text of a message of the user: results of tools and files, which may be in it, have none."""
+    """Return the text that the user wrote in a message; results of tools and files in it have none."""
     if isinstance(item, str):
         return item
     if not is_object(item) or item.get("role") != "user":
@@ -553,7 +554,7 @@ def _said_by_user(item: Any) -> str:
 
 
 def _found_by_searches(item: Any, names: Collection[str]) -> list[str]:
-    """List the names of tools in the results of searches in an item of a history."""
+    """List the names of tools that the results of searches contain, in an item of a history."""
     if isinstance(item, Turn):
         results: list[Any] = [(one.name, one.is_error, one.content) for one in item.results]
     elif is_object(item) and is_array(item.get("results")):
@@ -566,10 +567,10 @@ def _found_by_searches(item: Any, names: Collection[str]) -> list[str]:
 
 
 def _names_in(content: Any) -> list[str]:
-    """List the names in the text of a result, which may be anything: hooks may have changed it."""
+    """List the names in the text of a result, which may be any text: hooks may have changed it."""
     if not isinstance(content, str) or len(content) > _LONGEST_ANSWER:
         return []
-    line, _, rest = content.partition("\n")  # the line may say what a hook changed in the query
+    line, _, rest = content.partition("\n")  # the line may describe a hook's change of the query
     try:
         answer = loads(content if line.lstrip().startswith("{") else rest)
     except (ValueError, RecursionError):
@@ -580,19 +581,19 @@ def _names_in(content: Any) -> list[str]:
 
 
 class _Moment:
-    """The tools of a search as they are at one time; immutable.
+    """The tools of a search at one time; immutable.
 
     Args:
-        toolset: has them.
-        function: the one of the tool that searches.
-        index: of an earlier time, which is kept if it has the same tools.
+        toolset: the toolset with the tools.
+        function: the function of the search tool.
+        index: an earlier index, which is kept if it has the same tools.
 
     Attributes:
-        toolset: has them.
+        toolset: the toolset with the tools.
         snapshot: the tools, with their switches.
-        own: names of the tool that searches; none after it was unregistered.
-        constant: names of the tools that each request has.
-        index: of all other tools.
+        own: the names of the search tool; none after it was unregistered.
+        constant: the names of the tools that each request has.
+        index: the index of all other tools.
     """
 
     __slots__ = ("_entries", "constant", "index", "own", "snapshot", "toolset")
@@ -608,7 +609,7 @@ class _Moment:
         self.index = index if index is not None and index.tools == tools else ToolIndex(tools)
 
     def may_be_found(self, name: str) -> bool:
-        """Return whether there is a tool of a name that a search may find."""
+        """Return whether there is a tool with this name that a search may find."""
         entry = self._entries.get(name)
         return entry is not None and entry.found is not None
 
@@ -619,26 +620,26 @@ class _Moment:
         )
 
     def found_in(self, items: Iterable[Any]) -> tuple[str, ...]:
-        """List the names of the tools that searches found, as the items of a history say."""
+        """List the names of the tools that searches found, from the items of a history."""
         told = [name for item in items for name in _found_by_searches(item, self.own)]
         return tuple([name for name in dict.fromkeys(told) if self.may_be_found(name)])
 
 
 def _searches(entry: ToolEntry, function: object) -> bool:
-    """Return whether a tool is the one that searches, also under another name."""
+    """Return whether a tool is the search tool, also under another name."""
     return getattr(entry.tool, "__wrapped__", None) is function
 
 
-# --- what a search reads about a tool ---------------------------------------------------------------
+# --- reading tools for a search ------------------------------------------------------------------
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 _SHARED_BY = 5
-"""How many tools have a sentence that says nothing about one of them, such as what their server is for."""
+"""If this many tools share a sentence, it says nothing about each of them, but maybe about their server."""
 
 _LEAST_SPELLED = 4
-"""Of a word for which a slip may stand."""
+"""The shortest word in which slips are looked for."""
 
 
 class ToolText:
@@ -648,10 +649,10 @@ class ToolText:
         one: the tool.
 
     Attributes:
-        counts: how much each term counts.
+        counts: the weight of each term.
         sentences: the terms of each sentence of its description.
-        distinct: the same, each once.
-        words: the longer words, for which a slip may stand.
+        distinct: the same sentences, each once.
+        words: the longer words, in which slips are looked for.
     """
 
     __slots__ = ("counts", "distinct", "sentences", "words")
@@ -679,7 +680,7 @@ class ToolText:
             counts[term] = counts.get(term, 0) + weight
 
     def parts(self, usual: AbstractSet[tuple[str, ...]]) -> tuple[Mapping[str, float], Mapping[str, float]]:
-        """Split the counts into those of the text without some sentences, and those of these sentences.
+        """Split the weights into those of the text without the given sentences, and those of these sentences.
 
         Args:
             usual: the sentences.
@@ -699,12 +700,12 @@ def read_tool(one: Tool[..., Any]) -> ToolText:
 
 
 class ToolIndex:
-    """An index of the words of all tools; it reads them when it is first asked.
+    """An index of the words of all tools; it reads them when it is first used.
 
-    A sentence that many tools share counts only where a query has no other words.
+    A sentence that many tools share only counts if a query has no other words.
 
     Args:
-        tools: name to tool.
+        tools: the tools by name.
     """
 
     __slots__ = ("_is_read_ahead", "_rankings", "tools")
@@ -715,22 +716,23 @@ class ToolIndex:
         self._rankings: tuple[Ranking, Ranking] | None = None
 
     def scores(self, query: str, message: str) -> dict[str, float]:
-        """Return name to score for the tools that fit a query, or a message beside it."""
+        """Return the scores, by name, of the tools that match a query, or a message beside it."""
         by_own, by_shared = self.rankings()
         return by_own.scores(query, message) or by_shared.scores(query, message)
 
     def rankings(self) -> tuple[Ranking, Ranking]:
-        """Return two rankings: by what each tool says about itself, and by the sentences that tools share."""
+        """Return two rankings: by the texts of each tool alone, and by the sentences that tools share."""
         made = self._rankings
         if made is None:
-            # A thread that reads ahead begins at the other end, so two threads read each tool once.
+            # A thread that reads tools beforehand starts at the other end, so that two threads read each tool
+            # once.
             made = self._rankings = _rankings_of(
                 {name: read_tool(self.tools[name]) for name in reversed(self.tools)}
             )
         return made
 
     def read_ahead(self) -> None:
-        """Begin to read the tools in a thread, once; without threads, the first search reads them."""
+        """Start a thread that reads the tools, once; without threads, the first search reads them."""
         if self._is_read_ahead or self._rankings is not None:
             return
         from threading import Thread  # few programs have so many tools
@@ -742,7 +744,7 @@ class ToolIndex:
     def _read_all(self) -> None:
         for one in self.tools.values():
             read_tool(one)
-            sleep(0)  # others go first
+            sleep(0)  # other threads first
         self.rankings()
 
 

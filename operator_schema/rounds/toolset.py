@@ -1,4 +1,4 @@
-"""Toolset: the tools of an application, as one immutable value."""
+"""The toolset: the tools of an application, as one immutable value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["ENTRY_POINTS", "Toolset"]
 
 ENTRY_POINTS = "operator_schema.tools"
-"""The group of entry points in which a distribution names its tools."""
+"""The group of entry points in which an installed package names its tools."""
 
 Made = TypeVar("Made")
 Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
@@ -42,20 +42,20 @@ Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the w
 class Toolset(NamedTools, Value, Generic[Input]):
     """Tools as one immutable value, in the order in which the model sees them.
 
-    Take a `Registry` where tools come and go while your program runs. Take a `Toolset` where you control
-    each turn: what a request offers, what hooks decide, and which calls wait for a person.
+    Use a `Registry` if tools are added and removed while your program runs. Use a `Toolset` to control each
+    turn: the tools that a request offers, the decisions of hooks, and the calls that wait for a person.
 
-    Toolsets inside are flattened, and keep their hooks. Wherever a tool has to be named, give its name or
-    the tool itself.
-    Two toolsets are equal if they have the same tools in the same order, with the same ones hidden or
-    switched, and the same hooks.
+    Nested toolsets are flattened, and keep their hooks. To name a tool, give its name or the tool itself. Two
+    toolsets are equal if they have the same tools in the same order, with the same ones hidden or switched,
+    and the same hooks.
 
     Args:
-        members: tools made by `@tool` and `@tool_input`, other toolsets, registries (the tools that they
-            have now, with their switches), lists of these, and mappings from names to tools: a tool gets
-            its key as its name.
-        hooks: `Hooks`, a function, or a list of these, for these tools alone. They apply wherever the tools
-            are called, also as part of another toolset and under other names, after those of the executor.
+        members: tools made by `@tool` and `@tool_input`, other toolsets, registries (their present tools,
+            with the switches), lists of these, and mappings from names to tools: each tool gets its key as
+            its name.
+        hooks: `Hooks`, a function, or a list of these, for these tools alone. They apply whenever the tools
+            are called, also as part of another toolset and under other names, after the hooks of the
+            executor.
 
     Raises:
         DuplicateToolError: two tools have the same name; `prefix` helps.
@@ -67,13 +67,13 @@ class Toolset(NamedTools, Value, Generic[Input]):
     _named: Mapping[str, ToolEntry]
     switched_tools: SwitchedTools  # pyright: ignore[reportIncompatibleMethodOverride]  # a registry reads it anew
     _own_hooks: Hooks | None
-    _kept: dict[str, Any]  # what was asked for before
+    _kept: dict[str, Any]  # the results of earlier reads
 
     def __init__(self: Toolset[Any], *members: Member, hooks: object = None) -> None:
         self._fill(entries_of(members), None)
         if hooks is not None:
             own = _as_hooks(hooks)
-            own.bound_to(self)  # which refuses what isn't for these tools
+            own.bound_to(self)  # `Hooks` refuses hooks for other tools
             self._fill(dict(self._named), own)
 
     def _fill(self, named: dict[str, ToolEntry], hooks: Hooks | None) -> None:
@@ -81,7 +81,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     @classmethod
     def of_entries(cls, named: dict[str, ToolEntry], hooks: Hooks | None = None) -> Toolset[Any]:
-        """Return a toolset of entries by their names, a dict that nobody else has.
+        """Return a toolset of entries by their names; nobody else may have a reference to the dict.
 
         This is for the rest of this package.
         """
@@ -96,12 +96,12 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     @property
     def hooks(self) -> Hooks | None:
-        """Its own hooks, and then those of the toolsets that its tools came from; None without any."""
+        """The hooks of the toolset, then those of the toolsets that its tools came from; None without any."""
         return self._once("hooks", self._found_hooks)
 
     @property
     def listed_names(self) -> tuple[str, ...]:
-        """The names of the tools that a request offers without being asked for them, if they are on."""
+        """The names of the tools that a request offers without asking for them, if they are switched on."""
         return self._once(
             "listed", lambda: tuple([name for name, entry in self._named.items() if entry.is_listed])
         )
@@ -121,9 +121,9 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return _as_hooks(bound) if bound else None
 
     def entries_after(self, before: Toolset[Any]) -> dict[str, ToolEntry]:
-        """Return its content for a registry that replaces another content, without the steps in between.
+        """Return the content for a registry that replaces other content, without the steps in between.
 
-        A registry that changes again and again would keep all of them.
+        A registry that changes again and again would otherwise keep all of these steps.
         """
         found: dict[str, ToolEntry] = {}
         for name, entry in self._named.items():
@@ -135,30 +135,29 @@ class Toolset(NamedTools, Value, Generic[Input]):
             found[name] = entry.replace(sources=(*known, *steps, *last))
         return found
 
-    # --- where tools come from -------------------------------------------------------------------
+    # --- sources of tools ----------------------------------------------------------------------------
 
     @classmethod
     def from_module(cls, module: ModuleType | str, /) -> Toolset[Any]:
-        """Make a toolset of the tools of a module.
+        """Make a toolset from the tools of a module.
 
         Args:
-            module: a module, or its name, by which it is imported.
+            module: a module, or its name, which is imported.
 
         Returns:
-            The tools that `__all__` names; without `__all__`, those under a name without a leading
-            underscore that are not merely imported from the module that made them. In the order of
-            their definition.
+            The tools that `__all__` names. Without `__all__`, the tools under a name without a leading
+            underscore that the module didn't merely import. They are in the order of their definition.
 
         Raises:
             DuplicateToolError: two of them have the same name.
-            ValueError: it has no tools, such as a package whose tools are all in its submodules; or they
-                aren't its own. A module with an empty `__all__` gives an empty toolset.
+            ValueError: the module has no tools, such as a package whose tools are all in its submodules; or
+                all of its tools are imported. A module with an empty `__all__` gives an empty toolset.
         """
         return cls(*some_tools_of(module))
 
     @classmethod
     def from_object(cls, instance: object, /) -> Toolset[Any]:
-        """Make a toolset of the methods of an object that are tools.
+        """Make a toolset from the methods of an object that are tools.
 
         Args:
             instance: an instance of a class with methods that `@tool` decorates.
@@ -170,7 +169,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
         Raises:
             DuplicateToolError: two of them have the same name.
-            TypeError: it is a class or a module, or a method can't be bound.
+            TypeError: the object is a class or a module, or a method can't be bound.
         """
         return cls(*methods_of(instance))
 
@@ -179,16 +178,16 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Make a toolset of the tools that installed distributions offer.
 
         Args:
-            group: group of entry points. Each leads to a tool, a module, or several tools in one object, as
-                for the class.
+            group: the group of entry points. Each entry point refers to a tool, a module, or an object with
+                several tools, as for the class.
 
         Returns:
-            The tools, ordered by the names of distribution and entry point.
+            The tools, ordered by the names of the installed packages and entry points.
 
         Raises:
-            DuplicateToolError: two of them have the same name; a note says where the second one is.
+            DuplicateToolError: two of the tools have the same name; a note says where the second one is.
             SchemaError: providers refuse a key of a mapping as a name; a note says where.
-            TypeError: an entry point leads to something else; a note says which.
+            TypeError: an entry point refers to something else; a note says which one.
         """
         made: Toolset[Any] = cls()
         for place, found in offered_by_distributions(group):
@@ -213,30 +212,30 @@ class Toolset(NamedTools, Value, Generic[Input]):
         max_tokens: int | None = None,
         deferred: Selections = (),
     ) -> Offer[Input]:
-        """Make an offer for one request: all tools that aren't hidden, unless told otherwise.
+        """Make an offer for one request: by default, of all tools that aren't hidden.
 
         Tools that are switched off (`enabled=False`) are never offered.
 
         Args:
-            only: a tool, name or toolset, or several: exactly these are offered, hidden or not.
-            also: a tool, name or toolset, or several: hidden ones that are offered too.
+            only: a tool, name or toolset, or several: the offer contains exactly these tools, hidden or not.
+            also: a tool, name or toolset, or several: hidden tools that are offered too.
             required: None if the model may answer without a call, `"any"` if it has to call a tool, `"none"`
-                if it may not call any, a tool or name for this one.
-            strict: whether the provider has to make the model follow the schemas; `"auto"` for the tools that
-                its strict mode takes.
-            descriptions: names of tools to descriptions for this request; what
-                `await hooks.descriptions(toolset)` returns, with changes of your own.
-            context: for switches that take one.
-            max_tokens: tokens that the definitions may take, counted as by `provider.report`, None for no
-                limit. The required tool goes first, and then the others in their order, as long as there is
-                room: `left_out` of the offer names the rest. Deferred tools take no room.
+                if it may not call any; a tool or name if it has to call this tool.
+            strict: whether the provider has to make the model follow the schemas; with `"auto"`, only for the
+                tools that its strict mode accepts.
+            descriptions: the descriptions for this request by the names of the tools, such as the return
+                value of `await hooks.descriptions(toolset)`, with your own changes.
+            context: the context for switches that take one.
+            max_tokens: the number of tokens that the definitions may take, counted as by `provider.report`;
+                None for no limit. The required tool is included first, and then the others in order while
+                there is room: `left_out` of the offer names the rest. Deferred tools don't count.
             deferred: a tool, name or toolset, or several: the model may call these, but sees them only after
-                a search of its provider has found them. A provider without one refuses the offer.
+                a search of its provider has found them. A provider without such a search refuses the offer.
 
         Raises:
             OfferError: the required tool isn't available, exceeds `max_tokens`, or is deferred.
             ToolNotFoundError: there is no tool of a name.
-            TypeError: an argument is of another kind, or both `only` and `also` are given.
+            TypeError: an argument has a wrong type, or both `only` and `also` are given.
         """
         if (
             only is None
@@ -276,8 +275,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         Args:
             only: as for `offer`.
             also: as for `offer`.
-            context: for switches that take one.
-            inline, boolean_schemas, empty_schemas: as `json_schema` takes them.
+            context: the context for switches that take one.
+            inline, boolean_schemas, empty_schemas: as for `json_schema`.
         """
         return self.offer(only=only, also=also, context=context).definitions(**options)
 
@@ -291,36 +290,36 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return found
 
     def restore_round(self, data: object, /, *, secret: Secret = None) -> Round[Input]:
-        """Make a round from what `round.as_dict` returned, even in another process; nothing is run.
+        """Restore a round from the data of `round.as_dict`, even in another process; nothing is run.
 
         Args:
             data: JSON values, or JSON text.
-            secret: the secret given to `as_dict`. Of a list, any may have signed the data: this way you can
-                replace a key, `secret=[new, old]`, while rounds wait.
+            secret: the secret given to `as_dict`. With a list, any of the keys may have signed the data: so
+                you can replace a key while rounds wait: `secret=[new, old]`.
 
         Returns:
-            A round equal to the saved one. `NeedsInput(answer_type=…)` isn't saved: the answer to a
-            question then has the type of its parameter.
+            A round equal to the saved one. `NeedsInput(answer_type=…)` isn't saved: after that, the answer to
+            a question has the type of its parameter.
 
         Raises:
-            RestoreError: something no longer fits. If the rest can be used, its `round` has it, with the
-                calls that no longer fit as issues.
+            RestoreError: some data no longer fit. If the rest is usable, `round` of the error contains it,
+                and the calls that no longer fit are issues.
             TypeError: the secret isn't bytes.
-            ValueError: it is shorter than 16 bytes.
+            ValueError: the secret is shorter than 16 bytes.
         """
         from .restore import restore_round
 
         return restore_round(self, data, secret)
 
-    # --- making others ---------------------------------------------------------------------------
+    # --- changed copies ------------------------------------------------------------------------------
 
     def __or__(self, other: Toolset[Any]) -> Toolset[Any]:
-        """Return the tools of both; a tool in both appears once, as it is in this one.
+        """Return the tools of both toolsets; a tool that is in both appears once, in its form from here.
 
         Raises:
             DuplicateToolError: two different tools have the same name.
         """
-        if not isinstance(other, Toolset):  # what callers promise, some do not
+        if not isinstance(other, Toolset):  # some callers ignore the annotations
             return NotImplemented
         both = [*self._derived(), *other._derived()]  # its own class
         return self.of_entries(merged(both, same_is_one=True))
@@ -328,7 +327,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
     def map(self, change: Callable[[ToolEntry], ToolEntry | None], /) -> Toolset[Any]:
         """Return the tools as a function changes them, such as all that are risky with `confirm=True`.
 
-        All other methods that return a toolset of these tools are made of it. Hooks of this toolset still
+        All other methods that return a toolset of these tools use this one. Hooks of this toolset still
         apply.
 
         Args:
@@ -338,7 +337,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         Raises:
             DuplicateToolError: two tools would have the same name.
             TypeError: the function returns something else.
-            Exception: what it raises.
+            Exception: the function raised it.
         """
         changed: list[ToolEntry] = []
         for entry in self._derived():
@@ -348,7 +347,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
             if not (isinstance(made, ToolEntry) and isinstance(made.tool, Tool)):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
                 message = f"map takes a function that returns a ToolEntry or None, not {received(made)}"
                 raise TypeError(message)
-            # The hooks of a tool are found by its sources, so no function loses them.
+            # The hooks of a tool are found by its sources, so they still apply after any change.
             changed.append(made if made.sources is entry.sources else made.replace(sources=entry.sources))
         return self.of_entries(merged(changed))
 
@@ -356,14 +355,15 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Return a toolset of only these tools, in their order here.
 
         Args:
-            selections: names, tools, and toolsets for all of their tools; all tools if there are none, and
-                something is wanted.
-            wanted: what the tools must state, as in `only(read_only=True)`, and `tags`, of which they must
-                have all. What a tool doesn't state is neither True nor False.
+            selections: names, tools, and toolsets for all of their tools; without any, all tools, if `wanted`
+                is given.
+            wanted: the properties that the tools must state, as in `only(read_only=True)`, and `tags`, of
+                which they must have all. If a tool doesn't state a property, it matches neither True nor
+                False.
 
         Raises:
-            ToolNotFoundError: one isn't there.
-            TypeError: something else is wanted.
+            ToolNotFoundError: one of the tools doesn't exist.
+            TypeError: an option is unknown or has a wrong type.
         """
         names = set(self.names_of(*selections) if selections or not wanted else self.names)
         if wanted:
@@ -377,37 +377,38 @@ class Toolset(NamedTools, Value, Generic[Input]):
             selections: names, tools, and toolsets for all of their tools.
 
         Raises:
-            ToolNotFoundError: one isn't there.
+            ToolNotFoundError: one of the tools doesn't exist.
         """
         names = set(self.names_of(*selections))
         return self.map(lambda entry: None if entry.name in names else entry)
 
     def hide(self, *selections: Selection) -> Toolset[Any]:
-        """Return the same tools with these hidden, so that requests offer them only if asked to.
+        """Return the same tools with these hidden, so that requests offer them only if they ask for them.
 
         `offer(also=…)` and `offer(only=…)` ask for them. Hosts that list the tools without an offer, such as
-        a framework, don't get them.
+        frameworks, don't get hidden tools.
 
         Args:
             selections: names, tools, and toolsets for all of their tools.
 
         Raises:
-            ToolNotFoundError: one isn't there.
+            ToolNotFoundError: one of the tools doesn't exist.
         """
         names = set(self.names_of(*selections))
         return self.map(lambda entry: entry.replace(is_hidden=True) if entry.name in names else entry)
 
     def switch(self, *tools: Selection, enabled: Switch | None) -> Toolset[Any]:
-        """Return the same tools with these switched on or off, whatever the tools themselves say.
+        """Return the same tools with these switched on or off, which overrides their own switches.
 
         Args:
             tools: names, tools, and toolsets for all of their tools.
-            enabled: a boolean, or a function that is asked every time. One that needs an argument gets the
-                context of the call, or an empty mapping if there is none. None leaves it to the tool.
+            enabled: a boolean, or a function that is called every time. A function with a parameter gets the
+                context of the call, or an empty mapping if there is none. None leaves the decision to the
+                tool.
 
         Raises:
-            ToolNotFoundError: one isn't there.
-            TypeError: `enabled` is something else, or no tools are named.
+            ToolNotFoundError: one of the tools doesn't exist.
+            TypeError: `enabled` has a wrong type, or no tools are named.
         """
         names = set(self._names_to_switch(tools, enabled))
         return self.map(lambda entry: entry.replace(switch=enabled) if entry.name in names else entry)
@@ -416,11 +417,11 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Return the same tools under longer names, or with longer descriptions.
 
         Args:
-            names: goes before each name, such as `files_`.
-            descriptions: goes before each summary, such as `Files: `.
+            names: the prefix for each name, such as `files_`.
+            descriptions: the prefix for each summary, such as `Files: `.
 
         Raises:
-            SchemaError: a name is refused by providers.
+            SchemaError: providers refuse a name.
             TypeError: one of the two isn't a string.
         """
         checked_text("the prefix of names", names)
@@ -436,7 +437,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Return the same tools with other options, such as `with_(repair=True)`.
 
         Args:
-            changes: options that make sense for all of them, as for `Tool.with_`.
+            changes: options that all of the tools have, as for `Tool.with_`.
 
         Raises:
             DuplicateToolError: two tools would have the same name.
@@ -446,7 +447,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self.map(lambda entry: entry.replace(tool=entry.tool.with_(**changes)))
 
     def _derived(self) -> list[ToolEntry]:
-        """List the tools as members of another toolset, where hooks for this one still apply."""
+        """List the tools as members of another toolset, so that hooks for this toolset still apply."""
         return [
             entry.replace(sources=(*entry.sources, ToolOrigin(self, name)))
             for name, entry in self._named.items()
@@ -484,7 +485,7 @@ def _has_own_hooks(toolset: Any) -> bool:
     return toolset._own_hooks is not None  # noqa: SLF001  # its own class
 
 
-# --- tools that state something ------------------------------------------------------------------
+# --- selecting tools by their properties ---------------------------------------------------------
 
 
 class OnlyOptions(TypedDict, total=False):
@@ -499,10 +500,10 @@ class OnlyOptions(TypedDict, total=False):
 
 
 def _that_state(tools: Iterable[Tool[..., Any]], wanted: Mapping[str, Any]) -> list[Tool[..., Any]]:
-    """List the tools that have all tags and state all of this; what isn't stated isn't False.
+    """List the tools with all these tags and properties; a property that a tool doesn't state isn't False.
 
     Raises:
-        TypeError: something is asked for that tools don't state, or with a value other than True or False.
+        TypeError: an option is unknown, or its value isn't True or False.
     """
     for name, value in wanted.items():
         _check(name, value)

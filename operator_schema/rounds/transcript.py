@@ -1,4 +1,4 @@
-"""Transcripts: they hold the turns of a conversation, each as a whole."""
+"""Transcripts: conversations in memory, and the turns in them."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ __all__ = [
 _NAME_LENGTH = 100
 
 _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function", "model"})
-"""The roles that messages have, for whatever provider."""
+"""The roles of messages in the forms of all providers."""
 
 _OF_THE_MODEL = frozenset({"assistant", "model"})
 
 
 class Turn(Value, Keeper):
-    """One turn of the model with calls of tools, and a result for each call.
+    """A turn of the model with calls of tools, and a result for each call.
 
-    It is independent of providers: each provider turns it into its own messages.
+    A turn doesn't depend on a provider: each provider converts it to its own messages.
 
     Attributes:
-        id: of the round; two turns never share it.
-        calls: as the model sent them, in order.
-        results: one for each call, in the order of the calls.
+        id: the id of the round; two turns never share it.
+        calls: the calls as the model sent them, in order.
+        results: a result for each call, in the order of the calls.
         assistant: the rest of the model's turn as JSON, as given to `offer.round`.
-        provider: the name of the provider that said it; None where only calls were given.
-        about: what your program noted about the round, as JSON (`offer.round(answer, about=…)`).
-        decisions: for each call, what hooks and people decided about it; empty if nobody decided anything.
+        provider: the name of the provider that gave the answer; None if only calls were given.
+        about: the notes of your program about the round, as JSON (`offer.round(answer, about=…)`).
+        decisions: for each call, the decisions of hooks and people; empty if there are none.
     """
 
     id: str
@@ -67,13 +67,13 @@ class Turn(Value, Keeper):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], /) -> Turn:
-        """Return the turn that `as_dict` wrote, such as one from a database.
+        """Return the turn that `as_dict` wrote; the data may come from a database.
 
         Args:
-            data: as JSON values.
+            data: the turn as JSON values.
 
         Raises:
-            DecodeError: they have another form.
+            DecodeError: the data have another form.
         """
         return cls(*saving().read_turn(data))
 
@@ -117,28 +117,28 @@ class History(Protocol):
 
 
 def checked_name(what: str, name: object) -> str:
-    """Return the name of a conversation, which every database can hold.
+    """Check and return the name of a conversation, which every database must be able to store.
 
     Args:
-        what: the name is, for messages.
-        name: as given.
+        what: the named thing, for messages.
+        name: the given name.
 
     Raises:
-        TypeError: it isn't a string.
-        ValueError: it has a lone surrogate, or the character U+0000.
+        TypeError: the name isn't a string.
+        ValueError: the name has a lone surrogate, or the character U+0000.
     """
     checked = checked_text(what, name)
-    if has_surrogate(checked) or "\0" in checked:  # in its place, U+FFFD could make two names one
+    if has_surrogate(checked) or "\0" in checked:  # with U+FFFD instead, two names could become one
         message = f"{what} must be text that can be written, not {quote(checked)}"
         raise ValueError(message)
     return checked
 
 
 def conversation_of(history: object, known: str | None) -> str | None:
-    """Return the name of the conversation of a round whose turn goes to a history.
+    """Return the name of the conversation that a round belongs to when its turn is appended to a history.
 
     Args:
-        history: one that is stored has a `name`.
+        history: the history; a stored one has a `name`.
         known: the conversation of the round so far.
 
     Raises:
@@ -160,13 +160,13 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
     """Append a turn.
 
     Args:
-        history: gets the turn.
+        history: the history that gets the turn.
         turn: the turn.
         revision: revision of its round in a store; None without a store.
 
     Raises:
-        TypeError: it has no `append`, or an async one, which would append nothing yet.
-        Exception: what `append` raises.
+        TypeError: the history has no `append`, or an async one, which would not append the turn yet.
+        Exception: `append` raised it.
     """
     stored: Any = getattr(type(history), "commit_turn", None)
     if stored is not None:
@@ -190,18 +190,19 @@ def append_turn(history: History, turn: Turn, revision: int | None = None) -> No
 def role_fault(
     message: Mapping[Any, Any], own: AbstractSet[str] = _ROLES, *, others: bool = True
 ) -> str | None:
-    """Return what is wrong with the role of a message, as `has …`; None if nothing is.
+    """Return the fault in the role of a message, as a text that begins with `has`; None if there is no fault.
 
     Args:
-        message: in the form of a provider.
+        message: a message in the form of a provider.
         own: the roles that it may have.
-        others: whether it may also have a role that isn't known, if it isn't one of these misspelt.
+        others: whether it may also have an unknown role, unless that is a misspelling of a known one.
     """
     if "role" not in message:
         key = nearest("role", [key for key in message if isinstance(key, str)], _ALMOST_THE_SAME)
         if key is not None:
             return f'has {quote(key)}: did you mean "role"?'
-        # Gemini takes `parts` without a role, and what isn't a message (OpenAI's Responses) has a type.
+        # Gemini takes `parts` without a role, and items that aren't messages (OpenAI's Responses) have a
+        # type.
         is_message = "content" in message and message.keys().isdisjoint(("parts", "type"))
         return 'has no role: add one, such as "role": "user"' if is_message else None
     role = message["role"]
@@ -226,10 +227,11 @@ _NO_ITEMS = (int, float, bytes, RawCall, ToolResult)
 
 
 def check_item(item: object) -> None:
-    """Refuse what is certainly not a part of a conversation.
+    """Refuse an item that certainly doesn't belong in a conversation.
 
     Raises:
-        TypeError: it is a number, null, a list, bytes, a call, a result, or a message of a misspelt role.
+        TypeError: the item is a number, null, a list, bytes, a call, a result, or a message with a misspelt
+            role.
     """
     if isinstance(item, (str, Turn)):
         return
@@ -247,12 +249,12 @@ def check_item(item: object) -> None:
 
 
 class Transcript:
-    """A conversation in memory: messages of the user, committed turns, and whatever else your program adds.
+    """A conversation in memory: messages of the user, committed turns, and other items of your program.
 
     A string is a message of the user, a dict a message in the form of a provider.
 
     Any number of threads may append at once. Each turn is added once: a second commit of the same round is
-    refused, even if it was restored twice.
+    refused, even if the round was restored twice.
 
     Args:
         items: the conversation so far, such as messages of the user.
@@ -277,8 +279,8 @@ class Transcript:
         """Add a turn, or anything else.
 
         Raises:
-            RoundError: the turn is there already.
-            TypeError: it is no part of a conversation, such as a number, or its role is misspelt.
+            RoundError: the turn was added before.
+            TypeError: the item doesn't belong in a conversation, such as a number, or its role is misspelt.
         """
         check_item(item)
         with self._lock:

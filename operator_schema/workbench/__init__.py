@@ -1,6 +1,6 @@
-"""What a developer starts beside a program: the command line, lint, comparisons, the probe, the inspector.
+"""Tools for developers: the command line, lint, comparisons, the probe, and the inspector.
 
-Nothing that runs in a program imports anything of it; it uses what the other rooms export.
+The code that runs in programs imports nothing from here; this room uses the exports of the other rooms.
 """
 
 from __future__ import annotations
@@ -12,6 +12,6 @@ from ..lazy import answer_misnamed
 __all__ = ["PACKAGE"]
 
 PACKAGE: Final = __name__.rpartition(".")[0]
-"""The name of the whole package, for `python -m`; a vendored copy has another."""
+"""The name of the whole package, for `python -m`; a vendored copy has another name."""
 
 answer_misnamed(__name__)

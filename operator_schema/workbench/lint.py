@@ -1,4 +1,4 @@
-"""What does a model have to guess, and what do providers refuse, in tools and types, ours or described?"""
+"""Check tools and types: the facts that a model has to guess, and the parts that providers refuse."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def lint(
 
     Args:
         tools: a list, a registry or a toolset.
-        providers: of `operator_schema.providers`; none for the checks that hold for all.
-        strict: as for `Provider.request`. With True, providers without a strict mode are asked without it,
-            and a warning says so. With `"auto"`, notes say which tools aren't strict, and why.
+        providers: providers from `operator_schema.providers`; none for only the checks that apply to all.
+        strict: as for `Provider.request`. With True, a provider without a strict mode is checked without it,
+            and a warning says so. With `"auto"`, notes list the tools that aren't strict, and why.
 
     Returns:
         The findings: errors first, then warnings and notes, each in the order of the tools.
@@ -75,10 +75,10 @@ def lint(
 
 
 def lint_type(codec: Codec[Any]) -> list[Finding]:
-    """List what a model would have to guess in a type that isn't the input of a tool.
+    """List the facts that a model would have to guess in a type that isn't the input of a tool.
 
     Args:
-        codec: of the type.
+        codec: the codec of the type.
 
     Returns:
         Warnings, without the name of the type.
@@ -101,7 +101,7 @@ _OF_DOCUMENTS: Mapping[str, tuple[str | None, str]] = {
     "secret": (None, "Leave it out: the program that runs the tool can know it"),
     "unmarked_deletion": (None, 'State the hint: "destructiveHint": true'),
 }
-"""Codes to message, if it is another one, and remedy where a JSON Schema document describes a tool."""
+"""For each code, the message if it differs, and the remedy, for tools from a JSON Schema document."""
 
 
 def _of_document(finding: Finding) -> Finding:
@@ -134,7 +134,7 @@ def _weaknesses(tools: Sequence[Tool[..., Any]]) -> Iterator[Finding]:
 
 
 def _of_described(tool: Tool[..., Any], codec: DocumentCodec) -> Iterator[Finding]:
-    """Yield what is found in a tool that a document describes; of a wrong type, not that it is missing."""
+    """Yield the findings about a tool from a document; a part of a wrong type isn't reported as missing."""
     mistakes = codec.mistakes
     wrong = {each.path for each in mistakes}
     yield from [each.replace(keyword=None) for each in mistakes]
@@ -191,7 +191,7 @@ def warning(code: str, path: tuple[str, ...], message: str, remedy: str) -> Find
 
 
 def warning_at(place: ParameterPart, code: str, message: str, remedy: str) -> Finding:
-    """Return the findings of a check at a place; inside a union, the path doesn't show the member."""
+    """Return a finding at a place of a type; inside a union, the path doesn't show the member."""
     of = "" if place.member is None else f" (in {place.member})"
     return warning(code, place.path, f"{message}{of}", remedy)
 
@@ -207,7 +207,7 @@ def choices_in_words(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def secrets(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the texts that a model has no business to know."""
+    """Yield the texts that a model shouldn't know, such as passwords."""
     for place in _texts(codec):
         words = words_of(_name_of(place))
         if any(one in (words[start : start + len(one)] for start in range(len(words))) for one in SECRETS):
@@ -217,7 +217,7 @@ def secrets(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def dates_as_text(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the dates and times that are any text."""
+    """Yield dates and times whose type is any text."""
     for place in _texts(codec):
         words = words_of(_name_of(place))
         is_stamp = words[-1:] in {("at",), ("on",)} and not STAMPED.isdisjoint(words[-2:-1])
@@ -233,7 +233,7 @@ _JSON = re.compile(
 
 
 def json_in_text(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the texts that hold JSON."""
+    """Yield texts that contain JSON."""
     for place in _texts(codec):
         if words_of(_name_of(place))[-1:] == ("json",) or _JSON.search(_description_of(place)):
             message = "it is JSON inside a text, which models get wrong, and nothing says what is in it"
@@ -243,7 +243,7 @@ def json_in_text(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def without_unit(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the described numbers that have a unit, and don't say which."""
+    """Yield numbers with a description that doesn't name their unit."""
     for place in places_of(codec.graph):
         if place.field is None or not _is_a(place.node, "integer", "number"):
             continue
@@ -255,7 +255,7 @@ def without_unit(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the descriptions of parameters that only repeat the name."""
+    """Yield descriptions of parameters that only repeat the name."""
     for place in places_of(codec.graph):
         description = _description_of(place)
         if place.field is None or not description:
@@ -268,7 +268,7 @@ def repeated_parameter_names(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def opposite_flags(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the flags that are the opposite of another flag, since both can be true."""
+    """Yield flags that are the opposite of another flag, since both can be true."""
     for place in places_of(codec.graph):
         if not isinstance(place.node, ObjectNode):
             continue
@@ -283,7 +283,7 @@ def opposite_flags(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def unmarked_deletion(tool: Tool[..., Any]) -> Iterator[Finding]:
-    """Yield that a tool takes something away, but its hints don't say so."""
+    """Yield a finding if a tool deletes something, but its hints don't say so."""
     hints = tool.annotations
     verb = (*words_of(tool.name), "")[0]
     if verb in DELETING and hints.destructive is None and hints.read_only is None:
@@ -293,7 +293,7 @@ def unmarked_deletion(tool: Tool[..., Any]) -> Iterator[Finding]:
 
 
 def unlimited_result(tool: Tool[..., Any]) -> Iterator[Finding]:
-    """Yield that a tool returns a list of any length, and the model can't say how long."""
+    """Yield a finding if a tool returns a list of any length, and the model can't limit it."""
     root = tool.codec.graph.resolve_root()
     if LISTING.isdisjoint(words_of(tool.name)[:1]) or not isinstance(root, ObjectNode):
         return
@@ -305,7 +305,7 @@ def unlimited_result(tool: Tool[..., Any]) -> Iterator[Finding]:
 
 
 def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, Finding]]:
-    """Yield the tools whose name or description means the same as another tool's."""
+    """Yield tools whose name or description means the same as another tool's."""
     names: dict[frozenset[str], str] = {}
     summaries: dict[frozenset[str], tuple[str, str]] = {}
     for tool in tools:
@@ -313,7 +313,7 @@ def same_in_other_words(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
         other = names.setdefault(meaning(words_of(tool.name)), tool.name)
         if other == tool.name and len(meaning(said)) > 1:
             like, text = summaries.setdefault(meaning(said), (tool.name, " ".join(said)))
-            other = like if text != " ".join(said) else other  # the same words are a finding of their own
+            other = like if text != " ".join(said) else other  # there is another finding for equal words
         if other != tool.name:
             message = f"it seems to do the same as {quote(other)}, in other words"
             remedy = "Keep one, or say when to use which"
@@ -332,7 +332,7 @@ def _name_of(place: ParameterPart) -> str:
 
 
 def _is_a(node: Node, *types: str) -> bool:
-    """Return whether a node takes values of these JSON types alone, or null."""
+    """Return whether a node takes only values of these JSON types, or null."""
     members = node.members if isinstance(node, UnionNode) else (node,)
     kinds = {one.type if isinstance(one, ScalarNode) else "" for one in members} - {"null"}
     return bool(kinds) and kinds <= set(types)
@@ -351,7 +351,7 @@ _PLAIN = re.compile(r"\bone of:? ([\w-]+(?:(?:, or |, | or )[\w-]+)+)[.;]?$", re
 
 
 def _choices_in(description: str) -> list[str]:
-    """List the values that a description says are all there are."""
+    """List the values that a description presents as the only ones."""
     if _EXAMPLES.search(description):
         return []
     quoted = [found[0].strip("\"'`“”") for found in _QUOTED.finditer(description)]
@@ -381,7 +381,7 @@ SECRETS = (
     *[(first, "token") for first in ("access", "api", "auth", "bearer", "refresh", "session")],
     *[(first, "key") for first in ("access", "api", "private", "signing")],
 )
-"""Words side by side in the name of something that a model isn't to see."""
+"""Words next to each other in names of secrets."""
 
 MEASURED = _set(
     "cooldown delay distance duration height interval lifetime radius speed temperature timeout ttl "
@@ -409,10 +409,10 @@ DELETING = _set("clear delete destroy drop erase kill purge remove revoke termin
 """The first word in the name of a tool that takes something away."""
 
 LISTING = _set("find list query search")
-"""The first word in the name of a tool that may return any number of things."""
+"""The first words in names of tools that may return any number of items."""
 
 LIMITS = _set("batch count cursor limit max maximum most offset page pages size take top")
-"""A word in the name of a parameter that says how many of them."""
+"""Words in names of parameters that limit the number of items."""
 
 OPPOSITES = frozenset(
     frozenset(pair)
@@ -450,7 +450,7 @@ _SAME: Mapping[str, str] = {
     )
     for word in group
 }
-"""Verbs that say the same, in the first word of a name or a description."""
+"""Verbs with the same meaning, for the first word of a name or a description."""
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -475,7 +475,7 @@ MOST_LEVELS = 5
 MOST_TOOLS = 40
 MOST_PARAMETERS = 15
 MOST_CHARACTERS = 1_024
-"""OpenAI takes no more in the description of a tool."""
+"""OpenAI's limit for the description of a tool."""
 
 
 def no_docstring(tool: Tool[..., Any]) -> Iterator[Finding]:
@@ -493,7 +493,7 @@ def repeated_name(tool: Tool[..., Any]) -> Iterator[Finding]:
 
 
 def large_definition(tool: Tool[..., Any]) -> Iterator[Finding]:
-    """Yield that each request pays for a large definition."""
+    """Yield a finding if a definition is so large that each request becomes expensive."""
     size = len(to_json_text(tool.definition()).encode(errors="replace"))
     if size > MOST_BYTES:
         message = f"its definition has {size:,} bytes, which every request sends"
@@ -502,7 +502,7 @@ def large_definition(tool: Tool[..., Any]) -> Iterator[Finding]:
 
 
 def long_description(tool: Tool[..., Any]) -> Iterator[Finding]:
-    """Yield that a description is too long, for a model and for OpenAI."""
+    """Yield a finding if a description is too long for a model or for OpenAI."""
     size = len(tool.description)
     if size > MOST_CHARACTERS:
         message = f"its description has {size:,} characters, but OpenAI takes only {MOST_CHARACTERS:,}"
@@ -511,7 +511,7 @@ def long_description(tool: Tool[..., Any]) -> Iterator[Finding]:
 
 
 def many_parameters(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield that there are more parameters than a model fills in well."""
+    """Yield a finding if there are more parameters than a model fills in reliably."""
     root = codec.graph.resolve_root()
     if isinstance(root, ObjectNode) and len(root.fields) > MOST_PARAMETERS:
         message = f"it has {len(root.fields)} parameters; models mix them up"
@@ -520,7 +520,7 @@ def many_parameters(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def undescribed(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the fields without a description; where only a member of a union has one, say so."""
+    """Yield the fields without a description; if only a member of a union has one, say so."""
     for place in places_of(codec.graph):
         if place.field is None or place.field.description or place.node.description:
             continue
@@ -541,7 +541,7 @@ def anything(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def numbered_choices(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the enums that show a model numbers without a meaning."""
+    """Yield the enums whose numbers have no meaning for a model."""
     for place in places_of(codec.graph):
         node = place.node
         if isinstance(node, EnumNode) and node.values == tuple(range(1, len(node.values) + 1)):
@@ -560,7 +560,7 @@ def many_choices(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def overlapping_members(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield the unions in which the same object may fit several members, and is refused then."""
+    """Yield the unions with several members that may accept the same object, which is then refused."""
     for place in places_of(codec.graph):
         for one, other in overlapping_names(place.node, codec.graph.definitions):
             message = f"an object may fit both {one} and {other}, and is refused then"
@@ -570,7 +570,7 @@ def overlapping_members(codec: Codec[Any]) -> Iterator[Finding]:
 
 
 def _guessed_members(place: ParameterPart) -> Iterator[Finding]:
-    """Yield the unions inside a model of pydantic in which the same object may fit several members."""
+    """Yield the unions inside a Pydantic model with several members that may accept the same object."""
     for path, union in guessed_unions(place.node):
         for one, other in overlapping_names(union, {}):
             message = f"an object may fit both {one} and {other}, and pydantic guesses which is meant"
@@ -584,7 +584,7 @@ _ADD_DISCRIMINATOR = (
 
 
 def deep(codec: Codec[Any]) -> Iterator[Finding]:
-    """Yield where the arguments nest deep."""
+    """Yield where the arguments nest deeply."""
     places = list(places_of(codec.graph))
     deepest = max(places, key=lambda place: place.level)
     if deepest.level > MOST_LEVELS:
@@ -607,7 +607,7 @@ def same_first_sentence(tools: Sequence[Tool[..., Any]]) -> Iterator[tuple[str, 
 
 
 def many_tools(tools: Sequence[object]) -> Iterator[tuple[str, Finding]]:
-    """Yield that there are more tools than a model chooses well from."""
+    """Yield a finding if there are more tools than a model can choose from reliably."""
     if len(tools) > MOST_TOOLS:
         message = f"there are {len(tools)} tools; models choose less well among many"
         remedy = "Offer only the tools that a turn needs: toolset.offer(…), or switches of the registry"
@@ -640,14 +640,14 @@ TOOL_CHECKS: tuple[Callable[[Tool[..., Any]], Iterator[Finding]], ...] = (
     unmarked_deletion,
     unlimited_result,
 )
-"""The checks of a tool other than those of its input."""
+"""The checks of a tool, apart from those of its input."""
 
 SET_CHECKS: tuple[Callable[[Sequence[Tool[..., Any]]], Iterator[tuple[str, Finding]]], ...] = (
     same_first_sentence,
     same_in_other_words,
     many_tools,
 )
-"""The checks of several tools. Each finding comes after the name of its tool, which is empty for all."""
+"""The checks of several tools. Each finding has the name of its tool; it is empty for all of them."""
 
 
 def _words(text: str) -> str:
@@ -655,4 +655,4 @@ def _words(text: str) -> str:
 
 
 TYPE_CHECKS = (numbered_choices, anything, overlapping_members)
-"""The checks of a type that no tool takes: its descriptions may be for people alone."""
+"""The checks of a type that isn't for a tool: its descriptions may be for people alone."""

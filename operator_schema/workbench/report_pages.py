@@ -1,7 +1,7 @@
-"""How is a report written as one page that a browser shows safely?
+"""Write a report as one page that a browser shows safely.
 
-A page has no script and loads nothing, and its own policy (https://www.w3.org/TR/CSP3/) says so: whatever a
-model or a server wrote into a report, a browser runs none of it.
+A page has no script and loads nothing, and its own policy (https://www.w3.org/TR/CSP3/) enforces that: a
+browser runs nothing that a model or a server wrote into a report.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ _POLICY: Final = f"default-src 'none'; style-src 'sha256-{_HASH}'"
 
 
 def shown(text: str) -> str:
-    """Return a text of others as HTML: nothing in it is markup, and control characters are visible."""
+    """Return a foreign text as HTML: it contains no markup, and control characters are visible."""
     return "\n".join([escape_html(escape(line)) for line in text.split("\n")])
 
 
 def code(text: str) -> str:
-    """Return a text of others as code in HTML."""
+    """Return a foreign text as code in HTML."""
     return f"<code>{shown(text)}</code>"
 
 
 def page(title: str, *parts: str) -> str:
-    """Return a page that needs nothing from elsewhere.
+    """Return a page that loads nothing.
 
     Args:
-        title: as text.
-        parts: as HTML.
+        title: the title as text.
+        parts: the parts as HTML.
     """
     head = shown(title)
     return "\n".join(
@@ -83,8 +83,8 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozens
     """Return a table.
 
     Args:
-        titles: of the columns, as text.
-        rows: their cells, as HTML.
+        titles: the titles of the columns, as text.
+        rows: the cells, as HTML.
         numbers: the titles whose columns are aligned to the right.
     """
     kinds = [' class="number"' if title in numbers else "" for title in titles]

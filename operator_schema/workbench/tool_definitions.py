@@ -1,4 +1,4 @@
-"""Which tools does a list of definitions describe, and what is wrong with the definitions?"""
+"""Read tools from a list of definitions, with the faults of the definitions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NAME_RULE: Final = "1 to 64 characters: A to Z, a to z, 0 to 9, _ and -"
 
 
 class Described(NamedTuple):
-    """Tools of others, as far as their definitions can be read.
+    """Foreign tools, as far as their definitions can be read.
 
     Attributes:
         tools: tools that decode their arguments, but can't be run.
-        originals: name of each of these tools to its own name, which providers may refuse.
-        findings: what is wrong with definitions and names.
+        originals: the foreign name of each of these tools, which providers may refuse, by its name here.
+        findings: the faults of definitions and names.
     """
 
     tools: list[Tool[..., Any]]
@@ -34,13 +34,13 @@ class Described(NamedTuple):
 
 
 def read_described(data: Any) -> Described:
-    """Read tools from JSON values, each on its own.
+    """Read tools from JSON values, each separately.
 
     Args:
-        data: as for `read_tools`.
+        data: the data, as for `read_tools`.
 
     Raises:
-        SnapshotError: there are no tools in it.
+        SnapshotError: the data contain no tools.
     """
     read, findings = read_tools(data)
     names = NameGiver("")
@@ -60,9 +60,9 @@ def read_described(data: Any) -> Described:
 
 
 def _unchecked(tool: Tool[..., Any], name: str) -> list[Finding]:
-    """Return what the schema of a tool says and nobody can read, a note for each keyword.
+    """Return a note for each keyword in the schema of a tool that can't be checked.
 
-    Mistakes aren't among them: `lint` warns of these.
+    Mistakes aren't included, since `lint` reports them.
     """
     if not isinstance(tool.codec, DocumentCodec):
         return []
@@ -81,7 +81,7 @@ def _renamed(name: str) -> Finding:
 
 def _tool(described: ToolSnapshot, name: str) -> Tool[..., Any]:
     hints: Mapping[str, Any] = described.hints
-    if hints.get("read_only"):  # where it means nothing of a tool whether it is destructive
+    if hints.get("read_only"):  # a tool that only reads can't be destructive
         hints = {hint: value for hint, value in hints.items() if hint != "destructive"}
     options: dict[str, Any] = {"name": name, "description": described.description, **hints}
     schema = described.output_schema
@@ -89,5 +89,5 @@ def _tool(described: ToolSnapshot, name: str) -> Tool[..., Any]:
     return tool_of_document(not_run, described.input_schema, output, **options)
 
 
-def not_run(**arguments: Any) -> Any:  # of whatever result
-    """Stand for the function of a tool that is only described."""
+def not_run(**arguments: Any) -> Any:  # the result may have any type
+    """Take the place of the function of a tool that has only a definition."""

@@ -13,7 +13,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name="mcp") from None
 
 from ...lazy import lazy_names
-from .server import server as server  # now: the module has the same name
+from .server import server as server  # import it now, since the module has the same name
 
 if TYPE_CHECKING:
     from .code_mode import program_tools as program_tools

@@ -1,4 +1,4 @@
-"""How does a server ask a person who uses the client?"""
+"""Ask a person who uses the client about calls."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["AskedCall", "ElicitedConfirmation", "PatientSession", "answer_to_ask", "ask"]
 
 answered_request: ContextVar[Any] = ContextVar("operator_schema_mcp_answered_request", default=None)
-"""The context of the request whose answers belong to a question of ours, and to nobody else's."""
+"""The context of the request whose answers belong to our own question; None if they are for another one."""
 
 _KEY = "confirm"
 _MOST_OPEN = 10_000
-"""The most questions that wait for their answers."""
+"""The maximum number of questions that wait for their answers."""
 
 _NOTHING_TO_FILL_IN: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -42,10 +42,10 @@ _NOTHING_TO_FILL_IN: dict[str, Any] = {"type": "object", "properties": {}}
 class ElicitedConfirmation:
     """Ask a person about calls of tools with `confirm=True`, by an elicitation.
 
-    Before 2026-07-28 the server asks while the call waits. From then on it answers with the question, and the
-    client sends the call again with the person's answer and with a seal that this object made for exactly
-    this call, so that the answer can't count for another question. A seal counts once: the same answer, sent
-    again, gives a new question.
+    Before version 2026-07-28 the server asks while the call waits. From that version on it replies with the
+    question, and the client sends the call again with the person's answer. The second call has a seal that
+    this object made for exactly this call, so that the answer can't count for another question. A seal is
+    valid once: if the same answer is sent again, there is a new question.
     """
 
     __slots__ = ("_open", "_secret")
@@ -72,22 +72,22 @@ class ElicitedConfirmation:
         key: str,
         asked: types.ElicitRequestFormParams,
     ) -> types.InputRequiredResult:
-        """Answer a call with a question, which is open from now on."""
+        """Reply to a call with a question, which is open from now on."""
         seal = self._seal(params, tool, key, urandom(16).hex())
         while len(self._open) >= _MOST_OPEN:
-            del self._open[next(iter(self._open))]  # its answer comes too late, and gives a new question
+            del self._open[next(iter(self._open))]  # its answer comes too late, and leads to a new question
         self._open[seal] = None
         return types.InputRequiredResult(
             input_requests={_KEY: types.ElicitRequest(params=asked)}, request_state=seal
         )
 
     def takes_seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any], key: str) -> bool:
-        """Return whether a call has an open seal of its own; this uses it up.
+        """Return whether a call has its own open seal, and use it up.
 
         Args:
-            params: of the call.
+            params: the parameters of the call.
             tool: the called tool.
-            key: of what a person is asked about, with the changes of hooks.
+            key: the call that the person is asked about, with the changes of hooks.
         """
         state = params.request_state or ""
         if state not in self._open:
@@ -98,18 +98,18 @@ class ElicitedConfirmation:
         return is_own
 
     def _seal(self, params: types.CallToolRequestParams, tool: Tool[..., Any], key: str, nonce: str) -> str:
-        # With the definition of the tool: defaults that have changed meanwhile give a new question.
+        # This includes the definition of the tool: if its defaults have changed, there is a new question.
         given = [nonce, params.name, params.arguments or {}, tool.definition(), key]
         called = json.dumps(given, sort_keys=True)
         return f"{nonce}.{hmac.digest(self._secret, called.encode(), sha256().name).hex()}"
 
 
 class AskedCall:
-    """One call about which the user of a client is asked; `executor.run(call, confirm=asked.confirm)`.
+    """One call that the user of a client is asked about; `executor.run(call, confirm=asked.confirm)`.
 
     Attributes:
-        question: the answer to the call once the executor has asked, or None. The person's answer
-            comes with the same call, sent again.
+        question: the reply to the call once the executor has asked, or None. The person's answer comes when
+            the client sends the call again.
     """
 
     __slots__ = ("_confirmation", "_ctx", "_has_hooks", "_params", "_tool", "question")
@@ -123,7 +123,7 @@ class AskedCall:
         *,
         has_hooks: bool,
     ) -> None:
-        self._has_hooks = has_hooks  # which may change arguments
+        self._has_hooks = has_hooks  # hooks may change arguments
         self._confirmation = confirmation
         self._ctx = ctx
         self._params = params
@@ -131,7 +131,7 @@ class AskedCall:
         self.question: types.InputRequiredResult | None = None
 
     async def confirm(self, call: ToolCall[Any]) -> bool | str | None:
-        """Ask about a call whose arguments fit; nobody is asked about any other call."""
+        """Ask about this call if its arguments fit; don't ask about any other call."""
         ctx, params = self._ctx, self._params
         question = types.ElicitRequestFormParams(
             message=call_text(call), requested_schema=_NOTHING_TO_FILL_IN
@@ -147,11 +147,11 @@ class AskedCall:
 
 
 class PatientSession(ServerSession):
-    """A session with which a tool asks people; the time of their answers doesn't count for the call."""
+    """A session in which a tool asks people; the time of their answers doesn't count for the call."""
 
     @classmethod
     def of(cls, session: ServerSession) -> ServerSession:
-        """Return the same session, which shares everything with the given one."""
+        """Return the same session in this class; it shares everything with the given one."""
         if type(session) is not ServerSession:
             return session
         made = object.__new__(cls)
@@ -166,9 +166,9 @@ class PatientSession(ServerSession):
             return await super().send_request(request, *args, **kwargs)
 
     def at_end(self: ServerSession, run: Callable[[], object]) -> None:
-        """Call a function when the connection of the client has ended.
+        """Call a function when the connection of the client ends.
 
-        From 2026-07-28 on, a request is a connection of its own.
+        From version 2026-07-28 on, each request is a connection of its own.
         """
         self._connection.exit_stack.callback(run)
 
@@ -176,16 +176,16 @@ class PatientSession(ServerSession):
 async def ask(
     ctx: ServerRequestContext[Any, Any], text: str, state: str
 ) -> bool | str | types.InputRequiredResult:
-    """Ask the user of a client whether they agree, for a tool that asks by itself.
+    """Ask the user of a client whether they agree, for a tool that asks on its own.
 
     Args:
-        ctx: of the call.
-        text: what they read.
-        state: comes back with the answer of a client from 2026-07-28 on.
+        ctx: the context of the call.
+        text: the question for the user.
+        state: a value that comes back with the answer of a client from version 2026-07-28 on.
 
     Returns:
-        True if they agree; the reason if they don't, or if the client can't ask; or the question as the
-        answer to the call, which then comes again with the person's answer for `answer_to_ask`.
+        True if the user agrees; the reason if they don't, or if the client can't ask; or the question as the
+        reply to the call. The client then sends the call again, with the answer for `answer_to_ask`.
     """
     if not _can_ask(ctx):
         return "a person has to agree to it, and this client can't ask one"
@@ -197,7 +197,7 @@ async def ask(
 
 
 def answer_to_ask(ctx: ServerRequestContext[Any, Any]) -> tuple[str, bool | str | None] | None:
-    """Return the state and the answer of a call that is sent again; None for a new call.
+    """Return the state and the answer of a call that the client sends again; None for a new call.
 
     The state is empty, or the answer None, if the client left it out.
     """
@@ -216,7 +216,7 @@ def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
     elicitation = None if capabilities is None else capabilities.elicitation
     if elicitation is None:
         return False
-    # A client of 2025-06-18 sends `{}`, and knows only forms.
+    # A client of 2025-06-18 sends `{}`, and supports only forms.
     knows_forms = elicitation.form is not None or elicitation.url is None
     return knows_forms and (is_modern(ctx.protocol_version) or ctx.session.can_send_request)
 
@@ -226,13 +226,13 @@ async def _elicited(
 ) -> bool | str:
     try:
         answer = await ctx.session.elicit_form(question.message, question.requested_schema, ctx.request_id)
-    except (MCPError, ValueError):  # what the client answers may be anything
+    except (MCPError, ValueError):  # the client's answer may be anything
         return "a person has to agree to it, and the client failed to ask one"
     return _decision(answer)
 
 
 def _decision(answer: object) -> bool | str:
-    """Return True for an agreement, or the reason of a refusal."""
+    """Return True if the person agreed, or the reason of the refusal."""
     action = answer.action if isinstance(answer, types.ElicitResult) else None
     if action == "accept":
         return True

@@ -1,4 +1,4 @@
-"""How does a gateway talk to one server behind it, and by which connection for which client?"""
+"""The link from a gateway to one server behind it, and the choice of a connection for each client."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ M = TypeVar("M", bound=BaseModel)
 Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)
 
 _MOST_OWN = 16
-"""The most connections to one server that belong to one client each."""
+"""The maximum number of connections to one server that belong to one client each."""
 
 _FIRST_RETRY, _LAST_RETRY = 60.0, 3600.0
-"""Seconds before a client is given a connection again that failed: twice as many after each failure."""
+"""How many seconds pass before a failed connection is tried again; each failure doubles the time."""
 
 _CLOSED = frozenset(
     {
@@ -52,7 +52,8 @@ _CLOSED = frozenset(
         (-32001, "Session not found"),
     }
 )
-"""How the SDKs say that a connection, or a session over HTTP, has ended, as it does when its server restarts.
+"""The SDK's error codes for a connection, or a session over HTTP, that has ended, such as when its server
+restarts.
 
 A server may use the same codes for anything.
 """
@@ -61,7 +62,7 @@ _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
 
 class Retry:
-    """Decide when to ask a server again: at `at`, on the clock of the event loop."""
+    """The time at which to ask a server again: `at`, on the clock of the event loop."""
 
     __slots__ = ("_wait", "at")
 
@@ -70,24 +71,24 @@ class Retry:
 
     @property
     def is_due(self) -> bool:
-        """Whether the wait is over."""
+        """Whether that time has come."""
         return anyio.current_time() >= self.at
 
     def note_failure(self) -> float:
-        """Note that it failed now; return the seconds to wait until the next try."""
+        """Note a failure at the present time; return the seconds until the next attempt."""
         wait = self._wait
         self.at, self._wait = anyio.current_time() + wait, min(2 * wait, _LAST_RETRY)
         return wait
 
 
 class _Own:
-    """The connection of one client before 2026-07-28, of which a server may ask at any time.
+    """The connection of one client of a version before 2026-07-28; a server may ask this client at any time.
 
     Attributes:
-        lock: of whoever opens it.
-        connection: the last one, which may have ended; None if it wasn't needed so far.
-        was_ended: whether it was ended for another client, and its own hasn't been told.
-        retry: after the server has given none.
+        lock: held by the task that opens the connection.
+        connection: the last connection, which may have ended; None if none was needed so far.
+        was_ended: whether it was ended in favour of another client, and this client hasn't been told yet.
+        retry: when to try again after the server refused a connection.
     """
 
     __slots__ = ("connection", "lock", "retry", "was_ended")
@@ -99,26 +100,26 @@ class _Own:
 
 
 class Link:
-    """One server behind the gateway, with a connection for each client that it may ask.
+    """A server behind the gateway, with a connection for each client that the server may ask.
 
-    Over a connection, a server before 2026-07-28 asks without saying about which call. So the first client
-    gets the gateway's own connection, and each further one gets another. Clients from 2026-07-28 on, which
-    are asked by the answer to their call, share one.
+    On a connection of a version before 2026-07-28, a server asks without naming a call. So the first client
+    uses the gateway's own connection, and each further client gets a separate one. Clients from version
+    2026-07-28 on, which get questions in the reply to their call, share one connection.
 
     Args:
-        name: for messages.
-        source: as `Gateway` takes it.
+        name: the name of the server, for messages.
+        source: the server, as for `Gateway`.
         fronts: the clients in front.
-        group: whose tasks keep the connections.
-        heard: takes each notification of the server about changes.
-        reopened: is called when a connection stands in for another one that has ended: with both.
-        lost: is called when a connection has ended.
-        seconds: that it may take to connect, and to answer; None for no limit.
-        says_name: whether a person is told which server asks.
+        group: the task group whose tasks hold the connections.
+        heard: a function that gets each notification of the server about changes.
+        reopened: a function that is called with a connection that has ended and the one that replaces it.
+        lost: a function that is called when a connection has ended.
+        seconds: the time limit for connecting and for answers; None for no limit.
+        says_name: whether questions to a person name the server.
 
     Attributes:
-        home: the gateway's own connection, which clients of its generation of the protocol share.
-        other: the connection that clients of the other generation share; None if none have come.
+        home: the gateway's own connection, which clients of the same protocol generation share.
+        other: the connection that clients of the other generation share; None if there are none yet.
     """
 
     def __init__(
@@ -140,26 +141,26 @@ class Link:
         self._lock = anyio.Lock()
         self.home = Connection(self, "auto")
         self.other: Connection | None = None
-        self._retry = Retry()  # of the other generation
+        self._retry = Retry()  # for the other generation
         self._mode = "auto"
         self._is_used = False
         self._speaks_one = False
         self._own: PerClient[_Own] = PerClient(_Own)
-        self._newer = _Own(None)  # of all clients from 2026-07-28 on, at a server before it
-        self._opened: dict[_Own, None] = {}  # those with a connection: what was used last is the last one
+        self._newer = _Own(None)  # for all clients from version 2026-07-28 on, if the server is older
+        self._opened: dict[_Own, None] = {}  # clients with a connection; the last one was used last
 
     async def open(self) -> None:
         """Connect to the server.
 
         Raises:
-            ConnectionError: it can't be reached.
+            ConnectionError: the server can't be reached.
         """
         try:
             await self._start(self.home)
         except Exception as error:  # a transport may raise anything
             message = f"the server {self.name} can't be reached: {reason_of(error)}"
             raise ConnectionError(message) from error
-        self._speaks_one = not self.home.is_modern  # else it would have said so
+        self._speaks_one = not self.home.is_modern  # otherwise it would have reported an error
 
     async def _start(self, connection: Connection) -> None:
         with anyio.move_on_after(self._seconds) as limit:
@@ -170,7 +171,7 @@ class Link:
 
     @property
     def capabilities(self) -> types.ServerCapabilities:
-        """What the server says that it can do."""
+        """The capabilities that the server announces."""
         return self.home.capabilities
 
     @property
@@ -179,10 +180,10 @@ class Link:
         return [own.connection for own in self._opened if own.connection is not None]
 
     async def connection(self, ctx: Ctx | None) -> Connection:
-        """Return the connection for a request in front.
+        """Return the connection for a request of a client.
 
         Args:
-            ctx: of the request; None if it is the gateway's own.
+            ctx: the context of the request; None for a request of the gateway itself.
 
         Raises:
             MCPError: the server can't be reached any more, or the client's connection was ended.
@@ -197,7 +198,7 @@ class Link:
         self.fronts.meet(ctx)
         own = self._own.of(ctx)
         if own not in self._opened and not own.was_ended:
-            if shared.is_left:  # what the server knows of others, and asks about them, ends with it
+            if shared.is_left:  # it ends with the server's data about others
                 shared.close()
                 shared = await self.shared_connection(ctx)
             if shared.claim(ctx):
@@ -207,10 +208,10 @@ class Link:
         return await self._connection_of(own, ctx) or shared
 
     async def _connection_of(self, own: _Own, ctx: Ctx) -> Connection | None:
-        """Return the connection of one client, opened if need be; None if there can't be a further one.
+        """Return the connection of one client, and open it if necessary; None if there are too many.
 
         Raises:
-            MCPError: it was ended for another client since the last request.
+            MCPError: the connection was ended in favour of another client since the last request.
         """
         async with own.lock:
             if own.was_ended:
@@ -233,7 +234,7 @@ class Link:
             return made
 
     async def _opened_for(self, own: _Own, ctx: Ctx) -> Connection | None:
-        """Connect for one client; None if there can't be a further connection."""
+        """Open a connection for one client; None if there are too many."""
         self._opened.pop(own, None)
         if not own.retry.is_due or not self._has_room():
             return None
@@ -253,7 +254,7 @@ class Link:
         return made
 
     def _has_room(self) -> bool:
-        """Return whether one more client may have a connection; the one unused for longest ends for it."""
+        """Return whether another client may have a connection; if needed, end the one unused for longest."""
         if len(self._opened) < _MOST_OWN:
             return True
         for own in self._opened:
@@ -271,12 +272,12 @@ class Link:
             own.connection.close()
 
     def was_ended(self, connection: Connection) -> bool:
-        """Return whether a connection was ended for another client, and its own hasn't been told."""
+        """Return whether a connection was ended for another client, and its own client hasn't been told."""
         owns = [self._newer, *self._own.values()]
         return any(own.was_ended and own.connection is connection for own in owns)
 
     def client_has_gone(self, ctx: Ctx) -> None:
-        """End the connection of a client that has gone; a shared one is free for another client."""
+        """End the connection of a client that has gone; a shared one becomes free for another client."""
         own = self._own.of(ctx)
         if own in self._opened:
             self._end(own)
@@ -307,9 +308,10 @@ class Link:
             return other if other is not None and other.is_open else self.home
 
     async def _open_other(self, *, wants_modern: bool) -> None:
-        """Connect in the other generation of the protocol; before any client has come, switch to it.
+        """Open a connection of the other protocol generation; if there is no client yet, switch to it.
 
-        So a server that is started here runs once, and keeps what it knows, unless clients of both come.
+        So a server that is started here runs once, and keeps its state, unless clients of both generations
+        come.
         """
         mode, before = "auto" if wants_modern else "legacy", self.other
         try:
@@ -335,12 +337,13 @@ class Link:
             self._reopened(self, before, made)
 
     async def _again(self, mode: str, before: Connection | None, ctx: Ctx | None = None) -> Connection:
-        """Connect once more; a server may take only one connection, so the one before ends first.
+        """Connect again; a server may accept only one connection, so the previous one ends first.
 
         Args:
-            mode: of the client.
-            before: the connection before; None if there was none.
-            ctx: of a request of the client whose connection it is, who may be asked at once; None for all.
+            mode: the protocol generation of the client.
+            before: the previous connection; None if there was none.
+            ctx: the context of a request of the client that owns the connection and may be asked at once;
+                None for a shared one.
         """
         if before is not None:
             await before.over()
@@ -353,13 +356,13 @@ class Link:
             raise self._unreachable(error) from error
         try:
             await self._set_level_of(made)
-        except BaseException:  # a cancelled request too: nobody would know of the connection
+        except BaseException:  # also for a cancelled request: nothing would refer to the connection any more
             made.close()
             raise
         return made
 
     def _unreachable(self, error: BaseException) -> MCPError:
-        """Return what a client reads; the reason may hold secrets of a command or of headers."""
+        """Return the text about an unreachable server, without the reason, which may contain secrets."""
         _LOG.warning("%s: the server can't be reached: %s", self.name, reason_of(error))
         return GoneError(
             f"the server {self.name} can't be reached: try again later, or continue without its tools"
@@ -371,13 +374,13 @@ class Link:
         """Send a request to the server.
 
         Args:
-            ctx: of the request in front; None if there is none.
-            send: sends it, by the session that it gets.
-            is_call: whether it is a call of a tool: the executor limits its time, its caller says what
-                fails.
+            ctx: the context of the client's request; None if there is none.
+            send: a function that gets the session and sends the request.
+            is_call: whether it is a call of a tool: then the executor limits its time, and the caller writes
+                the error.
 
         Raises:
-            MCPError: what the server says, or why it gave no answer.
+            MCPError: the error of the server, or the reason why it gave no answer.
         """
         return await self.send(await self.connection(ctx), ctx, send, is_call=is_call)
 
@@ -389,7 +392,7 @@ class Link:
         *,
         is_call: bool = False,
     ) -> T:
-        """Send a request by a connection to the server, as `request` does."""
+        """Send a request on a connection to the server, as `request` does."""
         try:
             with anyio.fail_after(None if is_call else self._seconds):
                 return await connection.during(ctx, send)
@@ -408,7 +411,7 @@ class Link:
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"
             raise GoneError(message) from error
-        except Exception as error:  # a transport may raise anything; its words may hold secrets
+        except Exception as error:  # a transport may raise any exception; its text may contain secrets
             if is_call:
                 raise
             _LOG.warning("%s: a request failed: %s", self.name, reason_of(error))
@@ -416,10 +419,10 @@ class Link:
             raise GoneError(message) from error
 
     def named(self, request: Q) -> Q:
-        """Return a question of the server, which says whose it is if there are others.
+        """Return a question of the server; if there are several servers, it names this one.
 
         Raises:
-            MCPError: it is too large, or can't be written.
+            MCPError: the question is too large, or can't be written.
         """
         sendable(request, self.name)
         if not self.says_name or not isinstance(request, types.ElicitRequest):
@@ -428,7 +431,7 @@ class Link:
         return request.model_copy(update={"params": params})
 
     async def set_level(self) -> None:
-        """Ask a server before 2026-07-28 for the log records that any client wants."""
+        """Ask a server before version 2026-07-28 for the log records that any client wants."""
         for connection in (self.home, self.other, *self.own_connections):
             if connection is not None and connection.is_open:
                 await self._set_level_of(connection)

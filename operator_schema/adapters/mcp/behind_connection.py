@@ -1,4 +1,4 @@
-"""Which client gets what a server behind a gateway asks and logs over one connection?"""
+"""One connection to a server behind a gateway, and the clients that get the server's questions and logs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Connection"]
 T = TypeVar("T")
 
 _SECONDS_TO_END = 5.0
-"""How long a connection may take to end before another one replaces it, in seconds."""
+"""How many seconds a connection may take to end before another one replaces it."""
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
@@ -47,17 +47,17 @@ class _Server(Protocol):
     lost: Callable[[Any, Connection], None]
 
     def named(self, request: Any, /) -> Any:
-        """Return a question of the server, which says whose it is if there are others."""
+        """Return a question of the server; if there are several servers, it names this one."""
 
 
 class Connection:
     """One connection to a server behind the gateway.
 
     Attributes:
-        client: that talks to the server.
-        capabilities: what the server says it can do; kept after the connection has ended.
-        is_modern: whether the server speaks a version from 2026-07-28 on here.
-        is_open: whether it can be used.
+        client: the client that talks to the server.
+        capabilities: the capabilities of the server; kept after the connection has ended.
+        is_modern: whether the server speaks version 2026-07-28 or later here.
+        is_open: whether the connection can be used.
     """
 
     def __init__(self, link: _Server, mode: str) -> None:
@@ -65,9 +65,9 @@ class Connection:
         self._askers: dict[Asker, None] = {}
         self._questions: dict[ForwardedQuestion, None] = {}
         self._requests = 0
-        self._owes_roots = False  # the server asked for roots when there was nobody to ask
-        self._first: tuple[Hashable, object] | None = None  # kept, so that no other client gets its id
-        self._clients: set[Hashable] = set()  # those before 2026-07-28 that have used it and are there
+        self._owes_roots = False  # the server asked for roots when no client was there
+        self._first: tuple[Hashable, object] | None = None  # kept, so that no other client gets the same id
+        self._clients: set[Hashable] = set()  # connected clients before 2026-07-28 that used it
         self._is_shared = False
         self._scope, self._ended = anyio.CancelScope(), anyio.Event()
         self.client: Client
@@ -75,10 +75,10 @@ class Connection:
         self.is_open = self.is_modern = False
 
     async def hold(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Connect, and keep the connection until `close`; the task starts when it can be used.
+        """Connect, and keep the connection until `close`; the task has started once the connection is usable.
 
         Raises:
-            Exception: why it can't be made.
+            Exception: the reason why the connection failed.
         """
         client = Client(
             marked(self._link.source, self.close),
@@ -100,7 +100,7 @@ class Connection:
                 with self._scope:
                     await anyio.sleep_forever()
         except Exception as error:  # a transport may raise anything
-            if not was_open:  # what an end raises would end the gateway
+            if not was_open:  # an exception at the end would end the gateway
                 raise
             _LOG.warning("%s: the connection ended: %s", self._link.name, reason_of(error))
         finally:
@@ -114,20 +114,20 @@ class Connection:
         self._scope.cancel()
 
     async def over(self) -> None:
-        """Wait up to five seconds until the connection has ended; `close` only begins that."""
+        """Wait up to five seconds until the connection has ended; `close` only starts that."""
         with anyio.move_on_after(_SECONDS_TO_END):
             await self._ended.wait()
 
-    # --- whose it is ---------------------------------------------------------------------------------
+    # --- owners --------------------------------------------------------------------------------------
 
     def note_client(self, ctx: Ctx) -> None:
-        """Note that a client uses the connection: later questions may be for any client that does."""
+        """Note that a client uses the connection: later questions may be for any of these clients."""
         if not self.claim(ctx):
             self._is_shared = True
             self._note(_identity(ctx))
 
     def claim(self, ctx: Ctx) -> bool:
-        """Give the connection to a client if nobody has it yet; return whether this client has it."""
+        """Give the connection to a client if nobody owns it yet; return whether this client owns it."""
         client = _identity(ctx)
         if self._first is None:
             self._first = client
@@ -146,30 +146,30 @@ class Connection:
 
     @property
     def is_of_one(self) -> bool:
-        """Whether it belongs to one client before 2026-07-28, as long as that is connected."""
+        """Whether the connection belongs to one client before version 2026-07-28 that is still connected."""
         return self._first is not None and self._first[1] is not None
 
     @property
     def is_left(self) -> bool:
-        """Whether it belonged to one such client, and every client that has used it is gone."""
+        """Whether it belonged to one such client, and all clients that have used it have disconnected."""
         return self.is_of_one and not self._clients and self.is_idle
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request runs on it."""
+        """Whether no request is running on the connection."""
         return not self._askers and not self._questions and not self._requests
 
     # --- what is sent and heard ------------------------------------------------------------------------
 
     async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
-        """Send a request, and pass the server's questions meanwhile on to the client in front.
+        """Send a request, and meanwhile forward the server's questions to the client.
 
         Args:
-            ctx: of the request in front; None if there is none.
-            send: sends it.
+            ctx: the context of the client's request; None if there is none.
+            send: a function that sends the request.
 
         Raises:
-            Exception: as `send` does.
+            Exception: the same as from `send`.
         """
         if ctx is None:
             self._requests += 1
@@ -189,7 +189,7 @@ class Connection:
                 question.end_request(asker)
 
     async def tell_of_roots(self, ctx: Ctx) -> None:
-        """Tell a server that has got no roots, as there was no client, that it may ask this client."""
+        """Tell a server that it may ask this client for roots, if it asked when there was no client."""
         can = ctx.session.client_capabilities
         if not self._owes_roots or can is None or can.roots is None or self._is_shared:
             return
@@ -198,9 +198,9 @@ class Connection:
             await self.client.session.send_notification(types.RootsListChangedNotification())
 
     def _open_requests(self) -> list[Asker]:
-        """Return the requests in front during which the server speaks; none if that isn't certain.
+        """Return the clients' requests that a message of the server may belong to; none if it isn't certain.
 
-        It may speak of a request that is over, so it is certain only if all came from one client.
+        The server may mean a request that has ended, so it is only certain if all came from one client.
         """
         found = list(self._askers)
         is_one = not self._is_shared and len({asker.client for asker in found}) == 1
@@ -217,7 +217,7 @@ class Connection:
         return next(iter(contexts.values())) if len(contexts) == 1 else None
 
     async def _asked(self, context: Any, params: Any) -> Any:
-        del context  # the SDK gives it by this name
+        del context  # the SDK calls it by this name
         is_for_model = isinstance(params, types.CreateMessageRequestParams)
         kind = types.CreateMessageRequest if is_for_model else types.ElicitRequest
         return await self._ask(kind(params=params))
@@ -227,7 +227,7 @@ class Connection:
         return await self._ask(types.ListRootsRequest())
 
     async def _ask(self, request: types.InputRequest) -> Any:
-        """Ask the client in front; return its answer, or why it can't be asked."""
+        """Ask the client; return its answer, or why it can't be asked."""
         if len(self._questions) >= MOST_QUESTIONS:
             return refused(f"there are {MOST_QUESTIONS} other questions that wait for an answer")
         requests = self._open_requests()
@@ -248,7 +248,7 @@ class Connection:
         return self._nobody(request)
 
     def _nobody(self, request: types.InputRequest) -> Any:
-        """Return the answer to a question that no client can be asked, and log it."""
+        """Return the answer to a question if no client can be asked, and log the question."""
         name = self._link.name
         if self._first is not None:
             why, reason = (
@@ -283,6 +283,6 @@ class Connection:
 
 
 def _identity(ctx: Ctx) -> tuple[Hashable, object | None]:
-    """Return what identifies a client, as `client_of` does; a client without a handshake equals no other."""
+    """Return the identity of a client, as `client_of` does; a client without a handshake equals no other."""
     is_known = is_modern(ctx.protocol_version) or ctx.session.client_params is not None
     return client_of(ctx) if is_known else (object(), None)

@@ -1,4 +1,4 @@
-"""Which of the servers behind a gateway has a resource, a template or a prompt, and who watches what?"""
+"""The resources, templates and prompts of the servers behind a gateway, their owners, and their watchers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Owner: TypeAlias = tuple[Link, str]
-    """A server, and what it calls the item itself."""
+    """A server, and its own name for the item."""
 
 __all__ = ["Owners", "ResourceWatcher", "Watches"]
 
@@ -45,19 +45,19 @@ _LISTED = {
     "resource_templates": ("list_resource_templates", "resources", "uri_template"),
     "prompts": ("list_prompts", "prompts", "name"),
 }
-"""Kind to the method of a session, the capability that it needs, and the key of an item."""
+"""For each kind: the method of a session, the required capability, and the key of an item."""
 
 
 class Owners:
-    """The lists of a gateway's servers, and which server has what.
+    """The lists of a gateway's servers, and the owner of each item.
 
-    What a server has stays its own until it lists its things without it: neither a listing that fails nor
-    another server that lists the same changes that.
+    An item belongs to its server until that server lists its items without it: a failed listing doesn't
+    change the owner, nor does another server that lists the same item.
 
     Args:
         links: the servers, in their order.
-        prefix: returns the prefix of a server's prompt names.
-        is_alone: whether the only server keeps its names.
+        prefix: a function that returns the prefix of a server's prompt names.
+        is_alone: whether there is only one server, which keeps its names.
     """
 
     def __init__(self, links: Sequence[Link], prefix: Callable[[Link], str], *, is_alone: bool) -> None:
@@ -67,26 +67,26 @@ class Owners:
         self._current: set[Link] = set()
 
     def resources_changed(self, link: Link) -> None:
-        """Note that what is known about a server's resources may be out of date."""
+        """Note that the known resources of a server may be out of date."""
         self._current.discard(link)
 
     async def listed(self, ctx: Ctx | None, kind: str) -> dict[str, Any]:
-        """Ask all servers for their items of a kind, and remember which server has what if these are all.
+        """List the items of a kind from all servers; if the lists are complete, remember the owners.
 
         Args:
-            ctx: of the request in front.
+            ctx: the context of the client's request.
             kind: `resources`, `resource_templates` or `prompts`.
 
         Returns:
-            What a client gets, by its key. Of two servers with the same resource, the one that had it before;
-            else the first one.
+            The items for a client, by their keys. If two servers have the same resource, the previous owner
+            counts, otherwise the first server.
 
         Raises:
-            MCPError: the only server that has any can't list it.
+            MCPError: the only server with such items can't list them.
         """
         having = self._having(_LISTED[kind][1])
-        # From what comes through other gateways, servers leave out whatever these have: it says nothing about
-        # the items that are missing, and a client may only claim to be such a gateway.
+        # If a request comes through other gateways, servers leave out items of these. So it proves nothing
+        # about missing items, and a client may only pretend to be such a gateway.
         is_whole = not path_in(None if ctx is None else ctx.meta)
         lists: dict[Link, list[Any]] = {}
         for link in having:
@@ -110,18 +110,18 @@ class Owners:
 
         becomes_current = kind == "resources" and is_whole
         if becomes_current:
-            self._current.add(link)  # a later change takes it out again
+            self._current.add(link)  # a later change removes it again
         try:
             items = await link.request(ctx, send)
             check_sendable(items, link.name)
-        except BaseException:  # a cancelled request too
+        except BaseException:  # also for a cancelled request
             if becomes_current:
                 self._current.discard(link)
             raise
         return items
 
     def _remembered(self, kind: str, lists: Mapping[Link, list[Any]], *, is_whole: bool) -> dict[str, Any]:
-        """Return the items for a client, and remember which server has each item if these are all."""
+        """Return the items for a client; if the lists are complete, remember the owner of each item."""
         key = _LISTED[kind][2]
         named = {
             link: {
@@ -148,16 +148,16 @@ class Owners:
         return found
 
     async def of_uri(self, ctx: Ctx, uri: str) -> Link:
-        """Return the server that has a resource, or a template with this text.
+        """Return the server that owns a resource, or a template with this text.
 
         Raises:
-            MCPError: none has it.
+            MCPError: no server owns it.
         """
         having = self._having("resources")
         if len(having) == 1:
             return having[0]
         link = self._by_uri(uri)
-        # A template doesn't match what another server lists.
+        # A template doesn't match resources that another server lists.
         is_sure = uri in self._known["resources"] or self._current.issuperset(having)
         if link is None or not is_sure:
             await self.listed(ctx, "resources")
@@ -180,10 +180,10 @@ class Owners:
         return None
 
     async def of_prompt(self, ctx: Ctx, name: str) -> Owner:
-        """Return the server that has a prompt, and its name there.
+        """Return the server that owns a prompt, and the prompt's name there.
 
         Raises:
-            MCPError: none has it.
+            MCPError: no server owns it.
         """
         having = self._having("prompts")
         if self._is_alone and having:
@@ -201,7 +201,7 @@ class Owners:
 
 
 def _parsed(template: str) -> UriTemplate | None:
-    """Return a template; None if it can't be read, so that it matches nothing."""
+    """Return a parsed template; None if it can't be parsed, so that it matches nothing."""
     try:
         return UriTemplate.parse(template)
     except InvalidUriTemplate:
@@ -218,10 +218,10 @@ _SECONDS_BETWEEN_PINGS = 60.0
 
 
 class ResourceWatcher:
-    """A client that watches resources, or one of its requests to do so.
+    """A client that watches resources, or one of its requests to watch.
 
     Attributes:
-        client: what identifies the client, as `client_of` does.
+        client: the identity of the client, as from `client_of`.
     """
 
     __slots__ = ("client",)
@@ -231,16 +231,16 @@ class ResourceWatcher:
 
 
 class Watches:
-    """The resources that clients watch; each connection asks its server only once for each resource.
+    """The resources that clients watch; each connection subscribes only once to each resource.
 
     Args:
-        tell: tells a client that a resource may have changed.
+        tell: a function that tells a client that a resource may have changed.
     """
 
     def __init__(self, tell: Callable[[str, Hashable], object]) -> None:
         self._tell = tell
         self._known: dict[tuple[Connection, str], _Watched] = {}
-        # How often each is watched, of a server, and of a server by a client.
+        # The number of watchers of each resource of a server, and of each client at a server.
         self._uris: dict[Link | tuple[Link, Hashable], Counter[str]] = {}
         self._pinged: set[Connection] = set()
 
@@ -248,7 +248,7 @@ class Watches:
         return len(self._known)
 
     def clients(self, connection: Connection, uri: str) -> set[Hashable]:
-        """Return the clients to tell about a change of a resource that a connection has reported."""
+        """Return the clients to tell about a change that a connection has reported."""
         known = self._known.get((connection, uri))
         return set() if known is None else {watcher.client for watcher in known.watchers}
 
@@ -261,18 +261,18 @@ class Watches:
         watcher: ResourceWatcher,
         group: TaskGroup,
     ) -> None:
-        """Follow changes of a resource until `remove`.
+        """Follow the changes of a resource until `remove`.
 
         Args:
-            link: the server that has it.
-            connection: to the server, which the client uses.
-            ctx: of the request to watch it.
-            uri: of the resource.
-            watcher: who watches it.
-            group: runs the task that listens.
+            link: the server that owns it.
+            connection: the client's connection to the server.
+            ctx: the context of the request to watch it.
+            uri: the address of the resource.
+            watcher: the watcher.
+            group: the task group for the task that listens.
 
         Raises:
-            MCPError: its server doesn't report changes, or too many resources are watched.
+            MCPError: the server doesn't report changes, or too many resources are watched.
         """
         known = self._known.get((connection, uri))
         if known is None or watcher not in known.watchers:
@@ -285,17 +285,17 @@ class Watches:
             async with known.lock:
                 if not known.is_begun:
                     await self._begin(known, group)
-        except BaseException:  # a cancelled request too
+        except BaseException:  # also for a cancelled request
             for each in (known, self._known.get((known.connection, uri), known)):  # it may have moved
                 self._leave(each, watcher)
                 self._forget(each)
             raise
 
     def _check_number(self, link: Link, uri: str, client: Hashable) -> None:
-        """Check that one more resource may be watched.
+        """Check that another resource may be watched.
 
         Raises:
-            MCPError: it may not.
+            MCPError: too many resources are watched.
         """
         own, of_all = self._uris.get((link, client), ()), self._uris.get(link, ())
         message = None
@@ -332,10 +332,10 @@ class Watches:
             del self._uris[key]
 
     async def _begin(self, known: _Watched, group: TaskGroup) -> None:
-        """Ask a server to report changes.
+        """Ask a server to report changes of a resource.
 
         Raises:
-            MCPError: it refuses.
+            MCPError: the server refuses.
         """
 
         def lost() -> None:
@@ -352,7 +352,7 @@ class Watches:
     # --- connections that end ----------------------------------------------------------------------
 
     def move(self, before: Connection, made: Connection, group: TaskGroup) -> None:
-        """Watch the same resources on a connection that replaces another one."""
+        """Move watches from a connection to the one that replaces it."""
         for known in self._by(before):
             self._drop(known)
             watchers = dict(known.watchers)
@@ -366,7 +366,7 @@ class Watches:
                     self._join(there, watcher, ctx)
                 if not made.is_modern:
                     made.note_client(ctx)
-            # Also what is there already: it may be about to be refused.
+            # This includes watches that exist there already: the server may be about to refuse them.
             group.start_soon(self._again, there, [*watchers], group, Retry())
 
     def _by(self, connection: Connection) -> list[_Watched]:
@@ -396,7 +396,7 @@ class Watches:
                 return
 
     def lost(self, link: Link, connection: Connection, group: TaskGroup) -> None:
-        """Open a connection again if clients watch resources on it: they may send nothing that would."""
+        """Reopen a connection on which clients watch resources: they may send no request that would do so."""
         watched = self._by(connection)
         if watched and not link.was_ended(connection):
             retry = watched[0].retry_to_open
@@ -413,21 +413,21 @@ class Watches:
                 _LOG.warning(
                     "%s: a connection by which resources are watched has ended: it is opened again", link.name
                 )
-                wait = retry.note_failure()  # so that one that always ends at once isn't opened without end
+                wait = retry.note_failure()  # else one that always ends is reopened without end
                 try:
-                    await link.connection(ctx)  # as the next request of this client would
+                    await link.connection(ctx)  # in the same way as the client's next request
                 except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
                     _LOG.info("%s: %s", link.name, reason_of(error))
-                retry.at = anyio.current_time() + wait  # when what was refused now may be asked for, too
-                if link.fronts.has_gone(ctx):  # meanwhile
+                retry.at = anyio.current_time() + wait  # when a refused connection may be tried again
+                if link.fronts.has_gone(ctx):  # during that time
                     link.client_has_gone(ctx)
 
     def _contexts(self, connection: Connection) -> list[Ctx]:
-        """Return the requests by which resources are watched by a connection."""
+        """Return the requests of the clients that watch resources on a connection."""
         return [ctx for known in self._by(connection) for ctx in known.watchers.values()]
 
     async def _ping(self, link: Link, connection: Connection) -> None:
-        """Ask a server whether it knows a connection: over HTTP, one that has forgotten it is silent."""
+        """Ask a server whether it still knows a connection: over HTTP, one that forgot it stays silent."""
         while connection.is_open and self._contexts(connection):
             await anyio.sleep(_SECONDS_BETWEEN_PINGS)
             if connection.is_open:
@@ -442,7 +442,7 @@ class Watches:
     # --- the end of a watch ------------------------------------------------------------------------
 
     def remove(self, watcher: ResourceWatcher, uri: str | None, group: TaskGroup) -> None:
-        """Stop watching one resource or all of them for a watcher; a task of the group tells the servers."""
+        """Stop watching one resource or all resources of a watcher; a task of the group tells the servers."""
         for known in self._known.values():
             if watcher in known.watchers and uri in (None, known.uri):
                 self._leave(known, watcher)
@@ -455,7 +455,7 @@ class Watches:
         self._forget(known)
 
     def _forget(self, known: _Watched) -> None:
-        """Drop a resource that nobody watches and that the server wasn't asked about."""
+        """Delete a resource that nobody watches and that the server isn't asked about."""
         key = known.connection, known.uri
         if not known.watchers and not known.is_begun and self._known.get(key) is known:
             self._drop(known)
@@ -466,13 +466,13 @@ class _Watched:
 
     Attributes:
         link: the server.
-        connection: to the server, by which it reports.
-        uri: of the resource.
-        watchers: who watches it, with their requests to do so.
+        connection: the connection on which the server reports changes.
+        uri: the address of the resource.
+        watchers: the watchers, with their requests to watch.
         lock: held while the server is asked to begin or to end.
         is_begun: whether the server has agreed to report changes.
-        retry: after the server has stopped to report changes by a connection that is open.
-        retry_to_open: after the connection has ended.
+        retry: when to ask again after the server stopped its reports on an open connection.
+        retry_to_open: when to reopen the connection after it has ended.
     """
 
     __slots__ = (
@@ -499,11 +499,11 @@ class _Watched:
         """Ask the server to report changes.
 
         Args:
-            group: runs the task that listens.
-            lost: is called if the server stops to report them by a connection that is open.
+            group: the task group for the task that listens.
+            lost: a function that is called if the server stops its reports on an open connection.
 
         Raises:
-            MCPError: it refuses.
+            MCPError: the server refuses.
         """
         link, connection, uri = self.link, self.connection, self.uri
         if connection.is_modern:
@@ -550,9 +550,9 @@ class _Watched:
                     is_started = True
                     self.is_begun = self.connection is connection
                     task_status.started()
-                    async for _ in changes:  # the connection hands each on as a notification, too
+                    async for _ in changes:  # the connection also passes on each one as a notification
                         pass
-        except Exception as error:  # whatever a server does, the others go on
+        except Exception as error:  # whatever one server does, the others must continue
             if not is_started:
                 raise
             _LOG.info("changes of %s are no longer reported: %s", escape(self.uri), reason_of(error))

@@ -1,4 +1,4 @@
-"""Which tools of a server behind a gateway are offered, and how is one called for a client in front?"""
+"""The offered tools of a server behind a gateway, and calls of them for clients."""
 
 from __future__ import annotations
 
@@ -52,20 +52,21 @@ __all__ = [
 
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _ONLY = "server"
-"""The name of a server that was given without one."""
+"""The name of a server that was given without a name."""
 
 
 class ServerBehind(Value):
-    """A server of a gateway, with options of its own.
+    """A server of a gateway, with its own options.
 
     Attributes:
-        source: as for `Gateway`.
-        only: names of its tools that are offered; None for all.
-        confirm: whether a person has to agree to calls: of all its tools, or of those with these names.
-        seconds: that it may take to connect, and to answer anything but a call; None: as the gateway says.
+        source: the server, as for `Gateway`.
+        only: the names of its tools that are offered; None for all.
+        confirm: whether a person has to agree to calls of all its tools; or the names of such tools.
+        seconds: the time limit for connecting and for answers, except those of calls; None for the limit of
+            the gateway.
 
     Raises:
-        TypeError: something is of another kind.
+        TypeError: an argument has a wrong type.
         ValueError: the source can't be used, or `seconds` isn't above 0.
     """
 
@@ -89,14 +90,14 @@ class ServerBehind(Value):
         super().__init__(source, only, confirm, seconds)
 
     def check_tools(self, name: str, there: Collection[str]) -> None:
-        """Check that the server has the tools that are named here.
+        """Check that the server has the tools that the options name.
 
         Args:
-            name: of the server, for the message.
-            there: names of its tools.
+            name: the name of the server, for the message.
+            there: the names of its tools.
 
         Raises:
-            ToolError: it lacks one.
+            ToolError: the server lacks one of the tools.
         """
         asked = () if isinstance(self.confirm, bool) else self.confirm
         for option, names in (("only", self.only or ()), ("confirm", asked)):
@@ -104,7 +105,7 @@ class ServerBehind(Value):
             check_there(names, there, whose)
 
     def choices(self) -> list[tuple[Callable[[str], bool], dict[str, Any]]]:
-        """Return which tools are offered with which options: a function of the name there, and options."""
+        """Return a function that chooses tools by their names on the server, and the options of the tools."""
         only, confirm = self.only, self.confirm
 
         def is_wanted(name: str) -> bool:
@@ -122,16 +123,16 @@ class ServerBehind(Value):
 
 
 def _check_names(option: str, value: Any, form: str, *, is_free: bool) -> None:
-    """Check names of tools.
+    """Check the names of tools in an option.
 
     Args:
-        option: whose value they are.
-        value: as it was given.
-        form: what it has to be.
-        is_free: whether it is something else, which it may be.
+        option: the name of the option.
+        value: the given value.
+        form: the expected form, for the message.
+        is_free: whether the value is one that needs no names.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: the value has a wrong type.
     """
     if is_free:
         return
@@ -146,10 +147,10 @@ def check_seconds(seconds: Any, otherwise: str) -> None:
 
     Args:
         seconds: the limit.
-        otherwise: what it may be besides a number.
+        otherwise: a value that is also allowed, besides a number.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: the limit is neither.
     """
     is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if seconds is not None and not (is_number and 0 < seconds <= float_info.max):
@@ -158,10 +159,10 @@ def check_seconds(seconds: Any, otherwise: str) -> None:
 
 
 def check_function(unreachable: Any) -> None:
-    """Check what is to be called for a server that can't be reached.
+    """Check the function that is called for an unreachable server.
 
     Raises:
-        TypeError: it isn't a function.
+        TypeError: the argument isn't a function.
     """
     if unreachable is not None and not callable(unreachable):
         message = (
@@ -172,20 +173,21 @@ def check_function(unreachable: Any) -> None:
 
 
 def _is_list(value: object, kind: type) -> bool:
-    """Return whether a value is a collection of some kind, other than of characters, bytes or keys."""
+    """Return whether a value is a collection of items of a type, but not a text, bytes or a mapping."""
     return isinstance(value, kind) and not isinstance(value, (str, bytes, bytearray, memoryview, Mapping))
 
 
 def check_source(source: Any, place: str) -> None:
-    """Check that something says how a server is reached.
+    """Check that a source describes how to reach a server.
 
     Args:
-        source: as for `Gateway`.
-        place: what it is, for the message. Of the source, it says the kind and a URL: the rest may be secret.
+        source: the source, as for `Gateway`.
+        place: the name of the argument, for the message. The message contains only the kind of the source and
+            a URL, since the rest may be secret.
 
     Raises:
-        TypeError: it is of another kind.
-        ValueError: it is a text that is no URL, or has no command.
+        TypeError: the source has a wrong type.
+        ValueError: the source is a text that isn't a URL, or an empty command.
     """
     if isinstance(source, str):
         if not _is_url(source):
@@ -233,11 +235,11 @@ def servers_behind(servers: Any) -> dict[str, ServerBehind]:
     """Return the servers of a gateway by their names.
 
     Args:
-        servers: as for `Gateway`.
+        servers: the servers, as for `Gateway`.
 
     Raises:
-        TypeError: one is of another kind, or has another name than a text.
-        ValueError: there are none, or one can't be used.
+        TypeError: a server has a wrong type, or its name isn't a text.
+        ValueError: there are no servers, or one can't be used.
     """
     is_several = isinstance(servers, Mapping)
     given = cast("dict[Any, Any]", servers if is_several else {_ONLY: servers})
@@ -260,31 +262,32 @@ def servers_behind(servers: Any) -> dict[str, ServerBehind]:
 
 
 current_request: ContextVar[Any] = ContextVar("operator_schema_mcp_gateway_request", default=None)
-"""The request in front in which a tool is called."""
+"""The client's request in which a tool is called."""
 
 
 async def tools_of(link: Link) -> Listing:
-    """Ask a server for its tools.
+    """List the tools of a server.
 
     Raises:
-        MCPError: it doesn't list them.
+        MCPError: the server doesn't list its tools.
     """
     page = partial(link.fronts.page_params, None)
     return await link.request(None, lambda session: listing_of(session, page))
 
 
 class BehindTools(ToolList):
-    """List and call the tools of one server, by the connection that the client in front needs.
+    """The tools of one server: list and call them on the connection that the client needs.
 
     Args:
-        link: to the server.
-        prefix: of the names here.
-        chosen: says of a name on the server whether the tool is wanted.
-        options: of the tools.
-        owner: returns the name of the server that has a tool of some name here; None if none has.
+        link: the link to the server.
+        prefix: the prefix of the names here.
+        chosen: a function that returns whether a tool is wanted, by its name on the server.
+        options: the options of the tools.
+        owner: a function that returns the name of the server with a tool of some name here; None if there is
+            none.
     """
 
-    may_collide = True  # a server can't stop the others by the names of its tools
+    may_collide = True  # a server can't block the others by the names of its tools
 
     def __init__(
         self,
@@ -298,16 +301,16 @@ class BehindTools(ToolList):
         self._link, self._owner = link, owner
 
     async def listed(self) -> Listing:
-        """Ask the server for its tools."""
+        """List the wanted tools of the server."""
         return await tools_of(self._link)
 
     def whose(self) -> str:
-        """Return how messages name the server."""
+        """Return the name of the server in messages."""
         return f"the server {quote(self._link.name)}"
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
-        """Log that a tool is left out because another one has its name, and which server has that one."""
-        del error  # which names functions of Python
+        """Log that a tool is left out because another server has a tool with its name; name that server."""
+        del error  # the error names functions of Python
         owner = self._owner(name)
         _LOG.warning(
             "the tool %s of %s is left out: %s has a tool of this name here, %s; rename a server "
@@ -361,35 +364,37 @@ class BehindTools(ToolList):
 
 
 def _failure(error: MCPError | ValidationError, ctx: Ctx | None, name: str, state: str | None) -> Exception:
-    """Return the error that the caller of a tool gets for an error of its server.
+    """Return the error for the caller of a tool when its server fails.
 
     Args:
-        error: of the server, or that it gave no answer.
-        ctx: of the request in front.
-        name: of the tool here.
-        state: that was sent with the call.
+        error: the error of the server, or the one for a missing answer.
+        ctx: the context of the client's request.
+        name: the name of the tool here.
+        state: the state that was sent with the call.
     """
     if state is not None or isinstance(error, ValidationError):
-        return error  # what is wrong with a state is nothing that a model could mend
-    # A client reads the error itself. A program of its model, and a loop without a client, read a text: the
-    # program all that its client would, the loop nothing that a server may keep to itself.
+        return error  # a model can't correct the error in a state
+    # A client gets the error itself. For a program of its model, and a loop without a client, it becomes a
+    # text: the program gets everything that its client would get, the loop nothing that a server may keep
+    # private.
     is_shown = ctx is not None or isinstance(error, GoneError)
     return CallError(error.message) if is_shown and not _is_called(ctx, name) else for_the_model(error)
 
 
 def _is_called(ctx: Ctx | None, name: str) -> bool:
-    """Return whether a request in front calls a tool itself, and not from within another one."""
+    """Return whether a client's request calls a tool directly, and not from within another tool."""
     return ctx is not None and ctx.method == "tools/call" and (ctx.params or {}).get("name") == name
 
 
 def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
-    """Return the answers and the state of a call that is sent again; None if its client can't be asked so.
+    """Return the answers and the state of a call that the client sends again; None if it can't be asked so.
 
-    It can't if the gateway itself has asked about the call: the client has one answer for each call.
+    This isn't possible if the gateway itself has asked about the call: the client has one answer for each
+    call.
 
     Args:
-        ctx: of the request in front.
-        name: of the tool here, which may be called from within another one.
+        ctx: the context of the client's request.
+        name: the name of the tool here, which another tool may have called.
     """
     if ctx is None or not _is_called(ctx, name) or answered_request.get() is ctx:
         return None

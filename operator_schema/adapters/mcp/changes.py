@@ -1,4 +1,4 @@
-"""What has changed on a server, and which clients are told of it?"""
+"""Changes on a server, and the clients that are told about them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ MOST_WAITING = 1000
 """The most different changes that wait for one client."""
 
 MOST_SUBSCRIPTIONS = 1000
-"""The most resources to which one client before 2026-07-28 may subscribe."""
+"""The most resources that one client of a version before 2026-07-28 may subscribe to."""
 
 _ANYBODY = object()
 listening: ContextVar[Hashable] = ContextVar("operator_schema_mcp_listening", default=_ANYBODY)
-"""The client that subscribes in this task, as `client_of` identifies it."""
+"""The client that subscribes in this task, with its identity from `client_of`."""
 
 
 class _Subscriber:
@@ -54,7 +54,7 @@ class _Subscriber:
         self._waiting: dict[ServerEvent, None] = {}
 
     def tell(self, event: ServerEvent) -> None:
-        """Report a change in the thread of the event loop; a change that repeats in a row counts once."""
+        """Report a change in the thread of the event loop; equal changes in a row count as one."""
         if event in self._waiting or len(self._waiting) >= MOST_WAITING:
             return
         self._waiting[event] = None
@@ -68,7 +68,7 @@ class _Subscriber:
 
 
 class ChangeBus:
-    """Tell clients of both generations, in any number of event loops, what has changed.
+    """Tell clients of both protocol generations, in any number of event loops, about changes.
 
     Clients from 2026-07-28 on ask for changes with `subscriptions/listen`: this is the `SubscriptionBus` of
     `ListenHandler`. Earlier clients get notifications on their connection.
@@ -82,7 +82,7 @@ class ChangeBus:
         self._uris: PerClient[set[str]] = PerClient(lambda _: set())
 
     def tools_changed(self, _: object = None) -> None:
-        """Tell everybody, from any thread, that the tools have changed."""
+        """Tell all clients, from any thread, that the tools have changed."""
         self.tell(ToolsListChanged())
 
     def tell(self, event: ServerEvent, client: Hashable = _ANYBODY) -> None:
@@ -90,18 +90,18 @@ class ChangeBus:
 
         Args:
             event: the change.
-            client: the only client that sees it, as `client_of` identifies it; all clients unless given.
+            client: the only client that gets it, with its identity from `client_of`; by default all clients.
         """
         for subscriber in [*self._subscribers.values()]:
             if _ANYBODY in (client, subscriber.client) or subscriber.client == client:
                 subscriber.tell(event)
 
     async def publish(self, event: ServerEvent) -> None:
-        """Tell everybody, as a `SubscriptionBus` does."""
+        """Tell all clients, as a `SubscriptionBus` does."""
         self.tell(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Call a function in the event loop that runs here after each change.
+        """Call a function after each change, in the event loop that is running here.
 
         Returns:
             A function that ends the subscription. It may be called more than once.
@@ -115,9 +115,9 @@ class ChangeBus:
         return unsubscribe
 
     async def watch_connection(self, ctx: Ctx, _: types.NotificationParams | None = None) -> None:
-        """Tell one client, as the handler of `notifications/initialized`.
+        """Tell one client about changes, as the handler of `notifications/initialized`.
 
-        It runs until the connection ends: the SDK then cancels what the connection has started.
+        It runs until the connection ends: the SDK then cancels the tasks of the connection.
         """
         client = connected_client(ctx)
         if client is None or id(client) in self._connections:
@@ -133,7 +133,7 @@ class ChangeBus:
 
         listening.set(client_of(ctx)[0])
         unsubscribe = self.subscribe(take)
-        self._connections.add(id(client))  # the session keeps this alive meanwhile
+        self._connections.add(id(client))  # the session keeps this object alive in the meantime
         try:
             while True:
                 await due.wait()
@@ -150,7 +150,7 @@ class ChangeBus:
         """Subscribe the client of a request to changes of a resource; return whether it is new.
 
         Raises:
-            MCPError: it has subscribed to too many.
+            MCPError: the client has subscribed to too many resources.
         """
         known = self._uris.of(ctx)
         if uri in known:

@@ -1,4 +1,4 @@
-"""How does a server let a model call its tools from a program, and how does it ask a person?"""
+"""A server whose tools a model calls from a program, with questions to a person."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _MOST_DECLARED = 8_000
 """The most characters of declarations in the description of a tool."""
 
 _MOST_ASKED = 50
-"""The most calls about which a person is asked at once."""
+"""The most calls in one question to a person."""
 
 _MOST_SHOWN = 10_000
 """The most characters of a question about several calls; one call is always written whole."""
@@ -86,12 +86,12 @@ _NOT_OPEN = (
 def program_tools(executor: Executor, session: CodeSession, /) -> list[Tool[..., Any]]:
     """Return two tools in place of many: one finds declarations, the other runs programs that call the tools.
 
-    Calls that wait for a person are put to the user of the client, with one question for all calls of a plan.
-    If they refuse, or the client can't ask, those calls raise a `PermissionError` in the program.
+    If calls wait for a person, the user of the client gets one question for all calls of a plan. If they
+    refuse, or the client can't ask, those calls raise a `PermissionError` in the program.
 
     Args:
         executor: the executor of the session, with the tools that programs may call.
-        session: runs the programs.
+        session: the session that runs the programs.
     """
     return [_search_tool(executor), _run_tool(executor, session)]
 
@@ -139,7 +139,7 @@ def _run_tool(executor: Executor, session: CodeSession) -> Tool[..., Any]:
 
 @contextmanager
 def _calls_from_within() -> Generator[None]:
-    """Mark calls as made by a program, so that a gateway doesn't give them the client's answers to us."""
+    """Mark calls as made by a program, so that a gateway doesn't pass on answers that the client gave us."""
     ctx = current_request.get()
     token = current_request.set(None if ctx is None else replace(ctx, params=None))
     try:
@@ -152,9 +152,9 @@ class _Question(Value):
     """A question about a plan.
 
     Attributes:
-        text: what they read.
-        asked: how many calls it shows, beginning with the first.
-        state: comes back with the answer.
+        text: the question for the person.
+        asked: how many calls the question shows, beginning with the first.
+        state: a value that comes back with the answer.
     """
 
     text: str
@@ -170,11 +170,11 @@ class _ClientProgram:
         self._source, self._context = source, context
 
     async def run(self, ctx: Ctx | None) -> str | InputRequiredResult:
-        """Run it until it ends, or a client has to be asked.
+        """Run the program until it ends, or the client has to be asked.
 
         Raises:
-            CallError: it failed, or the answered question isn't open.
-            StoreError: meanwhile somebody decided on it, or it was forgotten.
+            CallError: the program failed, or the answered question isn't open.
+            StoreError: meanwhile somebody else decided about the program, or it was deleted.
         """
         again = None if ctx is None else answer_to_ask(ctx)
         if again is None:
@@ -188,21 +188,21 @@ class _ClientProgram:
                 decided = await ask(ctx, question.text, question.state)
             if isinstance(decided, InputRequiredResult):
                 return decided
-            if self._state(run, question.asked) == question.state:  # else another question is due
+            if self._state(run, question.asked) == question.state:  # otherwise another question is due
                 run = await self._resumed(run, question.asked, decided)
         if run.state == "failed":
             raise CallError(run.text)
         return run.text
 
     async def _answered(self, state: str, answer: object) -> ProgramRun:
-        """Continue the program that waited for this answer; it never runs from the start again.
+        """Continue the program that waited for this answer; it never starts again from the beginning.
 
         Returns:
-            Its state afterwards. It still waits if the answer is missing, or belonged to another question.
+            Its state afterwards. It still waits if the answer is missing, or belongs to another question.
 
         Raises:
             CallError: there is no such program, waiting or ended.
-            StoreError: the same.
+            StoreError: there is no such program in the store.
         """
         program_id, _, rest = state.partition(":")
         saved = self._session.journal.load(program_id)
@@ -212,13 +212,13 @@ class _ClientProgram:
             raise CallError(_NOT_OPEN)
         count = rest.split(":")[1] if rest.count(":") else ""
         asked = int(count) if len(count) <= len(str(_MOST_ASKED)) and count.isdecimal() else 0
-        # Somebody who can forge the number could also forge the answer.
+        # A client that can forge the number could also forge the answer.
         if not run.plan or answer is None or state != self._state(run, asked):
             return run
         return await self._resumed(run, asked, answer)
 
     async def _resumed(self, run: ProgramRun, asked: int, answer: object) -> ProgramRun:
-        """Continue with the decisions about the calls that a person was shown, and no others."""
+        """Continue with the decisions about the calls that the person saw, and no others."""
         decision: Any = "approve" if answer is True else Reject(str(answer))
         decisions = [decision if position < asked else None for position in range(len(run.plan))]
         return await self._session.resume(run, decisions, context=self._context)
@@ -232,7 +232,7 @@ class _ClientProgram:
         return f"{run.id}:{run.revision}:{asked}:{sha256(text.encode()).hexdigest()}"
 
     async def _question(self, run: ProgramRun) -> _Question:
-        """Write the calls that a program is about to make, as many as a person can be shown in full."""
+        """Write the calls that a program is about to make, as many as can be shown in full."""
         shown: list[str] = []
         for call in run.plan[:_MOST_ASKED]:
             text = await self._text(call)
@@ -254,7 +254,7 @@ class _ClientProgram:
             seen.append(found)
             return Reject("it is shown to a person first")  # a call that a hook approves can't be deferred
 
-        with suppress(HookError):  # the call itself reports it later
+        with suppress(HookError):  # the call itself reports the error later
             await self._executor.run(work, context=self._context, hooks=look)
         shown = seen[0] if seen else work.calls[0]
         if shown.state != "issue":

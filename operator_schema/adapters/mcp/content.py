@@ -1,4 +1,4 @@
-"""What does a client read about a tool, and as the tool's result?"""
+"""Tools and results in the form for a client of the protocol."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ __all__ = [
 
 
 Structured = Literal["objects", "all", "none"]
-"""Which results a client also gets as data: objects, all results that are more than text, or none."""
+"""The results that a client also gets as data: objects, all results that are more than text, or none."""
 
 
 def checked_structured(value: Any) -> Structured:
-    """Return the option, if it is valid.
+    """Check and return the option `structured`.
 
     Raises:
-        ValueError: it isn't valid.
+        ValueError: the value isn't valid.
     """
     kinds = get_args(Structured)
     if value not in kinds:
@@ -73,9 +73,10 @@ def described(
     """Return the definition of a tool for a client.
 
     Args:
-        tool: as the model sees it.
+        tool: the tool as the model sees it.
         structured: which results are data.
-        protocol_version: of the request. Before 2026-07-28 the schema of a result says `"type": "object"`.
+        protocol_version: the version of the request. Before 2026-07-28, the schema of a result has `"type":
+            "object"`.
     """
     definition, said = tool.definition(), tool.annotations
     output = output_of(tool, structured)
@@ -91,13 +92,13 @@ def described(
 
 
 def is_of_anthropic(client: types.InitializeRequestParams | None) -> bool:
-    """Return whether a client gives its tools to Anthropic's API, as far as its name says."""
+    """Return whether the name of a client says that it gives its tools to Anthropic's API."""
     name = "" if client is None else client.client_info.name.casefold()
     return "claude" in name or "anthropic" in name
 
 
 def without_composition(tool: types.Tool) -> types.Tool:
-    """Return a tool as Anthropic's API takes it, if it can: with anything else, Claude Code drops it."""
+    """Return a tool in the form that Anthropic's API takes, if possible: else Claude Code ignores it."""
     schema = in_current_draft(tool.input_schema)
     try:
         left = uncomposed(schema)
@@ -110,12 +111,12 @@ def without_composition(tool: types.Tool) -> types.Tool:
 
 
 def structured_content(output: StructuredOutput, json: Any, protocol_version: str) -> Any:
-    """Return a result as data, None if it doesn't fit what the tool declares.
+    """Return a result as data, None if it doesn't fit the declaration of the tool.
 
     Args:
-        output: of `output_of`.
-        json: as in `ToolResult.json`.
-        protocol_version: of the request.
+        output: the return value of `output_of`.
+        json: the value, as in `ToolResult.json`.
+        protocol_version: the version of the request.
     """
     return json if _is_bare(output, protocol_version) else output.of(json)
 
@@ -125,9 +126,9 @@ def _output_schema(output: StructuredOutput, protocol_version: str) -> dict[str,
 
 
 def _is_bare(output: StructuredOutput, protocol_version: str) -> bool:
-    """Return whether a result that isn't an object is sent as it is.
+    """Return whether a result that isn't an object is sent without a wrapper.
 
-    One that may be null isn't: the SDK drops `"structuredContent": null`, and clients then miss it.
+    A result that may be null isn't: the SDK drops `"structuredContent": null`, and clients then miss it.
     """
     if not output.is_wrapped or not is_modern(protocol_version):
         return False
@@ -136,7 +137,7 @@ def _is_bare(output: StructuredOutput, protocol_version: str) -> bool:
 
 
 def hints_of(said: ToolAnnotations) -> types.ToolAnnotations | None:
-    """Return what a tool states about itself as hints of the protocol; None if it states nothing."""
+    """Return the properties that a tool states as hints of the protocol; None if it states none."""
     hints = types.ToolAnnotations(
         read_only_hint=said.read_only,
         destructive_hint=said.destructive,
@@ -197,13 +198,13 @@ _OF_FRAMEWORKS: Mapping[str, Sequence[str]] = {
     "mcp.server.mcpserver.utilities.types": ("Image", "Audio"),
     "pydantic_ai.messages": ("ToolReturn", "BinaryContent"),
 }
-"""Modules and their classes. None is imported here: a tool that makes such an object has done so."""
+"""Modules and their classes. None of them is imported here: a tool that makes such an object has done so."""
 
 _TO_BLOCK = ("to_image_content", "to_audio_content", "to_resource_content")
 
 
 def native_classes() -> tuple[type, ...]:
-    """Return the loaded classes of results that aren't written as JSON."""
+    """Return the loaded classes whose instances aren't written as JSON in results."""
     found = (
         getattr(sys.modules.get(module), name, None)
         for module, names in _OF_FRAMEWORKS.items()
@@ -221,16 +222,16 @@ def holds_native(value: object, classes: tuple[type, ...]) -> bool:
 def native_answer(
     name: str, value: object, output: StructuredOutput | None, structured: Structured, protocol_version: str
 ) -> types.CallToolResult | types.InputRequiredResult:
-    """Return what a client gets for a result of these classes, or for a list with one.
+    """Return the reply for a client, for a result of these classes, or a list with one.
 
-    It keeps its kind, its data and its mark as an error.
+    The reply keeps the kind of the result, its data and its mark as an error.
 
     Args:
-        name: of the tool.
-        value: what the function returned.
+        name: the name of the tool.
+        value: the return value of the function.
         output: how the results of the tool become data.
         structured: which results are data.
-        protocol_version: of the request.
+        protocol_version: the version of the request.
     """
     if isinstance(value, types.InputRequiredResult):
         return value
@@ -244,7 +245,7 @@ def native_answer(
         data = None
     elif output is not None and not value.is_error:
         data = structured_content(output, data, protocol_version)
-        if data is None:  # a client would refuse it, and show nothing
+        if data is None:  # a client would refuse the reply, and show nothing
             return value.model_copy(update={"structured_content": None, "is_error": True})
     elif not isinstance(data, dict) and not is_modern(protocol_version):
         data = None
@@ -308,14 +309,15 @@ def _text(text: str) -> types.TextContent:
 def cut_answer(
     name: str, answer: types.CallToolResult, most: float, *, declares_data: bool
 ) -> types.CallToolResult:
-    """Return an answer whose text is as long as it may be, and that can be sent at all.
+    """Return an answer whose text is cut to the maximum length, and that can always be sent.
 
     Args:
-        name: of the tool.
-        answer: that a tool, or a server behind it, has made.
-        most: characters that the text may have; of a longer one the model gets the beginning, without data.
-        declares_data: whether a client expects data, and would refuse a result without. Then a result that
-            is cut is an error.
+        name: the name of the tool.
+        answer: the answer of a tool, or of a server behind it.
+        most: the maximum length of the text; if the text is longer, the model gets its beginning, without
+            data.
+        declares_data: whether a client expects data, and would refuse a result without data. Then a result
+            that is cut becomes an error.
     """
     try:
         answer.model_dump_json()
@@ -350,7 +352,7 @@ def _not_shown(name: str, error: Exception) -> types.CallToolResult:
 
 
 def _length(block: types.ContentBlock) -> int:
-    """Return how many characters of a block a model reads as text."""
+    """Return the number of characters of a block that a model reads as text."""
     if isinstance(block, types.TextContent):
         return len(block.text)
     held = block.resource if isinstance(block, types.EmbeddedResource) else None

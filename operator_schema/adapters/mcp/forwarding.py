@@ -1,4 +1,4 @@
-"""Which questions and answers of a server does a gateway forward, and how does it ask a client?"""
+"""Questions and answers of a server that a gateway forwards to a client, and their limits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 MOST_CHARACTERS = 16 * 2**20
-"""The most characters that an answer or a question of a server has as JSON."""
+"""The most characters of an answer or a question of a server, as JSON."""
 
 MOST_QUESTIONS = 100
 """The most questions of a server that wait for an answer."""
@@ -63,15 +63,16 @@ _SHOWN = 2000
 
 
 class Fronts:
-    """The clients in front that have a connection, which log records they want, and when they go.
+    """The connected clients of a gateway, the log records that they want, and their disconnection.
 
     Args:
-        gone: is called with a request of a client before 2026-07-28 when its connection has ended.
+        gone: a function that is called with a request of a client before version 2026-07-28 when its
+            connection has ended.
 
     Attributes:
-        id: of the gateway, for others that it may reach, and that may reach it.
-        contexts: of the clients before 2026-07-28 that may be asked at any time.
-        levels: which log records they want.
+        id: the id of the gateway, by which gateways that reach each other find circles.
+        contexts: the contexts of the clients before version 2026-07-28, which may be asked at any time.
+        levels: the log records that they want.
     """
 
     __slots__ = ("_gone", "_met", "contexts", "id", "levels")
@@ -79,12 +80,12 @@ class Fronts:
     def __init__(self, gone: Callable[[Ctx], object]) -> None:
         self._gone = gone
         self.id = os.urandom(8).hex()
-        self._met: dict[int, object] = {}  # by `id`, which no other client gets as long as it is kept here
+        self._met: dict[int, object] = {}  # by `id`, which stays unique while they are here
         self.contexts: dict[Hashable, Ctx] = {}
         self.levels = LogLevels()
 
     def meet(self, ctx: Ctx) -> None:
-        """Remember the client of a request, to notice when its connection ends."""
+        """Remember the client of a request, in order to notice the end of its connection."""
         client = connected_client(ctx)
         if client is None or id(client) in self._met:
             return
@@ -97,7 +98,7 @@ class Fronts:
         PatientSession.at_end(ctx.session, end)
 
     def has_gone(self, ctx: Ctx) -> bool:
-        """Return whether the connection of a client that was known has ended."""
+        """Return whether the connection of a known client has ended."""
         client = ctx.session.client_params
         return not is_modern(ctx.protocol_version) and self._met.get(id(client)) is not client
 
@@ -111,18 +112,18 @@ class Fronts:
     def page_params(
         self, ctx: Ctx | None, params: types.PaginatedRequestParams | None
     ) -> types.PaginatedRequestParams:
-        """Return the parameters of a request to list something, which say what gateways it came through.
+        """Return the parameters of a request for a list, with the gateways that it has passed.
 
         Args:
-            ctx: of the request in front; None if there is none.
-            params: with the page; None for the first one.
+            ctx: the context of the client's request; None if there is none.
+            params: the parameters with the page; None for the first page.
         """
         path = (*path_in(None if ctx is None else ctx.meta), self.id)
         cursor = None if params is None else params.cursor
         return types.PaginatedRequestParams(cursor=cursor, _meta=cast("Any", with_path(None, path)))
 
     def meta(self, ctx: Ctx | None) -> Any:
-        """Return the client's capabilities and log level, under `_meta` for a server from 2026-07-28 on."""
+        """Return the client's capabilities and log level for the `_meta` of servers from 2026-07-28 on."""
         if ctx is None:
             return None
         can = ctx.session.client_capabilities or types.ClientCapabilities()
@@ -132,11 +133,12 @@ class Fronts:
 
 
 class Asker:
-    """A request of a client, during which the server behind may ask that client.
+    """A client's request during which the server behind may ask that client.
 
     Attributes:
-        ctx: of the request.
-        client: what tells clients apart; each request from 2026-07-28 on counts as one of its own.
+        ctx: the context of the request.
+        client: the identity of the client; each request from version 2026-07-28 on counts as a client of its
+            own.
     """
 
     __slots__ = ("_context", "client", "ctx")
@@ -157,13 +159,13 @@ class Asker:
 class ForwardedQuestion:
     """A question of a server that waits for the answer of a client.
 
-    A server before 2026-07-28 doesn't say about which request it asks: so the question waits as long as one
-    of the requests is open that were when it came.
+    A server before version 2026-07-28 doesn't say to which request its question belongs. So the question
+    waits while at least one of the requests is open that were open when it came.
 
-    The time that a person takes to answer doesn't count for them.
+    The time that a person takes to answer doesn't count for these requests.
 
     Args:
-        requests: that were; none if it is about the client, and about no request.
+        requests: the requests that were open; none if the question is about the client, and about no request.
     """
 
     def __init__(self, requests: Iterable[Asker]) -> None:
@@ -171,14 +173,14 @@ class ForwardedQuestion:
         self._scope = anyio.CancelScope()
 
     def end_request(self, asker: Asker) -> None:
-        """Note that a request is over."""
+        """Note that a request has ended."""
         if asker in self._requests:
             self._requests.remove(asker)
             if not self._requests:
                 self._scope.cancel()
 
     async def asked(self, ask: Callable[[], Awaitable[T]]) -> T | types.ErrorData:
-        """Ask, and return the answer, or why there is none."""
+        """Ask the client, and return the answer, or the reason why there is none."""
         with ExitStack() as clocks, self._scope:
             for asker in self._requests:
                 asker.stop_clock(clocks)
@@ -193,18 +195,18 @@ class ForwardedQuestion:
 
 
 async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.RequestId | None) -> Any:
-    """Pass a question of a server behind the gateway on to a client before 2026-07-28.
+    """Forward a question of a server behind the gateway to a client before version 2026-07-28.
 
     Args:
-        ctx: of a request of this client.
+        ctx: the context of a request of this client.
         request: the question.
-        related: id of the request that the question belongs to; None if there is none.
+        related: the id of the request that the question belongs to; None if there is none.
 
     Returns:
         The client's answer.
 
     Raises:
-        MCPError: the client can't be asked this, or answers with an error.
+        MCPError: the client can't be asked such a question, or answers with an error.
     """
     lacking = _lacking(ctx, request)
     if lacking is not None:
@@ -224,7 +226,7 @@ async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.Reques
 
 
 def _lacking(ctx: Ctx, request: types.InputRequest) -> str | None:
-    """Return why a client can't be asked; None if it can."""
+    """Return the reason why a client can't be asked; None if it can."""
     if is_modern(ctx.protocol_version):
         return "it speaks 2026-07-28, and the server asks in the way of earlier versions"
     can = ctx.session.client_capabilities or types.ClientCapabilities()
@@ -245,16 +247,16 @@ async def driven(
     named: Callable[[Any], Any],
     again: Callable[[Any, str | None], Awaitable[Any]],
 ) -> Any:
-    """Pass the questions in an answer of a newer server on to a client before 2026-07-28.
+    """Forward the questions in an answer of a newer server to a client before version 2026-07-28.
 
     Args:
-        answer: of the server.
-        ctx: of the request in front.
-        named: returns a question in the form for the client.
-        again: sends the request again, with answers and the server's state.
+        answer: the answer of the server.
+        ctx: the context of the client's request.
+        named: a function that returns a question in the form for the client.
+        again: a function that sends the request again, with answers and the server's state.
 
     Returns:
-        The last answer; the question itself for a client that understands it.
+        The last answer; or the question itself, if the client understands it.
 
     Raises:
         MCPError: the client can't be asked, or the server asks without end.
@@ -278,12 +280,12 @@ async def driven(
 
 
 def refused(reason: str) -> types.ErrorData:
-    """Return the error that a server gets instead of an answer."""
+    """Return the error that a server gets in place of an answer."""
     return types.ErrorData(code=types.INVALID_REQUEST, message=f"this can't be asked: {reason}")
 
 
 class GoneError(MCPError):
-    """A server gave no answer; the message says which server, and what a caller can do."""
+    """A server gave no answer; the message names the server, and tells the caller what to do."""
 
     def __init__(self, message: str) -> None:
         super().__init__(types.INTERNAL_ERROR, message)
@@ -293,24 +295,24 @@ class GoneError(MCPError):
 
 
 def sendable(answer: M, name: str) -> M:
-    """Return an answer of a server after checking that it can be passed on.
+    """Check that an answer of a server can be passed on, and return it.
 
     Args:
-        answer: of the server.
-        name: of the server, for the message.
+        answer: the answer of the server.
+        name: the name of the server, for the message.
 
     Raises:
-        MCPError: it is too large, or can't be written.
+        MCPError: the answer is too large, or can't be written.
     """
     check_sendable([answer], name)
     return answer
 
 
 def check_sendable(answers: Iterable[BaseModel], name: str) -> None:
-    """Check that everything a server sent can be passed on together; the arguments are those of `sendable`.
+    """Check that several answers of a server can be passed on together; the arguments are as for `sendable`.
 
     Raises:
-        MCPError: it is too large, or can't be written.
+        MCPError: they are too large, or can't be written.
     """
     length = 0
     for answer in answers:
@@ -325,11 +327,11 @@ def check_sendable(answers: Iterable[BaseModel], name: str) -> None:
 
 
 def passed(error: MCPError, name: str) -> MCPError:
-    """Return an error of a server for the client of the gateway: of limited length, and valid UTF-8.
+    """Return an error of a server for the client of the gateway: with a maximum length, and as valid UTF-8.
 
     Args:
-        error: of the server.
-        name: of the server, for the message.
+        error: the error of the server.
+        name: the name of the server, for the message.
     """
     message = clip(error.message.encode("utf-8", "replace").decode(), _SHOWN)
     data = error.data
@@ -341,7 +343,7 @@ def passed(error: MCPError, name: str) -> MCPError:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a connection can't be made, in one line. It may contain secrets, so no client gets it."""
+    """Return in one line why a connection failed. The line may contain secrets, so no client gets it."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     if isinstance(error, TimeoutError) and not str(error):
@@ -350,7 +352,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def not_listed(name: str, error: Exception) -> ConnectionError:
-    """Return the error of a server that didn't list its tools."""
+    """Return the error for a server that didn't list its tools."""
     cause = error.__cause__ if isinstance(error, GoneError) else None
     own = f"the server {name} "
     said = reason_of(cause or error)

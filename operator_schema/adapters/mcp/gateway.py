@@ -1,4 +1,4 @@
-"""How does one server offer what others have: tools, resources, prompts, changes, questions?"""
+"""A gateway: one server with the tools, resources, prompts, changes and questions of other servers."""
 
 from __future__ import annotations
 
@@ -62,30 +62,31 @@ _OTHER_TASK = (
     "end now. Write `async with Gateway(…)` in one function, and let it wait until nobody needs the gateway"
 )
 _SECONDS_UNTOLD = 5.0
-"""After which it is said that servers are waited for."""
+"""The number of seconds after which the log says that the gateway waits for servers."""
 
 
 class Gateway:
-    """Combine several servers into one that offers all they have, and checks the arguments of tools.
+    """Combine several servers into one that offers everything they offer, and checks arguments of tools.
 
     `async with Gateway(servers) as gateway:` connects to them, and `gateway.server()` makes the server.
 
     Args:
-        servers: a mapping from names to servers: tools and prompts get the name of their server and `_` in
-            front of theirs. Or one server, whose tools and prompts keep their names. A server is a URL, the
-            words of a command that starts one, `StdioServerParameters`, a function that makes a transport of
-            the SDK, or a `ServerBehind`, which also says which of its tools are offered.
-        unreachable: is called with the name of a server that can't be reached at the start, or doesn't list
-            its tools, and the reason; the others go on. With None, the first such server is an error.
-        seconds: that a server may take to connect, and to answer any request except a call of a tool, for
-            which the executor has the limit; None for no limit. A `ServerBehind` may have another one.
-        options: for all tools, as for `tools_from`: `repair=True` corrects arguments.
+        servers: a mapping from names to servers: tools and prompts get the name of their server and `_` as a
+            prefix. Or a single server, whose tools and prompts keep their names. A server is a URL, the words
+            of a command that starts one, `StdioServerParameters`, a function that makes a transport of the
+            SDK, or a `ServerBehind`, which also chooses the offered tools.
+        unreachable: a function that is called with the name of a server and the reason, if the server can't
+            be reached at the start, or doesn't list its tools; the others continue. With None, the first such
+            server is an error.
+        seconds: the time limit for a server to connect, and to answer any request except a call of a tool,
+            for which the executor has the limit; None for no limit. A `ServerBehind` may have another limit.
+        options: options for all tools, as for `tools_from`: `repair=True` corrects arguments.
 
     Attributes:
-        registry: the tools of all servers, which changes when theirs change.
-        links: one for each server, with its connections.
-        fronts: the clients in front.
-        owners: which server has which resource and prompt.
+        registry: the tools of all servers; it follows their changes.
+        links: the links to the servers, with their connections.
+        fronts: the connected clients.
+        owners: the owner of each resource and prompt.
         watched: the resources that clients watch.
 
     Raises:
@@ -116,8 +117,8 @@ class Gateway:
         self._group: TaskGroup
         self.links: list[Link] = []
         self._tools: dict[Link, list[ServerTools]] = {}
-        self._paths: dict[Link, dict[str, tuple[str, ...]]] = {}  # through which gateways its tools come
-        self._is_stale: dict[Link, bool] = {}  # while tools are listed: whether they changed meanwhile
+        self._paths: dict[Link, dict[str, tuple[str, ...]]] = {}  # the gateways that its tools come through
+        self._is_stale: dict[Link, bool] = {}  # whether the tools changed while they were listed
         self._handlers: list[Handlers] = []
         self.owners = Owners(self.links, self._prefix, is_alone=self._is_alone)
         self.watched = Watches(self._tell_updated)
@@ -127,7 +128,7 @@ class Gateway:
 
         Raises:
             ConnectionError: a server can't be reached, or doesn't list its tools; or too many gateways are
-                behind each other.
+                chained.
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         check_depth()
@@ -144,7 +145,7 @@ class Gateway:
         """Close all connections.
 
         Raises:
-            RuntimeError: another task has opened it. The connections end all the same.
+            RuntimeError: another task has opened the gateway. The connections still end.
         """
         self._group.cancel_scope.cancel()
         if anyio.get_current_task().id != self._opened_in:
@@ -152,10 +153,10 @@ class Gateway:
         await self._stack.aclose()
 
     async def _begin(self) -> None:
-        """Connect to all servers and list their tools at the same time; offer these in the order of servers.
+        """Connect to all servers and list their tools concurrently; offer the tools in the order of servers.
 
         Raises:
-            ConnectionError: one can't be reached or doesn't list them, or there is no server left.
+            ConnectionError: a server can't be reached or doesn't list its tools, or there is no server left.
             ToolError: a `ServerBehind` names a tool that its server doesn't have.
         """
         links = [self._link(name) for name in self._servers]
@@ -169,7 +170,7 @@ class Gateway:
             except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
                 begun[link] = error
                 if self._unreachable is None or isinstance(error, ToolError):
-                    group.cancel_scope.cancel()  # it ends the gateway, so nobody waits for the others
+                    group.cancel_scope.cancel()  # the gateway ends, so the others needn't be waited for
 
         async with anyio.create_task_group() as group:
             for link in links:
@@ -194,11 +195,11 @@ class Gateway:
         return listing
 
     def _leave_out(self, link: Link, error: Exception) -> None:
-        """Close a server at the start, and say why it is left out.
+        """Close a server at the start, and report why it is left out.
 
         Raises:
             ConnectionError: `unreachable` is None.
-            ToolError: the error is one.
+            ToolError: this is the error of the server.
         """
         self._is_stale.pop(link, None)
         link.home.close()
@@ -264,7 +265,7 @@ class Gateway:
             tools.take(plain, self.registry)
 
     def path_of(self, name: str) -> tuple[str, ...]:
-        """Return the ids of the gateways through which a tool comes: this one, and those behind it."""
+        """Return the ids of the gateways that a tool comes through: this one, and those behind it."""
         there = [
             path
             for link, found in self._tools.items()
@@ -284,18 +285,18 @@ class Gateway:
         return "" if self._is_alone else f"{link.name}_"
 
     def server(self, tools: Tools | None = None, /, **options: Any) -> ToolServer:
-        """Make the server in front, which can run while the gateway is open.
+        """Make the server for clients, which can run while the gateway is open.
 
         Args:
-            tools: what is offered instead of all tools of the servers: some of them, a `ToolSearch` of them,
+            tools: the offered tools, if not all tools of the servers: some of them, a `ToolSearch` of them,
                 or an executor that has them.
-            options: as for `server`, such as `name`, `confirm` and `page_size`; but the handlers of
-                resources, prompts and completion are the gateway's.
+            options: options, as for `server`, such as `name`, `confirm` and `page_size`; the handlers of
+                resources, prompts and completion are always those of the gateway.
 
         Raises:
             DuplicateToolError: two tools have the same name.
             RuntimeError: the gateway hasn't been opened.
-            TypeError: an argument is of another kind.
+            TypeError: an argument has a wrong type.
             ValueError: an argument is out of range.
         """
         own_options = {key: options.pop(key) for key in _OF_HANDLERS if key in options}
@@ -303,15 +304,15 @@ class Gateway:
         return self.front(own, options.pop("name", "operator-schema"), **options)
 
     def front(self, own: Handlers, name: str, **native: Any) -> ToolServer:
-        """Make the server in front from handlers: their tools, and everything else of the servers.
+        """Make the server for clients from handlers: with their tools, and everything else of the servers.
 
         Args:
-            own: of tools of the gateway.
-            name: of the server.
-            native: what `mcp.server.lowlevel.Server` takes.
+            own: the handlers of the gateway's tools.
+            name: the name of the server.
+            native: options of `mcp.server.lowlevel.Server`.
 
         Raises:
-            RuntimeError: the gateway hasn't been opened, so nobody knows what the servers offer.
+            RuntimeError: the gateway hasn't been opened, so the tools of the servers aren't known.
         """
         if not self.links:
             message = "the gateway isn't open yet: write async with gateway, and call gateway.server() inside"
@@ -327,10 +328,10 @@ class Gateway:
             made.add_request_handler(method, kind, handler)
         return made
 
-    # --- what the servers say ----------------------------------------------------------------------
+    # --- notifications of the servers ---------------------------------------------------------------
 
     def _heard(self, link: Link, connection: Connection, message: types.ServerNotification) -> None:
-        """Tell clients what a server says about its changes; ignore what it says about other resources."""
+        """Tell clients about changes of a server; ignore changes of resources that nobody watches."""
         match message:
             case types.ToolListChangedNotification():
                 self._refresh_soon(link)
@@ -346,14 +347,14 @@ class Gateway:
                 pass
 
     def _reopened(self, link: Link, before: Connection, made: Connection) -> None:
-        """Ask on a new connection for everything that was asked for on the one before."""
+        """Repeat on a new connection all subscriptions of the previous one."""
         if made is link.home:
             self._refresh_soon(link)
             self.owners.resources_changed(link)
         self.watched.move(before, made, self._group)
 
     def _client_has_gone(self, ctx: Ctx) -> None:
-        """Clean up after a client before 2026-07-28 whose connection has ended."""
+        """Clean up after a client before version 2026-07-28 whose connection has ended."""
         self.unwatch(self._watchers.of(ctx))
         for link in self.links:
             link.client_has_gone(ctx)
@@ -363,9 +364,9 @@ class Gateway:
 
         async def prepare() -> None:
             for link in self.links:
-                with suppress(MCPError):  # each request says so
+                with suppress(MCPError):  # each request has this information
                     connection = await link.shared_connection(ctx)
-                    if len(self.fronts.contexts) == 1:  # so it can only be this client who is asked
+                    if len(self.fronts.contexts) == 1:  # so only this client can be asked
                         await connection.tell_of_roots(ctx)
 
         self._group.start_soon(prepare)
@@ -389,7 +390,7 @@ class Gateway:
         while self._is_stale[link]:
             self._is_stale[link] = False
             try:
-                await link.connection(None)  # opening one marks the tools as changed, too
+                await link.connection(None)  # opening a connection marks the tools as changed, too
                 self._is_stale[link] = False  # tools that change from now on are listed again
                 self._take(link, await tools_of(link))
             except Exception as error:  # noqa: BLE001  # what a server lists may be anything
@@ -399,7 +400,7 @@ class Gateway:
         del self._is_stale[link]
 
     async def _listen(self, link: Link) -> None:
-        """Listen to changes of a server from 2026-07-28 on, while the gateway is open."""
+        """Listen to changes of a server from version 2026-07-28 on, while the gateway is open."""
         wait = _WAIT_SECONDS
         while True:
             try:
@@ -410,8 +411,8 @@ class Gateway:
                 async with listen(
                     session, tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
                 ) as changes:
-                    self._refresh_soon(link)  # nobody was told of earlier changes
-                    async for _ in changes:  # the connection hands each on as a notification, too
+                    self._refresh_soon(link)  # nobody was told about earlier changes
+                    async for _ in changes:  # the connection also passes on each one as a notification
                         wait = _WAIT_SECONDS
             except MCPError as error:
                 if error.code == types.METHOD_NOT_FOUND:
@@ -425,14 +426,14 @@ class Gateway:
     # --- resources that clients watch --------------------------------------------------------------
 
     def watcher(self, ctx: Ctx) -> ResourceWatcher:
-        """Return the watcher of a client before 2026-07-28, the same one while it is connected."""
+        """Return the watcher of a client before version 2026-07-28, the same one while it is connected."""
         return self._watchers.of(ctx)
 
     async def watch(self, ctx: Ctx, uri: str, watcher: ResourceWatcher) -> None:
         """Watch a resource until `unwatch`, on the connection of the client that asks for it.
 
         Raises:
-            MCPError: no server has it, its server announces no changes, or too many are watched.
+            MCPError: no server has the resource, its server reports no changes, or too many are watched.
         """
         link = await self.owners.of_uri(ctx, uri)
         connection = await link.connection(ctx)
@@ -447,10 +448,10 @@ class Gateway:
 
 
 class _Front:
-    """The handlers of the server in front.
+    """The handlers of the gateway's server for clients.
 
     Args:
-        gateway: the gateway, which has the servers.
+        gateway: the gateway with the servers.
         own: the handlers of the tools.
     """
 
@@ -461,7 +462,7 @@ class _Front:
         self.owners = gateway.owners
 
     def handlers(self) -> dict[str, Any]:
-        """Return handlers for what any server behind the gateway has, by the names of options of `Server`."""
+        """Return handlers for the features of all servers behind the gateway, by option names of `Server`."""
         said = self._said
         found: dict[str, Any] = {
             "on_list_tools": self.list_tools,
@@ -485,13 +486,13 @@ class _Front:
         if any(one.resources and one.resources.subscribe for one in self._said):
             found.append(("resources/subscribe", types.SubscribeRequestParams, self.subscribe))
             found.append(("resources/unsubscribe", types.UnsubscribeRequestParams, self.unsubscribe))
-        # A server from 2026-07-28 on may log without saying so before.
+        # A server from version 2026-07-28 on may log without announcing it.
         if any(one.logging for one in self._said) or any(link.home.is_modern for link in self.links):
             found.append(("logging/setLevel", types.SetLevelRequestParams, self.set_level))
         return found
 
     def announced(self) -> NotificationOptions:
-        """Return which changes are announced to clients before 2026-07-28."""
+        """Return the kinds of changes that are announced to clients before version 2026-07-28."""
         return NotificationOptions(
             prompts_changed=any(one.prompts and one.prompts.list_changed for one in self._said),
             resources_changed=any(one.resources and one.resources.list_changed for one in self._said),
@@ -499,7 +500,7 @@ class _Front:
         )
 
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
-        """Tell a client before 2026-07-28 of changes while it is connected."""
+        """Tell a client before 2026-07-28 about changes while it is connected."""
         client = connected_client(ctx)
         if client is None or id(client) in self.fronts.contexts:
             return
@@ -513,7 +514,7 @@ class _Front:
     async def list_tools(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
     ) -> types.ListToolsResult:
-        """List the tools of all servers; for another gateway, without those that come from it."""
+        """List the tools of all servers; for another gateway, leave out tools that come from it."""
         listed, through = await self._own.list_tools(ctx, params), path_in(ctx.meta)
         if not through:
             return listed
@@ -555,13 +556,13 @@ class _Front:
         return types.ListPromptsResult(prompts=page, next_cursor=following)
 
     async def _page(self, ctx: Ctx, kind: str, params: Any) -> tuple[list[Any], str | None]:
-        # A request that has come through this gateway before goes in a circle.
+        # A request that has passed this gateway before would go in a circle.
         is_back = is_circle(path_in(ctx.meta), [self.fronts.id])
         found = {} if is_back else await self.owners.listed(ctx, kind)
         return page_of(found, params, self._page_size, kind.replace("_", " "))
 
     async def read_resource(self, ctx: Ctx, params: types.ReadResourceRequestParams) -> Any:
-        """Read a resource of the server that has it."""
+        """Read a resource from the server that owns it."""
         uri = params.uri
         link = await self.owners.of_uri(ctx, uri)
 
@@ -571,7 +572,7 @@ class _Front:
         return await self._passed(ctx, link, params, send)
 
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
-        """Get a prompt of the server that has it."""
+        """Get a prompt from the server that owns it."""
         link, name = await self.owners.of_prompt(ctx, params.name)
 
         async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
@@ -596,7 +597,7 @@ class _Front:
         return sendable(await driven(first, ctx, link.named, again), link.name)
 
     async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
-        """Complete an argument by the server that has the prompt or the template."""
+        """Complete an argument with the server that owns the prompt or the template."""
         ref = params.ref
         if isinstance(ref, types.PromptReference):
             link, name = await self.owners.of_prompt(ctx, ref.name)
@@ -613,7 +614,7 @@ class _Front:
         return sendable(found, link.name)
 
     async def subscribe(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        """Tell a client before 2026-07-28 of changes of a resource."""
+        """Tell a client before 2026-07-28 about changes of a resource."""
         self._own.changes.add_uri(ctx, params.uri)
         try:
             await self._gateway.watch(ctx, params.uri, self._gateway.watcher(ctx))
@@ -623,7 +624,7 @@ class _Front:
         return types.EmptyResult()
 
     async def unsubscribe(self, ctx: Ctx, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        """Stop telling a client before 2026-07-28 of changes of a resource."""
+        """Stop telling a client before 2026-07-28 about changes of a resource."""
         if self._own.changes.remove_uri(ctx, params.uri):
             self._gateway.unwatch(self._gateway.watcher(ctx), params.uri)
         return types.EmptyResult()
@@ -631,7 +632,7 @@ class _Front:
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Tell a client from 2026-07-28 on of changes, as the handler of `subscriptions/listen`."""
+        """Tell a client from 2026-07-28 on about changes, as the handler of `subscriptions/listen`."""
         watching = ResourceWatcher(client_of(ctx)[0])
         try:
             for uri in dict.fromkeys(params.notifications.resource_subscriptions or ()):

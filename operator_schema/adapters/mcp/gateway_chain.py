@@ -1,4 +1,4 @@
-"""What does a server behind a gateway know about the client and the other gateways in front of it?"""
+"""Chains of gateways: the data about the client and other gateways that requests carry to a server."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ __all__ = [
 ]
 
 CAPABILITIES = "operator-schema/clientCapabilities"
-"""Key under `_meta` of a request on its way to the transport, which puts the value in its right place."""
+"""The key under `_meta` of a request on its way to the transport, which moves the value where it belongs."""
 
 _VARIABLE = "OPERATOR_SCHEMA_GATEWAYS"
-"""Of the environment of each server that a gateway starts: the files of the gateways above it, as JSON."""
+"""The environment variable of each server that a gateway starts: the files of the gateways above, as JSON."""
 
 _NUMBER = "operator-schema/gateways"
-"""Key under `_meta` of the first request to such a server: how many gateways there are above it.
+"""The key under `_meta` of the first request to such a server: the number of gateways above it.
 
-Its environment doesn't say so if what starts it cleans that, as `env -i` or a container does.
+The environment lacks this if a program in between cleans it, as `env -i` or a container does.
 """
 
 _PATH = "operator-schema/gatewayPath"
-"""Key under `_meta`: of a request to list something, the ids of the gateways that it came through, in order;
-of a tool in the answer, those that it came from.
+"""The key under `_meta` for ids of gateways: in a request for a list, the gateways that it has passed, in
+order; in a tool of the answer, the gateways that it came from.
 
-Gateways that reach each other by URLs don't start each other, so nothing else tells them of a circle.
+Gateways that reach each other by URLs don't start each other, so nothing else reveals a circle.
 """
 
 _MOST_IDS = 16
@@ -59,14 +59,14 @@ _ID_LENGTH = 64
 
 _FIRST = frozenset({"server/discover", "initialize"})
 _MOST = 4
-"""Gateways that may be behind each other: each starts its servers anew, so a circle takes a whole machine."""
+"""The most gateways in a chain: each starts its servers again, so a circle would use up the machine."""
 
 
 def gateways_above() -> list[str]:
-    """Return the files of the gateways that this process was started by, the first one first.
+    """Return the files of the gateways that started this process, directly or not, the first one first.
 
     Returns:
-        Their absolute paths; empty texts for gateways without a file.
+        The absolute paths; empty texts for gateways without a file.
     """
     return _listed(os.environ.get(_VARIABLE, "[]"))
 
@@ -110,8 +110,8 @@ def started_below(source: Source, file: str = "") -> Source:
     """Return a server that learns of the gateways above it, if it is a command that starts a gateway.
 
     Args:
-        source: as for `Gateway`; what isn't a command stays as it is.
-        file: of the gateway that starts it; empty if it has none.
+        source: the server, as for `Gateway`; a source that isn't a command is returned unchanged.
+        file: the file of the gateway that starts it; empty if it has none.
     """
     if isinstance(source, str) or (callable(source) and not isinstance(source, StdioServerParameters)):
         return source
@@ -120,7 +120,7 @@ def started_below(source: Source, file: str = "") -> Source:
     env, above = source.env or {}, gateways_above()
     known = _listed(env.get(_VARIABLE, "[]"))
     if len(known) > len(above) and known[: len(above)] == above:
-        return source  # it is said already
+        return source  # the source has it already
     return source.model_copy(update={"env": {**env, _VARIABLE: json.dumps([*above, file])}})
 
 
@@ -128,7 +128,7 @@ def started_below(source: Source, file: str = "") -> Source:
 
 
 def path_in(meta: Any) -> tuple[str, ...]:
-    """Return the ids of gateways under `_meta` of a request or a tool; none if it isn't from a gateway."""
+    """Return the ids of gateways under `_meta` of a request or a tool; empty if it isn't from a gateway."""
     found: Any = cast("dict[str, Any]", meta).get(_PATH) if isinstance(meta, dict) else None
     if not is_array(found) or len(found) > _MOST_IDS:
         return ()
@@ -137,11 +137,11 @@ def path_in(meta: Any) -> tuple[str, ...]:
 
 
 def is_circle(through: Collection[str], path: Collection[str]) -> bool:
-    """Return whether something goes back to a gateway that it came from, or passes too many of them.
+    """Return whether a request returns to a gateway that it came from, or passes too many gateways.
 
     Args:
-        through: ids of the gateways that a request came through.
-        path: ids of those that what is asked for came from.
+        through: the ids of the gateways that the request has passed.
+        path: the ids of the gateways that the requested item came from.
     """
     return not set(through).isdisjoint(path) or len(through) + len(path) > _MOST_IDS
 
@@ -159,17 +159,18 @@ def without_path(tool: types.Tool) -> types.Tool:
     return tool.model_copy(update={"meta": meta or None})
 
 
-# --- what requests say ---------------------------------------------------------------------------
+# --- data in requests ----------------------------------------------------------------------------
 
 
 def marked(source: Source, ended: Callable[[], object]) -> AbstractAsyncContextManager[Any]:
-    """Return a transport to a server that adds to requests what is in front of the server.
+    """Return a transport to a server that adds data about the client to requests.
 
-    That is what the client can do, and to a server that is started, how many gateways there are.
+    These are the capabilities of the client and, for a server that is started here, the number of gateways
+    above it.
 
     Args:
         source: the server, as for `Gateway`.
-        ended: is called when nothing more can come from the server.
+        ended: a function that is called when nothing more can come from the server.
     """
 
     @asynccontextmanager
@@ -187,7 +188,7 @@ class _ServerMessages(MessageStream):
 
     Args:
         inner: the stream.
-        ended: is called at its end.
+        ended: a function that is called at the end of the stream.
     """
 
     def __init__(self, inner: Any, ended: Callable[[], object]) -> None:
@@ -197,17 +198,17 @@ class _ServerMessages(MessageStream):
     async def __anext__(self) -> Any:
         try:
             return await self._inner.__anext__()
-        except Exception:  # the end, too
+        except Exception:  # also at the end
             self._ended()
             raise
 
 
 class _Marked(MessageStream):
-    """A stream of messages to a server that adds what is in front of the server.
+    """A stream of messages to a server that adds the data about the client.
 
     Args:
         inner: the stream.
-        number: of the gateways in front of the server; 0 if it isn't to know.
+        number: the number of gateways above the server; 0 if the server shouldn't get it.
     """
 
     def __init__(self, inner: Any, number: int) -> None:

@@ -1,4 +1,4 @@
-"""How do clients up to 2025-11-25, which begin with a handshake, differ from later ones?"""
+"""The generations of the protocol: clients up to 2025-11-25 begin with a handshake, later ones don't."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ def is_modern(protocol_version: str) -> bool:
 
 
 def connected_client(ctx: Ctx) -> types.InitializeRequestParams | None:
-    """Return what a client said in its handshake: one object for each connection, as long as it lasts.
+    """Return the data of a client's handshake: one object for each connection, as long as it lasts.
 
-    It is None for clients from 2026-07-28 on, which have no handshake, and before one.
+    It is None for clients from version 2026-07-28 on, which have no handshake, and before a handshake.
     """
     return None if is_modern(ctx.protocol_version) else ctx.session.client_params
 
 
 def client_of(ctx: Ctx) -> tuple[Hashable, object | None]:
-    """Return what identifies a client, and the object that lives as long as its connection.
+    """Return the identity of a client, and the object that lives as long as its connection.
 
-    From 2026-07-28 on, requests over HTTP belong to no connection: clients with the same name, address and
-    token then count as one, and the second value is None.
+    From version 2026-07-28 on, requests over HTTP belong to no connection: clients with the same name,
+    address and token then count as one client, and the second value is None.
     """
     if not is_modern(ctx.protocol_version):
         client = connected_client(ctx)
         return id(client), client
     request: Any = ctx.request
-    if request is None:  # standard input and output, where a server has one client
+    if request is None:  # standard input and output, where a server has only one client
         return None, None
     said = (ctx.meta or {}).get(types.CLIENT_INFO_META_KEY)
     name = json.dumps(said, sort_keys=True, default=str)
@@ -60,7 +60,7 @@ class PerClient(Generic[T]):
     """One value for each client of a server, as long as it is connected.
 
     Args:
-        make: makes the value for a client, from what identifies it.
+        make: a function that makes the value for a client from its identity.
     """
 
     __slots__ = ("__weakref__", "_make", "_values")
@@ -70,7 +70,7 @@ class PerClient(Generic[T]):
         self._values: dict[Hashable, tuple[weakref.ref[Any] | None, T]] = {}
 
     def of(self, ctx: Ctx) -> T:
-        """Return the value of a client; if too many clients never say that they end, the oldest goes."""
+        """Return the value of a client; if too many clients never report their end, drop the oldest value."""
         key, alive = client_of(ctx)
         reference, value = self._values.get(key, (None, None))
         if value is not None and (None if reference is None else reference()) is alive:

@@ -1,4 +1,4 @@
-"""Which HTTP requests reach the server, and how are they served?"""
+"""Serve over HTTP, and refuse requests that must not reach the server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["Address", "HttpGuard", "hosts_of", "origins_behind", "origins_of", "
 
 
 LARGEST_BODY = 16 * 2**20
-"""The most bytes of a request."""
+"""The maximum size of a request, in bytes."""
 
 SECONDS_FOR_BODY = 30.0
 """Seconds in which the whole body of a request has to arrive after its headers."""
@@ -51,10 +51,10 @@ _REASONS = {
 
 
 def hosts_of(names: Iterable[str], port: int) -> frozenset[str]:
-    """Return the values that the header `Host` may have.
+    """Return the allowed values of the header `Host`.
 
     Args:
-        names: names of this server; one with its own port (behind a proxy) is taken as it is.
+        names: the names of this server; a name with its own port (behind a proxy) is used unchanged.
         port: the port of the server.
     """
     folded = [name.lower() for name in names]
@@ -62,12 +62,12 @@ def hosts_of(names: Iterable[str], port: int) -> frozenset[str]:
 
 
 def origins_of(names: Iterable[str], port: int) -> list[str]:
-    """Return the values that the header `Origin` has for pages of this server itself.
+    """Return the values of the header `Origin` for pages of this server itself.
 
-    Pages on another port or scheme of this machine belong to somebody else.
+    Pages on another port or scheme of this machine may belong to somebody else.
 
     Args:
-        names: names by which it is reached without a proxy.
+        names: the names under which the server is reached without a proxy.
         port: the port of the server; browsers leave out 80.
     """
     shown = "" if port == _PORT_OF_HTTP else f":{port}"
@@ -75,10 +75,10 @@ def origins_of(names: Iterable[str], port: int) -> list[str]:
 
 
 def origins_behind(names: Iterable[str], port: int) -> list[str]:
-    """Return the values that `Origin` has for pages of a proxy in front of the server.
+    """Return the values of the header `Origin` for pages of a proxy in front of the server.
 
     Args:
-        names: of the proxy, as for `hosts_of`.
+        names: the names of the proxy, as for `hosts_of`.
         port: the port of the server.
     """
     return [f"{scheme}://{host}" for scheme in ("http", "https") for host in sorted(hosts_of(names, port))]
@@ -88,15 +88,15 @@ class HttpGuard:
     """An ASGI application that refuses requests that must not reach the server behind it.
 
     A web page that a user of this machine opens can send requests here: from its own address, which `Origin`
-    shows, or by a name that leads to this machine (DNS rebinding), which `Host` shows. Refusals are logged
-    without anything that the client sent.
+    shows, or by a name that resolves to this machine (DNS rebinding), which `Host` shows. Refusals are logged
+    without any data from the client.
 
     Args:
-        app: what is behind it.
+        app: the application behind the guard.
         hosts: the values that `Host` may have, in lower case.
         origins: the values that `Origin` may have if there is one, in lower case.
         token: the token that clients must send as `Authorization: Bearer …`; None if they need none.
-        answers_preflights: whether the application answers the requests by which browsers find out what a
+        answers_preflights: whether the application answers the requests with which browsers find out what a
             page of another origin may send (CORS). They have no token.
     """
 
@@ -117,7 +117,7 @@ class HttpGuard:
         self._digest = None if token is None else sha256(token.encode()).digest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or hand it on."""
+        """Answer one request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -137,7 +137,7 @@ class HttpGuard:
         await self._app(scope, replayed(receive, body), send)
 
     def _status_of(self, method: str, headers: Iterable[tuple[bytes, bytes]]) -> int | None:
-        """Return the status for refused headers; None if they are fine."""
+        """Return the status for refused headers; None if they are allowed."""
         found = headers_of(headers, _LOOKED_AT)
         status = status_of_sender(found, self._hosts, self._origins)
         if status is not None:
@@ -166,30 +166,30 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104  # it is recognised, not bound
 _MOST_CONNECTIONS = 1000
 _MOST_STREAMS = 500
-"""The most streams that stay open, so that connections are left for requests."""
+"""The maximum number of open streams, so that connections are left for requests."""
 
 _MOST_SESSIONS = 1000
 _SECONDS_IDLE = 1800.0
 _SESSION = b"mcp-session-id"
 _RESUMED = b"last-event-id"
 _TO_BEGIN = 2
-"""A client with so many requests has only opened its session."""
+"""The number of requests of a client that has only opened its session."""
 
 _SECONDS_FOR_HEADERS = 10.0
 _ENDED = (frozenset({404}), frozenset({200, 202, 204, 404}))
-"""Statuses that show the end of a session: for any request, and for a request to end it."""
+"""The statuses that show the end of a session: for any request, and for a request to end it."""
 
 _GRACE = 5
 """Seconds that open requests get when the server shuts down."""
 
 
 class Address(Value):
-    """Where a server listens, and for whom.
+    """The address and port of a server, and its rules for clients.
 
     Attributes:
-        host: name or address to listen on.
-        port: 0 for any that is free.
-        token: what clients send as a bearer token, or None.
+        host: the name or address to listen on.
+        port: the port; 0 for any free one.
+        token: the bearer token that clients must send, or None.
         allowed_hosts: further names of this server, besides those of this machine, as clients write them.
         allowed_origins: origins of web pages that may send requests, such as `https://inspector.example`.
     """
@@ -210,18 +210,18 @@ class Address(Value):
 
 
 async def serve_http(server: Server[Any], address: Address, announce: Callable[[str], object]) -> int:
-    """Serve clients until a signal asks for the end.
+    """Serve clients until a signal arrives.
 
     Args:
-        server: what it serves.
-        address: where, and for whom.
-        announce: gets the URL when clients can connect.
+        server: the server.
+        address: its address, and the rules for clients.
+        announce: a function that gets the URL once clients can connect.
 
     Returns:
         The exit status: 128 and the number of the signal; 0 if there was none.
 
     Raises:
-        OSError: it can't listen there.
+        OSError: the server can't listen there.
     """
     listening = listen(address.host.strip("[]"), address.port, _MOST_CONNECTIONS)
     port: int = listening.getsockname()[1]
@@ -237,7 +237,7 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     )
     app = Sessions(Streams(app))
     pages = [page.lower().rstrip("/") for page in address.allowed_origins]
-    if pages:  # their browsers ask first, and show a page only answers that name it
+    if pages:  # their browsers send a preflight, and show a page only answers that name it
         methods = ("GET", "POST", "DELETE")
         app = CORSMiddleware(app, pages, methods, allow_headers=["*"], expose_headers=["Mcp-Session-Id"])
     origins = [*origins_of(names, port), *origins_behind(address.allowed_hosts, port), *pages]
@@ -255,10 +255,10 @@ def _taken_signals() -> Generator[list[int]]:
     """Catch the signals that uvicorn raises again at its end, so that the program can clean up first.
 
     Yields:
-        Their numbers, later.
+        A list that later contains the numbers of the signals.
     """
     taken: list[int] = []
-    if current_thread() is not main_thread():  # only the main thread may do this, also in uvicorn
+    if current_thread() is not main_thread():  # only the main thread can do this, also in uvicorn
         yield taken
         return
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -273,13 +273,15 @@ def _taken_signals() -> Generator[list[int]]:
 class Sessions:
     """An ASGI application that limits the open sessions, but always has room for a new one.
 
-    Clients before 2026-07-28 open a session, and few of them close it. For a new session, the one that has
-    been idle for longest ends, and sessions that were never used end first: so whoever opens thousands of
-    them only ends their own. A client whose session has ended gets 404, which tells it to open another.
+    Clients before version 2026-07-28 open a session, and few of them close it. If there are too many, a new
+    session ends the one that has been idle for longest, and first those that were never used. So a client
+    that opens thousands of sessions only ends its own. A client whose session has ended gets 404, and then
+    opens another one.
 
     Args:
-        app: what is behind it; its answer to a request that opens a session has the header `Mcp-Session-Id`.
-        most: the most sessions that are open at the same time. More may be in use.
+        app: the application behind this one; its answer to a request that opens a session has the header
+            `Mcp-Session-Id`.
+        most: the maximum number of open idle sessions. More may be in use.
         seconds_idle: how long a session may be idle before it ends.
     """
 
@@ -346,7 +348,7 @@ class Sessions:
             await self._end(next(unused, next(iter(self._idle))))
 
     async def _end(self, session: bytes) -> None:
-        """End a session as its own client would."""
+        """End a session in the same way as its own client."""
         del self._idle[session], self._requests[session]
         scope = {
             "type": "http",
@@ -375,12 +377,12 @@ class Sessions:
 class Streams:
     """An ASGI application that limits the open streams: the oldest one ends for a new one.
 
-    A client that listens for messages keeps a stream open with GET; it can open another when one has ended,
-    which repeats nothing of that one.
+    A client that listens for messages keeps a stream open with GET. When it has ended, the client can open
+    another one, which repeats nothing.
 
     Args:
-        app: what is behind it; it ends a stream when its client has gone.
-        most: the most streams that are open at the same time.
+        app: the application behind this one; it ends a stream when its client has disconnected.
+        most: the maximum number of open streams.
     """
 
     def __init__(self, app: ASGIApp, *, most: int = _MOST_STREAMS) -> None:
@@ -393,7 +395,7 @@ class Streams:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        # Nothing that was sent is kept, so a stream that is to be resumed begins anew; the SDK would fail.
+        # No sent messages are kept, so a stream to be resumed starts again; the SDK would fail.
         headers = [(name, value) for name, value in scope["headers"] if name.lower() != _RESUMED]
         scope = {**scope, "headers": headers}
         if len(self._open) >= self._most:
@@ -444,7 +446,7 @@ class _Punctual(H11Protocol):
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """Start the time limit for headers: it begins with the connection, or with their first byte."""
+        """Start the time limit for headers: with the connection, or with their first byte."""
         if self._is_served():
             self._forget()
         elif self._timer is None:

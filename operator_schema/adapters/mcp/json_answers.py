@@ -1,4 +1,4 @@
-"""Which calls over HTTP are answered with plain JSON instead of a stream of events?"""
+"""Answer short calls over HTTP with plain JSON instead of a stream of events."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _PING = b": ping\r\n\r\n"
 
 
 class PerRequest:
-    """A value for `json_response` of the SDK that says for each request whether its answer is JSON.
+    """A value for `json_response` of the SDK that decides for each request whether its answer is JSON.
 
-    The SDK looks at it in the task of the request.
+    The SDK reads it in the task of the request.
     """
 
     def __init__(self) -> None:
@@ -47,16 +47,17 @@ class PerRequest:
 
 
 class JsonAnswers:
-    """An ASGI application that answers a call with JSON if the call sends nothing before its result.
+    """An ASGI application that answers a call with JSON if nothing is sent before the result.
 
-    A stream of events costs the SDK about half as much as everything else in a short call. It is needed for
-    what a call sends before its result, and for a call that takes long. This is for clients before
-    2026-07-28; for later ones the SDK decides the same by itself.
+    A stream of events costs the SDK about half as much as everything else in a short call. It is only needed
+    for messages before the result, and for a call that takes long. This is for clients before version
+    2026-07-28; for later ones the SDK makes the same decision.
 
     Args:
         app: the application of the SDK.
-        form: what the SDK has for `json_response`.
-        is_silent: says from the parameters of a call whether it can't send anything before its result.
+        form: the value for `json_response` of the SDK.
+        is_silent: a function that returns, from the parameters of a call, whether it can't send anything
+            before its result.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class JsonAnswers:
 
 
 def _session_of(scope: Scope) -> bytes | None:
-    """Return the session of a request that may be a call, if its client takes both forms of an answer."""
+    """Return the session of a request that may be a call, if its client accepts both forms of an answer."""
     if scope["type"] != "http" or scope["method"] != "POST":
         return None
     headers = headers_of(scope["headers"], (_SESSION, _ACCEPT))
@@ -106,7 +107,7 @@ def _session_of(scope: Scope) -> bytes | None:
 
 
 async def _looked_at(receive: Receive) -> tuple[bytes, Receive]:
-    """Return the body of a request, empty if it is too large, and what gives all of it to an application."""
+    """Return the body of a request, empty if it is too large, and a function that delivers it again."""
     messages: list[Message] = []
     size, is_whole = 0, False
     while not is_whole and size <= _MOST_READ:
@@ -123,11 +124,11 @@ async def _looked_at(receive: Receive) -> tuple[bytes, Receive]:
 
 
 class _Answer:
-    """The answer to a call: JSON, or events from the moment when it has taken too long.
+    """The answer to a call: JSON, or events once the call has taken too long.
 
     Args:
-        send: sends it.
-        session: of the client.
+        send: a function that sends the answer.
+        session: the session of the client.
     """
 
     def __init__(self, send: Send, session: bytes) -> None:
@@ -140,7 +141,7 @@ class _Answer:
         self._timer = loop.call_later(SECONDS_WITHOUT_A_BYTE, self._start_pings)
 
     async def send(self, message: Message) -> None:
-        """Send a part of what the SDK answers, in the form that the answer has by now."""
+        """Send a part of the SDK's answer, in the present form of the answer."""
         await self.end()
         if not self._is_stream:
             await self._send(message)

@@ -1,4 +1,4 @@
-"""What does the server tell the client before a call has its result: its progress, and log records?"""
+"""Messages to the client before a call has its result: progress and log records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 T = TypeVar("T")
 
 MOST_WAITING = 1000
-"""The most messages of one call that wait for a slow client; the newest are kept."""
+"""The most messages of one call that wait for a slow client; the newest ones are kept."""
 
 
 class Messages:
@@ -64,7 +64,7 @@ class Messages:
             self._backend.call_soon(self._home, self._wake)
 
     def end(self) -> None:
-        """Make `send_all` return once everything is sent, from the thread of the event loop."""
+        """Make `send_all` return once all messages are sent, from the thread of the event loop."""
         self._is_over = True
         self._wake()
 
@@ -87,15 +87,16 @@ async def with_messages(
     report: Report | None = None,
     listen: Callable[[Messages], None] | None = None,
 ) -> T:
-    """Run a call, and meanwhile send what it reports and logs.
+    """Run a call, and meanwhile send its progress and log records.
 
     Args:
-        run: starts it; takes the `on_progress` of an executor.
-        report: sends an update of its progress; None if it has none.
-        listen: gets the messages before the call starts, to add others; None if there are no others.
+        run: a function that starts the call; it takes the `on_progress` of an executor.
+        report: a function that sends an update of the progress; None for no updates.
+        listen: a function that gets the messages before the call starts, to add others; None if there are no
+            others.
 
     Raises:
-        Exception: what it raises, not in a group.
+        Exception: the call raised it; it isn't in a group.
     """
     messages = Messages()
     on_progress = None if report is None else _progress_sender(messages, report)
@@ -118,11 +119,11 @@ async def with_messages(
 def _progress_sender(messages: Messages, report: Report) -> Callable[[RawCall, ProgressUpdate], None]:
     """Return a function for `on_progress` of an executor.
 
-    The protocol wants each value to be higher than the one before; other values are left out.
+    The protocol requires each value to be higher than the one before; other values are left out.
 
     Args:
-        messages: of the call.
-        report: sends an update.
+        messages: the messages of the call.
+        report: a function that sends an update.
     """
     last: float | None = None
 
@@ -141,7 +142,7 @@ def _progress_sender(messages: Messages, report: Report) -> Callable[[RawCall, P
 def _is_finite(number: float | None) -> bool:
     try:
         return number is not None and isfinite(number)
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer larger than all floats
         return False
 
 
@@ -172,11 +173,11 @@ class LogLevels:
     def of(
         self, ctx: ServerRequestContext[Any, Any], *, unless_set: types.LoggingLevel | None = None
     ) -> types.LoggingLevel | None:
-        """Return the level that a client has asked for; None if it has asked for nothing.
+        """Return the level that a client has requested; None if it has requested none.
 
         Args:
-            ctx: of a request. From 2026-07-28 on, each request says its own level.
-            unless_set: the level for a client before 2026-07-28 that has set none.
+            ctx: the context of a request. From version 2026-07-28 on, each request has its own level.
+            unless_set: the level for a client before version 2026-07-28 that has set none.
         """
         if is_modern(ctx.protocol_version):
             asked: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
@@ -193,9 +194,9 @@ class _Listening:
     """A call whose client wants its log records.
 
     Attributes:
-        logger: name of the logger whose records, and those of loggers below it, are sent.
+        logger: the name of the logger whose records, and those of loggers below it, are sent.
         least: the lowest level that the client wants, as a position in `LEVELS`.
-        send: takes level, name of the logger and text.
+        send: a function that takes level, name of the logger and text.
     """
 
     __slots__ = ("least", "logger", "send")
@@ -211,10 +212,10 @@ _calling: ContextVar[_Listening | None] = ContextVar("operator_schema_mcp_log", 
 
 
 class _ToClient(logging.Handler):
-    """Gives records to the call in which they are logged, if its client wants them.
+    """A handler that passes records to the call in which they are logged, if its client wants them.
 
     Args:
-        logger: name of the logger that it is attached to.
+        logger: the name of the logger that it is attached to.
     """
 
     def __init__(self, logger: str) -> None:
@@ -222,7 +223,7 @@ class _ToClient(logging.Handler):
         self._logger = logger
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass on only the message of a record, as a traceback may show what the client must not see."""
+        """Pass on only the message of a record, since a traceback may show what the client must not see."""
         listening = _calling.get()
         # Another server may want the same record, for a logger above or below.
         if listening is None or listening.logger != self._logger:
@@ -239,24 +240,24 @@ class _ToClient(logging.Handler):
 
 
 _attached: dict[str, _ToClient] = {}
-"""Name of a logger to its one handler for all servers."""
+"""The handlers for all servers, one for each logger, by its name."""
 
 
 class ClientLog:
     """Send the records of one logger, and of those below it, to the client whose call logs them.
 
     Args:
-        logger: its name, such as `acme.tools`; not empty, as nobody checks the records of the root logger.
+        logger: the name, such as `acme.tools`; not empty, since nobody checks the records of the root logger.
 
     Raises:
-        TypeError: it isn't a string.
-        ValueError: it is empty.
+        TypeError: the name isn't a string.
+        ValueError: the name is empty.
     """
 
     __slots__ = ("_levels", "_logger")
 
     def __init__(self, logger: str) -> None:
-        if not isinstance(logger, str):  # what callers promise, some do not
+        if not isinstance(logger, str):  # some callers ignore the annotations
             message = f"logger must be the name of a logger, such as 'acme.tools', not {received(logger)}"
             raise TypeError(message)
         if not logger:

@@ -1,4 +1,4 @@
-"""Which resources and prompts does a server have besides its tools, and how are their arguments completed?"""
+"""Resources and prompts of a server besides its tools, and the completion of their arguments."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Prompts: TypeAlias = "Iterable[Tool[..., Any] | Callable[..., Any]]"
 """Functions, or tools, that return a string, or a list of strings, parts and `PromptMessage`."""
 
 OWN_RESULTS = (types.ReadResourceResult, types.GetPromptResult, types.PromptMessage)
-"""Objects that such functions may return, besides what a tool returns; they are sent unchanged."""
+"""Objects that such functions may return, besides the results of tools; they are sent unchanged."""
 
 for _cls in OWN_RESULTS:
     register_handed_through(_cls)
@@ -78,9 +78,9 @@ class _ResourceEntry(Value):
     """A resource, or the resources of a template.
 
     Attributes:
-        described: its description for clients.
+        described: the description for clients.
         template: the pattern of its addresses; None for a fixed address.
-        function: makes the contents; None for a fixed value.
+        function: a function that makes the contents; None for a fixed value.
         value: the contents, if there is no function.
     """
 
@@ -94,16 +94,16 @@ class Documents:
     """The resources and prompts of a server, and the handlers for them.
 
     Args:
-        resources: as a program gives them.
-        prompts: as a program gives them.
-        run: runs one of their functions; returns its result, or a question to ask first.
-        page_size: how many items a client gets with one request; None for all.
-        may_change: whether they may be replaced: the server then has both from the start, and announces
-            changes.
+        resources: the resources as a program gives them.
+        prompts: the prompts as a program gives them.
+        run: a function that runs one of their functions; it returns the result, or a question to ask first.
+        page_size: the number of items in the answer to one request; None for all.
+        may_change: whether they may be replaced: the server then has resources and prompts from the start,
+            and announces changes.
 
     Raises:
         SchemaError: a parameter has no schema.
-        TypeError: something is of another kind.
+        TypeError: something has a wrong type.
         ValueError: a URI can't be used, its variables aren't the parameters of its function, or two prompts
             have the same name.
     """
@@ -121,11 +121,11 @@ class Documents:
         self.replace(resources, prompts)
 
     def replace(self, resources: Resources | None, prompts: Prompts | None) -> None:
-        """Replace the resources and prompts; if something is wrong with the new ones, the old ones stay.
+        """Replace the resources and prompts; if there is an error in the new ones, keep the old ones.
 
         Args:
-            resources: as a program gives them.
-            prompts: as a program gives them.
+            resources: the resources as a program gives them.
+            prompts: the prompts as a program gives them.
 
         Raises:
             SchemaError: as for the class.
@@ -138,7 +138,7 @@ class Documents:
         self._templates = [one for one in found if one.template is not None]
 
     def handlers(self) -> dict[str, Any]:
-        """Return the handlers for what the server has, or may have, by names of options of `Server`."""
+        """Return the handlers for resources and prompts, also future ones, by option names of `Server`."""
         of_resources = {
             "on_list_resources": self.list_resources,
             "on_list_resource_templates": self.list_resource_templates,
@@ -280,10 +280,10 @@ class Documents:
     async def _outcome(
         self, function: Tool[..., Any], arguments: dict[str, Any], params: Any, ctx: Ctx
     ) -> Any:
-        """Run a function; return its result, or the object of the protocol that the function itself returned.
+        """Run a function; return its result, or an object of the protocol that the function returned.
 
         Raises:
-            MCPError: it fails, or its arguments don't fit.
+            MCPError: the function fails, or its arguments don't fit.
         """
         call = types.CallToolRequestParams(
             name=function.name,
@@ -311,7 +311,7 @@ def read_resources(resources: Any) -> list[_ResourceEntry]:
 
     Raises:
         SchemaError: a parameter has no schema.
-        TypeError: something is of another kind.
+        TypeError: something has a wrong type.
         ValueError: a URI can't be used, or its variables aren't the parameters of its function.
     """
     if not isinstance(resources, Mapping):
@@ -325,7 +325,7 @@ def _entry(uri: Any, value: Any) -> _ResourceEntry:
     """Read one item of the resources.
 
     Raises:
-        TypeError: the value is of another kind.
+        TypeError: the value has a wrong type.
         ValueError: the URI can't be used, or its variables aren't the parameters of its function.
     """
     if not isinstance(uri, str) or not _SCHEME.match(uri):
@@ -369,7 +369,7 @@ def _function(value: Any, place: str) -> Tool[..., Any]:
         is_nameless = getattr(value, "__name__", "") == "<lambda>"
         try:
             made: Tool[..., Any] = tool(value, **({"name": "resource"} if is_nameless else {}))
-        except TypeError as error:  # a SchemaError is one
+        except TypeError as error:  # a SchemaError is one, too
             error.add_note(f"{place}{_parenthesised(_line_of(value))}")
             raise
         return made.with_(repair=True)
@@ -394,8 +394,8 @@ def read_prompts(prompts: Any) -> list[Tool[..., Any]]:
 
     Raises:
         SchemaError: a parameter has no schema.
-        TypeError: something is of another kind.
-        ValueError: two have the same name.
+        TypeError: something has a wrong type.
+        ValueError: two prompts have the same name.
     """
     is_list = isinstance(prompts, Iterable) and not isinstance(prompts, (str, Mapping))
     if not is_list:
@@ -407,10 +407,10 @@ def read_prompts(prompts: Any) -> list[Tool[..., Any]]:
 
 
 def _check_names(prompts: Iterable[Tool[..., Any]]) -> None:
-    """Check that each prompt has its own name: the error of a registry would call prompts tools.
+    """Check that all prompts have different names: the error of a registry would call prompts tools.
 
     Raises:
-        ValueError: two have the same name.
+        ValueError: two prompts have the same name.
     """
     known: dict[str, Tool[..., Any]] = {}
     for prompt in prompts:
@@ -454,7 +454,7 @@ def _fits(variables: set[str], schema: Mapping[str, Any]) -> bool:
     return set(schema.get("required", ())) <= variables <= set(schema["properties"])
 
 
-# --- what a client gets ----------------------------------------------------------------------------
+# --- answers to clients -----------------------------------------------------------------------------
 
 
 def _uri(entry: _ResourceEntry) -> str:
@@ -473,10 +473,10 @@ def page_of(
     """Return the items after a cursor, which is the key of an item, and the next cursor.
 
     Args:
-        found: the listed items, by their keys.
-        params: of the request.
-        size: how many items a page has; None for all.
-        of: what the items are, for the message.
+        found: the items by their keys.
+        params: the parameters of the request.
+        size: the number of items on a page; None for all.
+        of: a word for the items, for the message.
 
     Raises:
         MCPError: the item of the cursor no longer exists; the client has to start again.
@@ -517,8 +517,8 @@ def _contents(uri: str, value: Any, result: ToolResult | None = None) -> list[_C
 
     Args:
         uri: the requested URI.
-        value: given by the program, or returned by its function.
-        result: of the function; None if there is none.
+        value: the value given by the program, or returned by its function.
+        result: the result of the function; None if there is none.
     """
     if isinstance(value, str):
         return [types.TextResourceContents(uri=uri, text=without_surrogates(value), mime_type=_PLAIN)]
@@ -537,7 +537,7 @@ def _content(uri: str, item: Any) -> _Contents:
     match content_of(item):
         case types.EmbeddedResource(resource=held) if isinstance(item, Resource):
             return held
-        case types.EmbeddedResource(resource=held):  # a file has no address of its own
+        case types.EmbeddedResource(resource=held):  # a file has no address in itself
             return held.model_copy(update={"uri": uri})
         case types.ImageContent(data=data, mime_type=kind) | types.AudioContent(data=data, mime_type=kind):
             return types.BlobResourceContents(uri=uri, blob=data, mime_type=kind)
@@ -552,7 +552,7 @@ def _blob(uri: str, data: bytes) -> types.BlobResourceContents:
 
 
 def _choices(schema: Any) -> list[str]:
-    """Return the values that a schema names, as text."""
+    """Return the values that a schema lists, as text."""
     if not isinstance(schema, dict):
         return []
     said = cast("dict[str, Any]", schema)

@@ -1,4 +1,4 @@
-"""What does a server answer when a client lists the tools, calls one, or wants to hear of changes?"""
+"""A server of tools: it lists them, runs calls, and announces changes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ __all__ = ["Handlers", "ToolServer", "answer_of", "call", "handlers", "server", 
 
 
 _promised: ContextVar[Tool[..., Any] | None] = ContextVar("operator_schema_mcp_silent", default=None)
-"""The tool whose call in this task is answered in a form that has no place for messages before the result."""
+"""The tool that the handler must run: the form of its answer in this task allows no messages before the
+result."""
 
 _UNANSWERED = "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do"
 
@@ -86,12 +87,13 @@ class Handlers:
     Tools found by a search in a `ToolSearch` are listed only for the client that searched.
 
     Attributes:
-        changes: tells clients about changes.
+        changes: the object that tells clients about changes.
         documents: the resources and prompts; None if there are none.
-        log: sends log records, or None.
-        page_size: how many items of a list a client gets with one request; None for all.
-        unasked: names of tools that the client runs without asking a person, as they had no `confirm=True`
-            when it got their names. If one has it by now, the server asks, also with `confirm=False`.
+        log: the object that sends log records, or None.
+        page_size: the number of items of a list in the answer to one request; None for all.
+        unasked: the names of tools that the client runs without asking a person, since they had no
+            `confirm=True` when it got their names. If such a tool has `confirm=True` now, the server asks,
+            even with `confirm=False`.
     """
 
     __slots__ = (
@@ -113,7 +115,7 @@ class Handlers:
         self._found = PerClient(lambda client: FoundTools(lambda: changes.tell(ToolsListChanged(), client)))
         self.log = log
         self._native = native_classes()
-        # Finding out takes a fifth of a short call.
+        # A new search for the tool would take a fifth of a short call.
         self._outputs: dict[str, tuple[Tool[..., Any], StructuredOutput | None]] = {}
         self._stop = runner.executor.registry.on_change(self.changes.tools_changed)
 
@@ -126,8 +128,8 @@ class Handlers:
         """Offer the tools of another executor from now on, and tell the clients; running calls continue.
 
         Args:
-            executor: its registry has the tools.
-            context: as for `handlers`.
+            executor: an executor whose registry has the tools.
+            context: the context, as for `handlers`.
         """
         self._stop()
         own = executor.context if context is None else context
@@ -139,12 +141,12 @@ class Handlers:
         """Offer other resources and prompts from now on, and tell the clients, if `documents_change`.
 
         Args:
-            resources: as for `handlers`.
-            prompts: as for `handlers`.
+            resources: the resources, as for `handlers`.
+            prompts: the prompts, as for `handlers`.
 
         Raises:
             SchemaError: a parameter has no schema.
-            TypeError: something is of another kind.
+            TypeError: something has a wrong type.
             ValueError: a URI can't be used, or two prompts have the same name.
         """
         if self.documents is not None and self.documents.may_change:
@@ -153,9 +155,9 @@ class Handlers:
             self.changes.tell(PromptsListChanged())
 
     def missing_context(self) -> dict[str, ToolError]:
-        """Return the tools that can't run with the context of the server: name to the exception of a call.
+        """Return the tools that can't run with the server's context: for each name, the exception of a call.
 
-        If a function makes the context of each call, nothing is known.
+        If a function makes the context of each call, the result is empty.
         """
         if callable(self._runner.context):
             return {}
@@ -181,7 +183,7 @@ class Handlers:
         """Run a call, as the handler of `tools/call`.
 
         Raises:
-            MCPError: as the tool raised it, or the context of the call can't be made.
+            MCPError: the tool raised it, or the context of the call can't be made.
         """
         runner, context, params = self._runner, self._context_of(ctx), _with_sent_text(params)
         sent_name = None
@@ -191,7 +193,7 @@ class Handlers:
             tool = _enabled(runner.executor.registry, params.name, context)
         promised = _promised.get()
         if promised is not None:
-            _promised.set(None)  # it is about no call that the tool itself makes, in this process
+            _promised.set(None)  # it doesn't apply to calls that the tool itself makes in this process
             if promised is not tool:
                 raise MCPError(types.INTERNAL_ERROR, "the tools have just changed: send the call again")
         refused = None if tool is None else _refused_text(tool, params)
@@ -216,11 +218,11 @@ class Handlers:
         """Return the tool of a call that can't send the client anything before its result; None otherwise.
 
         Args:
-            params: of the request, as the client sent them.
+            params: the parameters of the request, as the client sent them.
         """
         runner = self._runner
         executor, name, meta = runner.executor, params.get("name"), params.get("_meta")
-        # Code of yours that can reach the session of the client may send whatever it likes.
+        # Your code may send anything if it has the session of the client.
         if self.log or callable(runner.context) or executor.has_hooks or type(executor) is not Executor:
             return None
         if not isinstance(name, str) or name not in executor.registry:
@@ -236,7 +238,7 @@ class Handlers:
         """Run the function of a resource or prompt, for `Documents`.
 
         Raises:
-            MCPError: as the function raised it, or the context can't be made.
+            MCPError: the function raised it, or the context can't be made.
         """
         own = self._runner
         executor = own.executor.for_function(function, native_results=OWN_RESULTS)
@@ -271,7 +273,7 @@ class Handlers:
         """Tell the clients that subscribed to a resource that it has changed, from any thread.
 
         Args:
-            uri: its address.
+            uri: the address of the resource.
         """
         self.changes.tell(ResourceUpdated(uri))
 
@@ -298,7 +300,7 @@ class Handlers:
         runner = self._runner
         if isinstance(runner.executor.registry, ToolSearch):
             return runner.context_of(ctx, {FoundTools: self._found.of(ctx)})
-        # A function of your program is called for each call, and an error of its own ends the call.
+        # A function of your program is called for each call; if it fails, the call ends.
         return runner.context_of(ctx) if callable(runner.context) else runner.context_when_needed(ctx)
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
@@ -311,14 +313,14 @@ class Handlers:
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
         """Tell a client before 2026-07-28 about changes, as the handler of `notifications/initialized`.
 
-        It runs as long as the connection.
+        It runs until the connection ends.
         """
         await self.changes.watch_connection(ctx, params)
 
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Tell a client from 2026-07-28 on about changes, for `on_subscriptions_listen`.
+        """Tell a client from version 2026-07-28 on about changes, for `on_subscriptions_listen`.
 
         It runs until the client stops listening.
         """
@@ -328,7 +330,7 @@ class Handlers:
     def _native_of(
         self, result: ToolResult, tool: Tool[..., Any], version: str
     ) -> types.CallToolResult | types.InputRequiredResult | None:
-        """Return the answer if a tool, or the server behind it, made it itself; otherwise None."""
+        """Return the protocol answer that a tool, or the server behind it, made itself; otherwise None."""
         if result.is_error:
             failed = getattr((result.details or {}).get("exception"), "answer", None)
             return failed if isinstance(failed, types.CallToolResult) else None
@@ -360,24 +362,24 @@ def handlers(
     """Make the handlers for your own low-level `Server`; `server` makes a complete one.
 
     Args:
-        tools: what is offered: a registry, which may change later, a toolset, or any iterable of tools.
-        context: what your program injects, as for `Executor.run`; or a plain function that takes the
-            `ServerRequestContext` and returns that. Tools also get that context, its session and the state
-            of the server's lifespan, by their types.
-        executor: what runs the calls, for limits of your own; its registry has these tools. By default
-            it is `Executor(tools, strict_results=True)`. Any executor raises `MCPError` here, and leaves
-            results that are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework as
-            they are.
-        structured: which results a client gets as structured data besides the text. `"objects"`: those that
-            are JSON objects. `"all"`: all that are more than a text; what isn't an object is wrapped as
-            `{"result": …}` for clients that take only objects. `"none"`: none.
-        confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. A
-            client that can't ask gets a result that says so, unless the executor has `confirm` of its own.
-            If False, such tools run without asking.
-        page_size: how many tools a client gets with one request; None for all. It also applies to resources
-            and prompts.
-        logger: name of a logger of `logging`: its messages during a call are sent to the client, if the
-            client wants them. None for nothing.
+        tools: the offered tools: a registry, which may change later, a toolset, or any iterable of tools.
+        context: the objects that your program injects, as for `Executor.run`; or a plain function that takes
+            the `ServerRequestContext` and returns them. Tools also get that context, its session and the
+            state of the server's lifespan, by their types.
+        executor: the executor of the calls, for your own limits; its registry has these tools. By default it
+            is `Executor(tools, strict_results=True)`. With any executor, `MCPError` is raised here, and
+            results that are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework are
+            unchanged.
+        structured: the results that a client gets as structured data besides the text. `"objects"`: results
+            that are JSON objects. `"all"`: all results that are more than a text; a value that isn't an
+            object is wrapped as `{"result": …}` for clients that take only objects. `"none"`: none.
+        confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. If the
+            client can't ask, it gets a result that says so, unless the executor has its own `confirm`. If
+            False, such tools run without a question.
+        page_size: the number of tools in the answer to one request; None for all. It also applies to
+            resources and prompts.
+        logger: the name of a logger of `logging`: its messages during a call are sent to the client, if the
+            client wants them. None for no messages.
         resources: URI to a value: a string, bytes, a part (`Image`, `Resource`, …), or a function that
             returns one or several of these. A URI template (RFC 6570), such as `note://{day}`, takes a
             function with a parameter for each of its variables. None for nothing.
@@ -387,7 +389,7 @@ def handlers(
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has a wrong type.
         ValueError: an argument is out of range, the executor has other tools, a URI can't be used, or two
             prompts have the same name.
     """
@@ -430,21 +432,21 @@ def _check_page_size(size: Any) -> None:
 
 
 def _careful(context: Context | None) -> Context | None:
-    """Return the given context; if it is a function, one that logs failures and hides them from clients."""
+    """Return the given context; wrap a function, so that failures are logged and hidden from clients."""
     if context is None or isinstance(context, Mapping):
         return cast("Context | None", context)
     return lambda ctx: _called(context, _patient(ctx))
 
 
 def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
-    """Return the context that a function of your program makes.
+    """Call a function of your program that makes a context.
 
     Raises:
-        MCPError: it fails; its exception is logged, and no client sees it.
+        MCPError: the function fails; its exception is logged, and no client sees it.
     """
     try:
         made = make(ctx)
-        if isinstance(made, Mapping):  # what callers promise, some do not
+        if isinstance(made, Mapping):  # some callers ignore the annotations
             return made
         write_log(ERROR, "the function given as context returned %s, not a mapping", kind(made))
     except MCPError:
@@ -455,7 +457,7 @@ def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, 
 
 
 def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[..., Any] | None:
-    """Return a tool that may be called; None for any other one, for which the executor gives the reason."""
+    """Return a tool if it may be called; otherwise None, and the executor gives the reason."""
     try:
         return registry[name] if registry.is_enabled(name, context=context) else None
     except Exception:  # noqa: BLE001  # a switch is your program's own code
@@ -483,22 +485,23 @@ async def call(
     listen: Callable[[Messages], None] | None = None,
     sent_name: str | None = None,
 ) -> ToolResult | types.InputRequiredResult:
-    """Run a call, and send its messages meanwhile; return its result, or the question for a person.
+    """Run a call, and meanwhile send its messages; return its result, or the question for a person.
 
     Args:
-        runner: of the tools.
+        runner: the executor of the tools.
         tool: the called tool; None if there is none.
-        params: of the request.
+        params: the parameters of the request.
         host: the argument for a function given as `context`.
-        request: context of the request; None outside of one.
-        confirmation: asks about tools with `confirm=True`.
-        report: sends an update of progress; the SDK sends none if the client didn't ask for it.
+        request: the context of the request; None outside of a request.
+        confirmation: the object that asks about tools with `confirm=True`.
+        report: a function that sends an update of progress; the SDK sends none if the client didn't ask for
+            it.
         context: the context, if it is known already.
-        listen: as for `with_messages`.
-        sent_name: the name that the client sent, if the call was read as one of another tool.
+        listen: a function, as for `with_messages`.
+        sent_name: the name that the client sent, if it was corrected to the name of another tool.
 
     Raises:
-        MCPError: as the tool raised it, if it can be sent.
+        MCPError: the tool raised it, and it can be sent.
     """
     call_id = None if request is None else str(request.request_id)
     is_asked = tool is not None and runner.may_wait(tool)
@@ -525,14 +528,14 @@ async def call(
 
 
 async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult]) -> ToolResult:
-    """Return the result of a call, even if it asks for the end of the process.
+    """Return the result of a call, even if the tool tries to end the process.
 
     Raises:
-        MCPError: as the tool raised it, if it can be sent.
+        MCPError: the tool raised it, and it can be sent.
     """
     try:
         return await running
-    except SystemExit as error:  # from a function written for a command line; the other calls go on
+    except SystemExit as error:  # by a function written for a command line; the other calls continue
         write_log(ERROR, "%s: the tool tried to end the process", name, error=error)
         text = f"{name} failed: {class_name_of(error)}"
         return ToolResult(call_id or "", name, text, is_error=True, code="execution_failed")
@@ -541,7 +544,7 @@ async def _outcome(call_id: str | None, name: str, running: Awaitable[ToolResult
 
 
 def _sendable(error: MCPError) -> MCPError:
-    """Return an error of the protocol without data that can't be written: they would end the connection."""
+    """Return an error of the protocol without data that can't be written, which would end the connection."""
     data = error.error.data
     try:
         json.dumps(data, ensure_ascii=False).encode()
@@ -553,12 +556,12 @@ def _sendable(error: MCPError) -> MCPError:
 def answer_of(
     result: ToolResult, output: StructuredOutput | None, protocol_version: str
 ) -> types.CallToolResult:
-    """Return what a client gets for a result.
+    """Return the reply for a client, for a result.
 
     Args:
-        result: of the call.
+        result: the result of the call.
         output: how the results of the tool become data, None for text alone.
-        protocol_version: of the request.
+        protocol_version: the version of the request.
     """
     content = [content_of(part) for part in result.parts]
     if result.code == "needs_input":
@@ -566,7 +569,7 @@ def answer_of(
     if result.is_error or output is None:
         return types.CallToolResult(content=content, is_error=result.is_error)
     data = structured_content(output, result.json, protocol_version)
-    # Only your own executor lets such a result through. A client would refuse it, and show nothing.
+    # Only your own executor allows such a result. A client would refuse it, and show nothing.
     is_wrong = data is None or bool((result.details or {}).get("mismatches"))
     return types.CallToolResult(
         content=content, structured_content=None if is_wrong else data, is_error=is_wrong
@@ -574,23 +577,23 @@ def answer_of(
 
 
 _CHECKS_HEADERS = "get_tool_input_schema" in signature(Server).parameters
-"""Whether the SDK asks for a schema, to compare headers with the arguments that they repeat.
+"""Whether the SDK asks for a schema, in order to compare headers with the arguments that they repeat.
 
-Before 2.3 it lists all tools for that.
+Before version 2.3, it lists all tools for that.
 """
 
 
 _FIXED_FORM = ("json_response", "stateless_http", "event_store")
-"""Options of the SDK that decide by themselves how calls are answered."""
+"""Options of the SDK that fix the form of answers to calls."""
 
 
 class ToolServer(Server[Any]):
-    """A low-level server with `Handlers`, which it also has as an attribute.
+    """A low-level server with `Handlers`, which are one of its attributes.
 
     Attributes:
-        handlers: answer the requests; `app.handlers.resource_updated(uri)` announces a change.
-        announced: the changes that these clients hear of.
-        own_middleware: what the SDK and this module have installed.
+        handlers: the handlers of the requests; `app.handlers.resource_updated(uri)` announces a change.
+        announced: the kinds of changes that clients are told about.
+        own_middleware: the middleware that the SDK and this module have installed.
     """
 
     handlers: Handlers
@@ -600,11 +603,12 @@ class ToolServer(Server[Any]):
     def streamable_http_app(self, **options: Any) -> Starlette:
         """Return an ASGI application that serves over HTTP.
 
-        A client before 2026-07-28 gets the result of a call as JSON if the call can't send anything before
-        it, as with `json_response=True`; otherwise, or if it takes long, as a stream of events.
+        A client before version 2026-07-28 gets the result of a call as JSON if the call can't send anything
+        before it, as with `json_response=True`; otherwise, or if the call takes long, it gets a stream of
+        events.
 
         Args:
-            options: those of `mcp.server.lowlevel.Server`.
+            options: the options of this method in `mcp.server.lowlevel.Server`.
         """
         if any(options.get(name) for name in _FIXED_FORM):
             return super().streamable_http_app(**options)
@@ -616,7 +620,7 @@ class ToolServer(Server[Any]):
         return app
 
     def _promises_silence(self, params: Mapping[Any, Any]) -> bool:
-        """Return whether a call sends nothing before its result; then the handler runs only this tool."""
+        """Return whether a call sends nothing before its result; the handler then runs only this tool."""
         entry = self.get_request_handler("tools/call")
         is_own = entry is not None and entry.handler == self.handlers.call_tool
         is_alone = is_own and self.middleware == self.own_middleware
@@ -630,7 +634,7 @@ class ToolServer(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Return what a client gets in the handshake."""
+        """Return the server's data for the handshake."""
         said = notification_options or self.announced
         return super().create_initialization_options(said, experimental_capabilities, extensions)
 
@@ -657,10 +661,10 @@ def server(
     It supports every version of the protocol that the package `mcp` supports, over every transport.
 
     Args:
-        tools: what is offered: a registry, which may change later, a toolset, or any iterable of tools.
-        name: of the server, for people and logs.
-        version: of the server; empty if it has none.
-        instructions: what the model should know about the server as a whole.
+        tools: the offered tools: a registry, which may change later, a toolset, or any iterable of tools.
+        name: the name of the server, for people and logs.
+        version: the version of the server; empty if it has none.
+        instructions: a text for the model about the server as a whole.
         context: as for `handlers`.
         executor: as for `handlers`.
         structured: as for `handlers`.
@@ -674,7 +678,7 @@ def server(
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has a wrong type.
         ValueError: an argument is out of range, or the executor has other tools.
     """
     checked_text("the name of a server", name)
@@ -698,7 +702,7 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
 
     Args:
         own: the handlers.
-        name: of the server.
+        name: the name of the server.
         may_change: whether the server announces that its tools may change.
         native: options of `Server`.
     """
@@ -729,15 +733,15 @@ def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> T
             "resources/unsubscribe", types.UnsubscribeRequestParams, own.unsubscribe_resource
         )
     if own.log is not None:
-        # Not in the constructor, which warns: the protocol drops this in 2026-07-28.
+        # This isn't in the constructor, which would warn: the protocol drops this option in 2026-07-28.
         made.add_request_handler("logging/setLevel", types.SetLevelRequestParams, own.log.set_level)
     return made
 
 
-# --- arguments that came as text -----------------------------------------------------------------
+# --- arguments that are sent as text --------------------------------------------------------------
 
 # The SDK refuses such a request before any handler, with an error that names neither the tool nor the fault.
-# Models read that, and send the same again.
+# Models read that, and send the same request again.
 
 _TEXT: ContextVar[str | None] = ContextVar("_TEXT", default=None)
 
@@ -755,20 +759,20 @@ async def _let_text_through(ctx: Ctx, call_next: Callable[[Any], Awaitable[Any]]
 
 
 def _with_sent_text(params: types.CallToolRequestParams) -> types.CallToolRequestParams:
-    """Return the parameters of a call, with its arguments as text if they came so."""
+    """Return the parameters of a call; if its arguments were sent as text, they are that text."""
     text = _TEXT.get()
     if text is None:
         return params
-    _TEXT.set(None)  # servers that the tool itself calls, in this process, mustn't see it
+    _TEXT.set(None)  # servers that the tool itself calls in this process mustn't see it
     return params.model_copy(update={"arguments": text})
 
 
 def _refused_text(tool: Tool[..., Any], params: types.CallToolRequestParams) -> ToolResult | None:
-    """Return the result of a call whose tool takes no text: it shows the object to send.
+    """Return an error result that shows the correct object, for a call with text whose tool takes none.
 
     Args:
-        tool: the called one.
-        params: of the request.
+        tool: the called tool.
+        params: the parameters of the request.
 
     Returns:
         None for an object; for blank text, which means no arguments; and for a tool that repairs, unless its
@@ -780,7 +784,7 @@ def _refused_text(tool: Tool[..., Any], params: types.CallToolRequestParams) -> 
     if tool.repairs and not tool.annotations.needs_exact_calls:
         return None
     try:
-        tool.exact().decode(text)  # what is wrong with the arguments themselves comes first
+        tool.exact().decode(text)  # faults in the arguments themselves come first
         tool.exact().codec.decode(text)
     except DecodeError as error:
         write_log(INFO, "%s: its arguments came as text, not as an object", tool.name)

@@ -1,4 +1,4 @@
-"""How does a server talk over standard input and output?"""
+"""Serve one client over standard input and output."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ if TYPE_CHECKING:
 __all__ = ["opening_request", "serve", "serve_stdio", "taken_streams"]
 
 LONGEST_LINE = 64 * 2**20
-"""The most bytes of one message; a longer one is answered with an error, and the next one is read."""
+"""The maximum size of one message, in bytes; a longer one gets an error, and the next one is read."""
 
 _MOST_DIGITS = 4000
 _WAITING_LINES = 16
 _WAITING_BYTES = 2**20
 _SECONDS_TO_OPEN = 1.0
 _MOST_TO_OPEN = 2**20
-"""The most bytes of an opening request that is looked at."""
+"""The maximum number of bytes of an opening request that are searched."""
 _READ_AT_ONCE = 2**16
 _GRACE = 5.0
-"""Seconds that tools get to clean up after a signal; then the process ends all the same."""
+"""The seconds that tools get to clean up after a signal; then the process ends in any case."""
 
 
 def serve(tools: Tools, /, **options: Any) -> int:
-    """Serve tools to the client that started this program, over standard input and output, until it leaves.
+    """Serve tools over standard input and output until the client that started this program disconnects.
 
     Args:
-        tools: as for `server`: tools, a toolset, a registry or an executor.
-        options: as for `server`.
+        tools: tools, a toolset, a registry or an executor, as for `server`.
+        options: options, as for `server`.
 
     Returns:
         The exit status for `sys.exit`: 0, or 128 and the number of the signal that ended it.
 
     Raises:
         DuplicateToolError: two tools have the same name.
-        TypeError: an argument is of another kind.
+        TypeError: an argument has a wrong type.
         ValueError: an argument is out of range, or the executor has other tools.
     """
     made = server(tools, **options)
@@ -74,10 +74,10 @@ def opening_request(source: BufferedReader[Any]) -> tuple[types.JSONRPCRequest |
     """Return the first request of a client, and a stream that still contains it.
 
     Args:
-        source: messages are read from it; from now on, only from the stream that is returned.
+        source: the stream of messages; after this, read only from the returned stream.
 
     Returns:
-        As the request None if no whole line is there within a second, it is typed at a terminal, is longer
+        The request is None if there is no whole line within a second, if it is typed at a terminal, is longer
         than 1 MiB or isn't a request: a client that starts a server sends it at once.
     """
     taken, end = b"", monotonic() + _SECONDS_TO_OPEN
@@ -99,15 +99,15 @@ class _After(RawIOBase):
     """A stream of bytes that were read already, followed by the rest of the stream.
 
     Args:
-        taken: bytes that were read from it.
-        rest: the stream.
+        taken: the bytes that were read before.
+        rest: the rest of the stream.
     """
 
     def __init__(self, taken: bytes, rest: BufferedReader[Any]) -> None:
         self._taken, self._rest = taken, rest
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -123,12 +123,12 @@ class _After(RawIOBase):
 def taken_streams() -> Generator[tuple[BufferedReader[Any], BinaryIO]]:
     """Reserve standard input and output for the protocol in this process.
 
-    Whatever else is written to standard output, by `print`, by C code or by a child process, goes to
-    standard error; whatever else reads standard input finds it empty. This lasts until the process ends:
-    buffered output must not reach the client later.
+    Everything else that is written to standard output, by `print`, by C code or by a child process, goes to
+    standard error; everything else that reads standard input finds it empty. This lasts until the process
+    ends, since buffered output must not reach the client later.
 
     Yields:
-        The stream to read messages from, and the one to write them to.
+        The stream for reading messages, and the stream for writing them.
     """
     sys.stdout.flush()
     nothing = os.open(os.devnull, os.O_RDWR)  # the lowest free number: standard error, if there is none
@@ -147,9 +147,9 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
     """Serve one client until it closes the connection or a signal arrives.
 
     Args:
-        server: what it serves.
-        source: messages are read from it.
-        sink: messages are written to it.
+        server: the server.
+        source: the stream from which messages are read.
+        sink: the stream to which messages are written.
 
     Returns:
         The exit status: 0, or 128 and the number of the signal.
@@ -172,7 +172,7 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
 async def _take_all(
     lines: _StreamLines, sent: MemoryObjectSendStream[SessionMessage | Exception], writer: _ThreadedWriter
 ) -> None:
-    """Pass on the messages of the client; answer lines without a readable message."""
+    """Pass on the messages of the client; answer lines that contain no readable message."""
     async with sent:
         async for line in lines:
             message = message_of(line)
@@ -198,12 +198,12 @@ _SHAPE = (
 
 
 class UnreadableLine(NamedTuple):
-    """A line that isn't a message: what is wrong with it, and the id of the intended request.
+    """A line that isn't a message: the error, and the id of the intended request.
 
     Attributes:
         code: the error code of JSON-RPC.
-        reason: what is wrong, for whoever wrote the client.
-        request_id: None if there is none, or it can't be read.
+        reason: the error, for the author of the client.
+        request_id: the id; None if there is none, or it can't be read.
     """
 
     code: int
@@ -217,7 +217,7 @@ class UnreadableLine(NamedTuple):
 
 
 def message_of(line: bytes) -> types.JSONRPCMessage | UnreadableLine | None:
-    """Return the message of a line, or what is wrong with it; None for a line that needs no answer.
+    """Return the message of a line, or the error in it; None for a line that needs no answer.
 
     Args:
         line: a line; empty, without even its end, if it was too long.
@@ -244,11 +244,11 @@ def message_of(line: bytes) -> types.JSONRPCMessage | UnreadableLine | None:
 
 
 def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | UnreadableLine | None:
-    """Return the answer to something that isn't a message.
+    """Return the answer to a line that isn't a message.
 
     Args:
-        value: what was sent, as far as Python can read it.
-        trouble: why it isn't JSON with distinct keys; None if it is.
+        value: the sent value, as far as Python can read it.
+        trouble: the reason why it isn't JSON with distinct keys; None if it is.
     """
     if isinstance(value, list) and trouble is None:
         reason = "batches aren't part of this protocol: send each message in a line of its own"
@@ -258,7 +258,7 @@ def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadabl
     known = found if type(found) in {int, str} else None
     if "method" not in sent and (
         "result" in sent or "error" in sent
-    ):  # whoever waits for this answer must not wait for ever
+    ):  # the sender, who waits for this answer, must not wait forever
         write_log(WARNING, "an answer of the client can't be read")
         error = types.ErrorData(code=types.INVALID_REQUEST, message="the answer can't be read")
         return None if known is None else types.JSONRPCError(jsonrpc="2.0", id=known, error=error)
@@ -268,7 +268,7 @@ def _unread(value: Any, trouble: str | None) -> types.JSONRPCMessage | Unreadabl
 
 
 def _loaded(line: bytes) -> Any:
-    """Return the JSON value of a line, as Python reads more than the SDK does; None if Python can't."""
+    """Return the JSON value of a line, since Python accepts more than the SDK; None if it can't be read."""
     try:
         return json.loads(line, parse_int=_number)
     except (ValueError, RecursionError):
@@ -283,13 +283,14 @@ _DECODER = json.JSONDecoder(parse_int=_number)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KINDS = {"method", "result", "error"}
 _MOST_KEYS = 16
-"""How many keys are searched for an id; a message has four."""
+"""The number of keys that are searched for an id; a message has four."""
 
 
 def _begun(line: bytes) -> dict[str, Any]:
     """Return the readable beginning of an object; its last key may have no value.
 
-    Its id is left out unless its kind is known: an answer of the client has an id of the server.
+    Its id is left out if the kind of the message isn't known: an answer of the client has an id of the
+    server.
     """
     text = line.decode("utf-8-sig", "replace")
     found: dict[str, Any] = {}
@@ -300,7 +301,7 @@ def _begun(line: bytes) -> dict[str, Any]:
             found[str(key)] = None
             value, place = _next(text, place, ":")
             if not text.startswith((",", "}"), _after_space(text, place)):
-                break  # a number may go on
+                break  # a number may continue
             found[str(key)] = value
             mark = ","
     return found if _KINDS & found.keys() else {}
@@ -331,8 +332,8 @@ class _Stop:
     """The work that a signal cancels.
 
     Attributes:
-        scope: cancelled by the first signal.
-        status: exit status.
+        scope: the scope that the first signal cancels.
+        status: the exit status.
     """
 
     def __init__(self) -> None:
@@ -353,7 +354,7 @@ class _Stop:
 def _cancelled_by_signals() -> Generator[_Stop]:
     stop, loop = _Stop(), asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)
-    with suppress(NotImplementedError, RuntimeError):  # Windows has none, and other threads may not set any
+    with suppress(NotImplementedError, RuntimeError):  # not on Windows, nor in other threads
         for number in numbers:
             loop.add_signal_handler(number, stop, number)
     try:
@@ -367,7 +368,7 @@ def _cancelled_by_signals() -> Generator[_Stop]:
 class _StreamLines:
     """The lines of a stream, read in a thread that doesn't keep the process from ending.
 
-    A line that is too long is empty here, without even a line end.
+    A line that is too long is empty here, without a line end.
     """
 
     def __init__(self, source: BinaryIO) -> None:
@@ -409,7 +410,7 @@ class _StreamLines:
 
 
 class _ThreadedWriter:
-    """A stream that is written in a thread, so that a stream without a reader blocks nothing else."""
+    """A stream that is written in a thread, so that it blocks nothing else if nobody reads it."""
 
     def __init__(self, sink: BinaryIO) -> None:
         self._sink = sink

@@ -1,7 +1,7 @@
-"""Which columns of Arrow hold the values of a type, and how values are written into them.
+"""Typed columns of Arrow for the values of a type, and the conversion of values.
 
-The columns are made from the graph, as the schema and the decoder are. Values come as the encoder writes
-them, so defaults are filled in, and keys are those of JSON. A null stands for null and for an absent key.
+The columns are made from the graph, like the schema and the decoder. Values have the form of the encoder, so
+defaults are filled in, and keys are those of JSON. A null stands for null and for an absent key.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["ColumnError", "Columns", "arrow_schema", "columns_of", "import_arrow"]
 
 VALUE: Final = "value"
-"""The name of the only column for a type that isn't an object."""
+"""The name of the only column if a type isn't an object."""
 
 _MOST_DIGITS: Final = 76
 _MOST_DIGITS_128: Final = 38
@@ -59,11 +59,11 @@ _LARGEST_UINT: Final = 2**64 - 1
 
 
 class ColumnError(TypeError):
-    """Some parts of a type have no column in Arrow.
+    """Some parts of a type can't have a column in Arrow.
 
     Attributes:
-        name: of the type.
-        findings: one for each part, with its path and a remedy.
+        name: the name of the type.
+        findings: a finding for each part, with its path and a remedy.
     """
 
     def __init__(self, name: str, findings: Sequence[Finding]) -> None:
@@ -79,21 +79,22 @@ class ColumnError(TypeError):
 def arrow_schema(
     subject: Any, /, *, json_text: bool = False, decimals: tuple[int, int] | None = None
 ) -> pa.Schema:
-    """Return the columns that hold the values of a type, or the arguments of a tool.
+    """Return the columns for the values of a type, or for the arguments of a tool.
 
     Args:
-        subject: a dataclass, any other supported annotation, a `Codec` or a tool. What isn't an object gets
-            one column named `value`.
-        json_text: whether a part that Arrow has no type for becomes text: any JSON, unions, recursive types.
-        decimals: all digits, and the digits after the point, of each `Decimal` whose limits don't give them.
+        subject: a dataclass, any other supported annotation, a `Codec` or a tool. A type that isn't an object
+            gets one column named `value`.
+        json_text: whether a part without a type in Arrow becomes text: any JSON, unions, recursive types.
+        decimals: the number of all digits, and of digits after the point, for each `Decimal` whose limits
+            don't set them.
 
     Returns:
         A pyarrow schema.
 
     Raises:
-        ColumnError: with every part that Arrow has no type for.
+        ColumnError: parts of the type have no type in Arrow; the error lists all of them.
         ImportError: pyarrow isn't installed.
-        SchemaError: with every complaint about the type.
+        SchemaError: the type has complaints; the error lists all of them.
     """
     return columns_of(subject, json_text=json_text, decimals=decimals).schema
 
@@ -102,7 +103,7 @@ def import_arrow() -> Any:
     """Return the module pyarrow.
 
     Raises:
-        ImportError: it isn't installed.
+        ImportError: pyarrow isn't installed.
     """
     try:
         import pyarrow as pa
@@ -127,20 +128,21 @@ def columns_of(subject: Any, *, json_text: bool, decimals: tuple[int, int] | Non
 
 
 def codec_for(subject: Any) -> Codec[Any]:
-    """Return the codec of a type or of the arguments of a tool; a codec as it is."""
+    """Return the codec of a type or of the arguments of a tool; a codec unchanged."""
     if isinstance(subject, Tool):
         return subject.codec  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of any tool
     return subject if isinstance(subject, Codec) else codec_of(subject)  # pyright: ignore[reportUnknownVariableType]  # of any type
 
 
 class _Column(NamedTuple):
-    """How one value is held.
+    """The column of one value.
 
     Attributes:
         type: the pyarrow type.
-        convert: turns a JSON value that isn't null into what pyarrow takes; None if that is the value itself.
+        convert: a function that converts a JSON value that isn't null for pyarrow; None if no conversion is
+            needed.
         nullable: whether the value may be null.
-        is_json: whether it is JSON text.
+        is_json: whether the column contains JSON text.
     """
 
     type: Any
@@ -149,7 +151,7 @@ class _Column(NamedTuple):
     is_json: bool = False
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value in the form that pyarrow takes."""
+        """Return a JSON value in the form for pyarrow."""
         return value if value is None or self.convert is None else self.convert(value)
 
 
@@ -157,7 +159,7 @@ class Columns:
     """The columns of a type.
 
     Args:
-        root: how a value of it is held.
+        root: the column of a whole value.
 
     Attributes:
         schema: the pyarrow schema.
@@ -173,7 +175,7 @@ class Columns:
         self._stored = _storage_of(self._type, pa)
 
     def row(self, value: Any) -> dict[str, Any]:
-        """Return a value of the encoder in the form that pyarrow takes."""
+        """Return a value of the encoder in the form for pyarrow."""
         found = self._root.value(value)
         row: dict[str, Any] = found if self._is_object else {VALUE: found}
         return row
@@ -182,9 +184,9 @@ class Columns:
         """Return rows as columns.
 
         Raises:
-            ValueError: a value is beyond what its column holds.
-            OverflowError: the same.
-            TypeError: the same.
+            ValueError: a value is out of the range of its column.
+            OverflowError: a value is out of the range of its column.
+            TypeError: a value doesn't fit its column.
         """
         pa = import_arrow()
         stored = pa.array(rows, type=self._stored)
@@ -195,16 +197,16 @@ class Columns:
         return pa.record_batch(columns, schema=self.schema)
 
     def fault(self, row: dict[str, Any]) -> tuple[Path, str] | None:
-        """Return the path of the value that its column can't hold, and why; None if the row fits."""
+        """Return the path of a value that doesn't fit its column, and the reason; None if the row fits."""
         return _fault(row, self._stored, (), import_arrow())
 
 
 NOT_HELD: Final = (ValueError, OverflowError, TypeError)
-"""The exceptions of pyarrow for a value that its column can't hold."""
+"""The exceptions of pyarrow for a value that doesn't fit its column."""
 
 
 def _fault(value: Any, kind: Any, path: Path, pa: Any) -> tuple[Path, str] | None:
-    """Return the innermost place that a column can't hold."""
+    """Return the innermost value that doesn't fit its column."""
     try:
         pa.array([value], type=kind)
     except NOT_HELD as error:
@@ -225,13 +227,13 @@ def _fault(value: Any, kind: Any, path: Path, pa: Any) -> tuple[Path, str] | Non
     return path, f"the column of {kind} can't hold it: {reason}"
 
 
-# --- types that are stored as others ---------------------------------------------------------------
-# pyarrow can't make UUIDs inside a struct or list from Python values, only from bytes stored already. In a
-# struct that is null, it points to an entry of an empty dictionary.
+# --- types that are stored as other types ---------------------------------------------------------
+# pyarrow can't create UUIDs inside a struct or list from Python values, only from stored bytes. In a struct
+# that is null, it refers to an entry of an empty dictionary.
 
 
 def _storage_of(kind: Any, pa: Any) -> Any:
-    """Return the type in which values are stored first; the same object if that is the type itself."""
+    """Return the type in which values are stored first; the same object if this is the type itself."""
     if isinstance(kind, pa.BaseExtensionType):
         return kind.storage_type
     if pa.types.is_dictionary(kind):
@@ -275,7 +277,7 @@ def _with_types(stored: Any, kind: Any, pa: Any) -> Any:
 
 
 class _ColumnWalk:
-    """Goes through a graph and finds a column for each place, or a complaint."""
+    """Goes through a graph and finds a column, or a complaint, for each part."""
 
     def __init__(self, pa: Any, graph: Graph, decimals: tuple[int, int] | None, *, json_text: bool) -> None:
         self._pa = pa
@@ -286,7 +288,7 @@ class _ColumnWalk:
         self.findings: list[Finding] = []
 
     def column(self, node: Node, path: Path) -> _Column:
-        """Return how the values of a node are held."""
+        """Return the column for the values of a node."""
         match node:
             case RefNode(target=target):
                 return self._of_reference(target, path)
@@ -311,7 +313,7 @@ class _ColumnWalk:
                 return self._other("it may be any JSON value", path)
 
     def _other(self, what: str, path: Path, remedy: str = "") -> _Column:
-        """Return the column of JSON text if that is wanted; otherwise complain."""
+        """Return a column of JSON text if `json_text` allows it; otherwise add a complaint."""
         pa = self._pa
         if self._json_text:
             return _Column(pa.string(), to_json_text, nullable=True, is_json=True)
@@ -436,7 +438,7 @@ class _ColumnWalk:
         return self._of_foreign(leaf, path)
 
     def _of_foreign(self, leaf: SchemaLeaf[Any], path: Path) -> _Column:
-        """Return the column of a leaf that Arrow has no type for, by its JSON type."""
+        """Return the column of a leaf without a type in Arrow, chosen by its JSON type."""
         pa = self._pa
         kinds = {"string": pa.string, "integer": pa.int64, "number": pa.float64, "boolean": pa.bool_}
         given: Any = leaf.json_schema.get("type")
@@ -484,7 +486,7 @@ class _ColumnWalk:
         return next((target for target, known in self._definitions.items() if known is node), None)
 
     def _of_tagged(self, tag: Tag, path: Path) -> _Column:
-        """Return one struct with the fields of all members: the tag says which of them count."""
+        """Return one struct with the fields of all members; the tag says which fields are used."""
         members: dict[int, dict[str, _Column]] = {}
         for member in tag.members.values():
             target = self._target_of(member)
@@ -507,7 +509,7 @@ class _ColumnWalk:
 
 
 def _common(columns: Sequence[_Column | None]) -> _Column | None:
-    """Return the column of a key that some objects have; None if it has different types."""
+    """Return the column of a key that several objects have; None if the types differ."""
     known = [column for column in columns if column is not None]
     if len({(column.type, column.is_json) for column in known}) > 1:
         return None
@@ -523,7 +525,7 @@ def _bound(inclusive: float | None, exclusive: float | None) -> float | None:
 
 
 def _digits_of(leaf: SchemaLeaf[Any]) -> tuple[int, int] | None:
-    """Return how many digits a decimal's limits allow, in all and after the point; None for any number."""
+    """Return how many digits a decimal's limits allow, in total and after the point; None for any number."""
     limits = limits_of(leaf)
     if limits is None or limits.multiple_of is None:
         return None

@@ -33,11 +33,11 @@ _BATCH_ROWS: Final = 10_000
 
 
 class DecodedBatch(NamedTuple):
-    """Decoded values, and the problems of those that don't fit.
+    """Decoded values, and the problems of values that don't fit.
 
     Attributes:
-        tool: name of the tool whose arguments they are. None if no tools were given, and for unreadable lines
-            and calls of unknown tools, which have no rows.
+        tool: the name of the tool whose arguments the rows contain. None if no tools were given; also for
+            unreadable lines and calls of unknown tools, which have no rows.
         rows: the values, in the columns of `arrow_schema`.
         places: `source` and `line` of each row.
         problems: `source`, `line`, `path`, `code` and `message` of each problem; a line may have several.
@@ -61,41 +61,41 @@ def decode_lines(
     workers: int = 1,
     scheduler: str | None = None,
 ) -> Iterator[DecodedBatch]:
-    """Decode files of any length, in memory that doesn't grow with them.
+    """Decode files of any length; the memory used doesn't depend on their length.
 
-    No line is lost: each is a row, or has a problem. The code of an unreadable line is `unreadable`, of a
-    call of another tool `unknown_tool`, and of a value that its column can't hold, such as an integer of more
-    than 64 bits, `no_column`.
+    No line is lost: each line gives a row or a problem. The code of an unreadable line is `unreadable`, of a
+    call of another tool `unknown_tool`, and of a value that doesn't fit its column, such as an integer of
+    more than 64 bits, `no_column`.
 
     Args:
-        subject: a type, if each line is one of its values; or a tool or a list of tools, whose calls are
-            found in each line in any form in which they were recorded.
+        subject: a type, if each line is a value of it; or a tool or a list of tools, whose calls are found in
+            each line in any form of recording.
         source: path or paths of files: JSON lines or one JSON value, maybe compressed with gzip or zstd,
             Parquet, or a store of rounds. `*` in a path stands for any text.
-        repair: whether a value is corrected if only one meaning is possible; a codec has its own option.
+        repair: whether to correct a value if only one meaning is possible; a codec has its own option.
         json_text: as for `arrow_schema`.
         decimals: as for `arrow_schema`.
         engine: `plain`, `dask` or `ray`. With several processes, the type or the tools must be importable.
-        workers: number of processes, 1 to 10,000.
+        workers: the number of processes, 1 to 10,000.
         scheduler: the address of a running cluster of dask or ray.
 
     Yields:
         Batches in the order of the lines, of at most 10,000 rows each; the same with every engine.
 
     Raises:
-        ColumnError: with every part of the type that Arrow has no columns for.
+        ColumnError: parts of the type have no columns in Arrow; the error lists all of them.
         DuplicateToolError: two different tools have the same name.
         EngineError: there is no such engine or number of workers, or the engine can't run.
         ImportError: pyarrow isn't installed.
         LogError: a file can't be opened.
-        SchemaError: with every complaint about the type.
-        TypeError: a path isn't one.
+        SchemaError: the type has complaints; the error lists all of them.
+        TypeError: a path isn't a path.
     """
     tools = _tools_of(subject)
     work = _Work(
         subject if tools is None else tools, tools is not None, repair, json_text, decimals, uuid4().hex
     )
-    work.decoders()  # raises what is wrong with the subject before anything is read
+    work.decoders()  # raises errors in the subject before anything is read
     paths = source if isinstance(source, Iterable) and not isinstance(source, str) else [source]
     files = logs_in([checked_path("the path of a log", path) for path in paths])
     runner = make_engine(engine, workers, scheduler)
@@ -135,9 +135,9 @@ class _ValueDecoder(NamedTuple):
     """Decodes the values of a type, or the arguments of a tool.
 
     Attributes:
-        decode: returns an instance.
-        encode: writes it as JSON values.
-        columns: names of the columns that hold it.
+        decode: a function that returns an instance.
+        encode: a function that writes an instance as JSON values.
+        columns: the columns for the values.
     """
 
     decode: Any
@@ -150,10 +150,10 @@ class _Work(Value):
 
     Attributes:
         subject: a type, or tools.
-        has_tools: whether the subject is a number of tools.
+        has_tools: whether the subject is a collection of tools.
         repair: as for `decode_lines`.
-        json_text: the same.
-        decimals: the same.
+        json_text: as for `decode_lines`.
+        decimals: as for `decode_lines`.
         run: a text that is unique to this run, so that nothing is kept for the next one.
     """
 
@@ -185,7 +185,7 @@ class _Work(Value):
         return list(self._batches(part))
 
     def lost(self, part: Part, lost: Lost) -> DecodedBatch:
-        """Return the batch for a part that no process could read; it has one problem."""
+        """Return the batch for a part that no process could read; it contains one problem."""
         problem = _Problem(part.log, part.first, "", "unreadable", f"this and what follows: {lost.reason}")
         return self._builder(None).with_problem(problem).taken()
 
@@ -259,7 +259,7 @@ class _Builder:
         return len(self._rows) >= _BATCH_ROWS or len(self._problems) >= _BATCH_ROWS
 
     def with_problem(self, problem: _Problem) -> _Builder:
-        """Add a problem, and return the builder."""
+        """Return the builder after adding a problem."""
         self._problems.append(problem)
         return self
 
@@ -280,12 +280,12 @@ class _Builder:
         self._places.append((source, line))
 
     def batches(self) -> Iterator[DecodedBatch]:
-        """Yield a batch of what was collected, unless it is empty."""
+        """Yield a batch of the collected rows and problems, unless there are none."""
         if self._rows or self._problems:
             yield self.taken()
 
     def taken(self) -> DecodedBatch:
-        """Return the collected batch, and begin again."""
+        """Return the collected batch, and start a new one."""
         rows = self._held()
         sources, lines = [place[0] for place in self._places], [place[1] for place in self._places]
         pa = import_arrow()
@@ -309,7 +309,7 @@ class _Builder:
         return DecodedBatch(self._tool, rows, places, problems)
 
     def _held(self) -> Any:
-        """Return the rows as columns; rows that don't fit into them become problems."""
+        """Return the rows as columns; a row that doesn't fit its columns becomes a problem."""
         pa = import_arrow()
         if self._columns is None:
             return pa.record_batch([], schema=pa.schema([]))

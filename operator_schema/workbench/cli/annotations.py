@@ -1,4 +1,4 @@
-"""How does a CI system show a finding beside a line of code?"""
+"""Show findings beside the lines of code in a CI system."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 __all__ = ["Annotation", "print_annotations"]
 
 _KINDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
-"""Severity to the kind of GitHub's annotation."""
+"""GitHub's kind of annotation for each severity."""
 
 
 class Annotation(NamedTuple):
-    """What a CI system shows about one finding.
+    """The text of one finding for a CI system.
 
     Attributes:
         severity: `error`, `warning` or `note`, as SARIF calls them too.
-        code: of the finding.
-        title: a few words: what it is about.
+        code: the code of the finding.
+        title: a few words about the subject.
         message: one or more lines.
-        subjects: the tools or types that it is about.
-        file: in which it was found, relative to the current folder if it is below that; empty if not known.
-        line: in the file, from 1.
+        subjects: the tools or types with this finding.
+        file: the file of the finding, relative to the current folder if it is below that; empty if not known.
+        line: the line in the file, from 1.
     """
 
     severity: str
@@ -46,9 +46,9 @@ def print_annotations(out: Printer, shape: str, annotations: Iterable[Annotation
     """Print annotations in the format of a CI system.
 
     Args:
-        out: where to.
+        out: the printer.
         shape: `github` for commands of GitHub Actions, `sarif` for a file that code scanning reads.
-        annotations: to print.
+        annotations: the annotations.
     """
     if shape == "sarif":
         out.json(_as_sarif(annotations), 2)

@@ -23,7 +23,7 @@ __all__ = ["app", "commands", "run"]
 
 PROGRAM = "operator-schema"
 COMPLETE = "_OPERATOR_SCHEMA_COMPLETE"
-"""A shell sets this variable to ask for completions."""
+"""A shell sets this variable to request completions."""
 
 _MODULES: Final = {
     "schema": "type_commands",
@@ -40,7 +40,7 @@ _MODULES: Final = {
     "replay": "replay_command",
     "probe": "probe_command",
 }
-"""Command to its module, which is loaded only for that command, or for the help of all."""
+"""The module of each command, which is loaded only for that command, or for the help of all."""
 
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -170,7 +170,7 @@ def run(argv: Sequence[str] | None) -> int:
         WrongUse(f"can't read or write: {error.strerror or error}").show()
         return WrongUse.exit_code
     except (KeyboardInterrupt, click.Abort):
-        if sys.stdin.isatty() and sys.stderr.isatty():  # the shell's next line begins at the left
+        if sys.stdin.isatty() and sys.stderr.isatty():  # so that the shell's next line begins at the left
             sys.stderr.write("\n")
         return _INTERRUPTED
     return status

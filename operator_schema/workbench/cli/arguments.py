@@ -79,13 +79,13 @@ __all__ = [
 
 
 MCP: Final = "mcp:"
-"""The prefix of a target that is a command to start a server."""
+"""The prefix of a target that is a command for starting a server."""
 
 SERVERS: Final = """\
   https://example.com/mcp an MCP server
   mcp:"COMMAND …"         a command that starts one; mcp: is optional if the command has a space
 """
-"""How an MCP server is written as a target, for the help."""
+"""The forms of an MCP server as a target, for the help."""
 
 TARGETS: Final = f"""\b
 A target is one of these:
@@ -94,7 +94,7 @@ A target is one of these:
   app:registry.search     one tool
   tools.json              a snapshot, the result of tools/list, or a request to a provider
 {SERVERS}"""
-"""What a target can be, for the help."""
+"""The possible targets, for the help."""
 
 
 def is_url(target: str) -> bool:
@@ -110,13 +110,13 @@ def is_server(target: str) -> bool:
 
 @contextmanager
 def programs_named(target: str) -> Generator[None]:
-    """Say how to write a target that can't be used, if it is a program, which may be an MCP server.
+    """Add a hint to the error about a target that is a program, since it may be an MCP server.
 
     Args:
-        target: one of `TARGETS`, of a command that takes servers.
+        target: a target from `TARGETS`, of a command that accepts servers.
 
     Raises:
-        WrongUse: it can't be used; with the text that it had.
+        WrongUse: the target can't be used; the message has the hint.
     """
     try:
         yield
@@ -129,7 +129,7 @@ def programs_named(target: str) -> Generator[None]:
 
 
 def why_not_served(error: OSError, host: str, port: int) -> str:
-    """Return why nothing can listen on a port, and what to give in its place if it is in use."""
+    """Return why nothing can listen on a port, and an alternative if the port is in use."""
     remedy = ": give another --port, or --port 0 for any that is free" if error.errno == EADDRINUSE else ""
     return f"can't serve on {escape(host)}, port {port}: {error.strerror or error}{remedy}"
 
@@ -166,7 +166,7 @@ class _NameType(_NameParam):
             self.fail(f"{escape(module)!r} isn't the name of a module", param, ctx)
         if not colon and not self._optional:
             self.fail(f"{escape(text)!r} isn't {self.name}{self._hint(module)}", param, ctx)
-        # Names of tools may contain a -.
+        # names of tools may contain a hyphen
         steps = (path.replace("-", "_") if self._kind in _WITH_TOOLS else path).split(".")
         if colon and not all(step.isidentifier() for step in steps):
             reason = f"{self._kind} must be a name, or several joined by dots"
@@ -176,7 +176,7 @@ class _NameType(_NameParam):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
-        """Return the modules, or the names in a module, that begin with a word."""
+        """Return the modules, or the names in a module, that begin with a text."""
         from .completion import complete_modules, complete_names
 
         module, colon, _ = _parted(incomplete)
@@ -254,19 +254,19 @@ def complete_files(
 
 
 def complete_target(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Return the modules and registries that begin with a word; the target may also be something else."""
+    """Return the modules and registries that begin with a text; the target may also be of another kind."""
     found = REGISTRY.shell_complete(ctx, param, incomplete)
     return found or complete_files(ctx, param, incomplete)
 
 
 class NearChoice(_TextChoice):
-    """A choice of words; the error for any other word suggests those that were probably meant."""
+    """A choice of words; the error for an unknown word suggests the most similar ones."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the word.
 
         Raises:
-            click.BadParameter: it is none of them.
+            click.BadParameter: the word is unknown.
         """
         meant = names_meant(value, self.choices) if value not in self.choices else []
         if meant:
@@ -275,7 +275,7 @@ class NearChoice(_TextChoice):
 
 
 def context_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the option --context, which says what is injected into tools."""
+    """Add the option --context for the objects that are injected into tools."""
     about = "A mapping to inject, a function that returns one, or a context manager."
     return click.option("--context", type=NAME, metavar="MODULE:NAME", help=about)(command)
 
@@ -329,8 +329,8 @@ def fail_on_option(
     """Return a decorator that adds the option --fail-on to a command.
 
     Args:
-        levels: the most serious first; `never` is added.
-        default: the level that counts without the option.
+        levels: the levels, the most serious first; `never` is added.
+        default: the level if the option isn't given.
     """
     return click.option(
         "--fail-on",
@@ -344,8 +344,8 @@ def levels_from(levels: Sequence[T], least: str) -> Sequence[T]:
     """Return a level and all more serious ones; none for `never`.
 
     Args:
-        levels: the most serious first.
-        least: one of them, or `never`.
+        levels: the levels, the most serious first.
+        least: a level, or `never`.
     """
     return () if least == "never" else levels[: [str(level) for level in levels].index(least) + 1]
 
@@ -361,7 +361,7 @@ def unknown_fields_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 Client = Literal["claude-desktop", "claude-code", "claude-mcp-add", "vscode", "cursor", "codex"]
-"""A program that uses the MCP servers in its configuration."""
+"""A program that has the configuration of its MCP servers."""
 
 CLIENTS: tuple[Client, ...] = get_args(Client)
 
@@ -423,12 +423,12 @@ class TargetCommand(click.Command):
     def _look_up(self, ctx: click.Context, word: str, *, is_needed: bool) -> None:
         target: Any = self.params[0].type.convert(word, self.params[0], ctx)
         if isinstance(target, str):
-            return  # a server has no function here
+            return  # a server has no function in this process
         try:
             ctx.meta[_FACTORY] = find_factory(target, show_traceback=False)
         except (SchemaError, WrongUse):
             if is_needed:
-                raise  # without it, the options aren't known
+                raise  # without the target, the options aren't known
 
 
 def factory_of(ctx: click.Context) -> Factory | None:
@@ -438,7 +438,7 @@ def factory_of(ctx: click.Context) -> Factory | None:
 
 
 def given_to_factory(ctx: click.Context) -> dict[str, Any]:
-    """Return the arguments of the function that makes the tools: parameter to JSON value."""
+    """Return the arguments of the function that makes the tools: the JSON value of each parameter."""
     factory = factory_of(ctx)
     return {} if factory is None else factory.given(ctx)
 
@@ -468,7 +468,7 @@ def read_text(file: str) -> str:
     """Return the text of a file, or of standard input if its name is `-`.
 
     Raises:
-        WrongUse: it can't be read, or is too large.
+        WrongUse: the file can't be read, or is too large.
     """
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
@@ -483,14 +483,14 @@ def read_text(file: str) -> str:
 
 
 def text_of_bytes(data: bytes, file: str) -> str:
-    """Return the text of bytes without a byte order mark, which editors on Windows write at its beginning.
+    """Return the text of bytes without a byte order mark, which editors on Windows write.
 
     Args:
-        data: of a file.
-        file: its name, for the message.
+        data: the content of a file.
+        file: the name of the file, for the message.
 
     Raises:
-        WrongUse: it isn't UTF-8.
+        WrongUse: the bytes aren't UTF-8.
     """
     try:
         return data.decode("utf-8-sig")
@@ -500,18 +500,18 @@ def text_of_bytes(data: bytes, file: str) -> str:
 
 
 def json_in(text: str, file: str) -> Any:
-    """Read the JSON of a file that somebody wrote, in which no key may stand twice.
+    """Read the JSON of a file that a person wrote; no object may have the same key twice.
 
     Args:
-        text: that the file holds.
-        file: its name, for the message.
+        text: the content of the file.
+        file: the name of the file, for the message.
 
     Returns:
         The value.
 
     Raises:
-        WrongUse: it isn't JSON, nests too deep, or has a key twice in one object (RFC 8259, section 4, lets
-            a reader take any of them). Of the text, the message has nothing but the key.
+        WrongUse: the text isn't JSON, nests too deeply, or has a key twice in one object (RFC 8259, section
+            4, lets a reader use any of them). Of the text, the message contains only the key.
     """
 
     def refuse(word: str) -> Any:
@@ -533,13 +533,13 @@ def json_in(text: str, file: str) -> Any:
 
 
 def _unlike_json(error: ValueError, text: str) -> str | None:
-    """Return what editors take as JSON and JSON doesn't have, if that is what ends a text; otherwise None."""
+    """Return the remedy for a comment or a trailing comma, which only editors accept; otherwise None."""
     if not isinstance(error, json.JSONDecodeError):
         return None
-    place = error.pos + text.startswith(",", error.pos)  # from Python 3.13 on, it is that of the comma itself
+    place = error.pos + text.startswith(",", error.pos)  # Python 3.13 gives the place of the comma itself
     before, after = text[:place].rstrip(), text[place:].lstrip()
     line = text.count("\n", 0, len(text) - len(after)) + 1
-    if after.startswith(("//", "/*", "#")) and not text.startswith("#!"):  # which begins a script
+    if after.startswith(("//", "/*", "#")) and not text.startswith("#!"):  # `#!` begins a script
         return f"line {line} has a comment; remove it"
     if (before.endswith(",") and after[:1] in {"}", "]"}) or (
         after[:1] == "," and after[1:].lstrip()[:1] in {"}", "]"}
@@ -549,7 +549,7 @@ def _unlike_json(error: ValueError, text: str) -> str | None:
 
 
 def _place_of(key: str, text: str) -> str:
-    """Return the path of a key that stands twice in JSON; the key alone if the text can't be decoded."""
+    """Return the path of a key that is in JSON twice; the key alone if the text can't be decoded."""
     try:
         Codec(Any).decode_json(text)
     except DecodeError as error:
@@ -560,16 +560,16 @@ def _place_of(key: str, text: str) -> str:
 
 
 def replace_file(file: str, text: str) -> None:
-    """Replace a file as a whole: a reader sees the old one or the new one.
+    """Replace a file as a whole: a reader sees the old content or the new content.
 
-    A link stays a link. Anything other than a file, such as a pipe, is simply written to.
+    A link remains a link. Anything other than a file, such as a pipe, is simply written to.
 
     Args:
-        file: its name.
-        text: its new content, written as UTF-8 with the line ends as given.
+        file: the name of the file.
+        text: the new content, written as UTF-8 with the line ends as given.
 
     Raises:
-        WrongUse: it is a folder, or can't be written.
+        WrongUse: the path is a folder, or can't be written to.
     """
     try:
         path = resolved(file)

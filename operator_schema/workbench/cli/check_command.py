@@ -1,4 +1,4 @@
-"""The command `check`: what is wrong with types and tools, for a model and for providers."""
+"""The command `check`: problems of types and tools, for a model and for providers."""
 
 from __future__ import annotations
 
@@ -152,11 +152,11 @@ class _CheckedItem(NamedTuple):
     """A type or a tool.
 
     Attributes:
-        name: its name.
+        name: the name of the type or tool.
         kind: `type` or `tool`.
-        size: bytes of its schema or definition on one line; None if it can't be registered.
-        fields: number of its fields or parameters; None if it isn't an object.
-        where: file and line, if known.
+        size: the bytes of its schema or definition on one line; None if it can't be registered.
+        fields: the number of its fields or parameters; None if it isn't an object.
+        where: the file and line, if known.
     """
 
     name: str
@@ -166,7 +166,7 @@ class _CheckedItem(NamedTuple):
     where: str | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the item as JSON values."""
         return {
             "name": self.name,
             "kind": self.kind,
@@ -184,7 +184,7 @@ class _CheckedTarget(NamedTuple):
         tools: the tools that are checked together.
         findings: the other findings: about types, modules whose import ended early, definitions of servers
             and files.
-        foreign: name of a tool here to its name in a server or file.
+        foreign: the name of each tool in its server or file, by its name here.
         broken: errors of targets and modules that can't be checked.
     """
 
@@ -196,7 +196,7 @@ class _CheckedTarget(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to say anything about."""
+        """Whether there is nothing to report."""
         return not self.subjects and not self.findings
 
 
@@ -215,12 +215,12 @@ def _checked(parts: Sequence[_CheckedTarget]) -> _CheckedTarget:
 
 
 def _of_targets(targets: Iterable[str], *, show_traceback: bool) -> _CheckedTarget:
-    """Register everything that targets have, and say which targets and modules can't be checked."""
+    """Register everything in targets, and report the targets and modules that can't be checked."""
     parts: list[_CheckedTarget] = []
     for target in targets:
         try:
             parts.append(_of_target(target, show_traceback=show_traceback))
-        except WrongUse as error:  # the others are checked all the same
+        except WrongUse as error:  # the other targets are still checked
             parts.append(_CheckedTarget([], [], [], {}, [error]))
     checked = _checked(parts)
     for broken in checked.broken:
@@ -229,7 +229,7 @@ def _of_targets(targets: Iterable[str], *, show_traceback: bool) -> _CheckedTarg
 
 
 def _of_target(target: str, *, show_traceback: bool) -> _CheckedTarget:
-    """Register everything that a target has.
+    """Register everything in a target.
 
     Raises:
         WrongUse: there is no such target, or it has nothing to check.
@@ -253,10 +253,10 @@ def _of_target(target: str, *, show_traceback: bool) -> _CheckedTarget:
 
 
 def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTarget:
-    """Do what `_of_own` does, whatever the code of the module raises meanwhile.
+    """Call `_of_own`, and report any exception of the module's code.
 
     Raises:
-        WrongUse: the module isn't found, or has two tools of one name.
+        WrongUse: the module isn't found, or has two tools with the same name.
     """
     try:
         return _of_own(name, named, show_traceback=show_traceback)
@@ -273,10 +273,10 @@ def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checke
 
 
 def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTarget:
-    """Register every dataclass and tool that a module defines and, for the named module, what it offers.
+    """Register every dataclass and tool that a module defines and, for the named module, its offered tools.
 
     Raises:
-        WrongUse: the module isn't found, can't be imported, or has two tools of one name.
+        WrongUse: the module isn't found, can't be imported, or has two tools with the same name.
     """
     try:
         module = load_module(name, show_traceback=show_traceback)
@@ -394,11 +394,11 @@ def _size_of_request(provider: Provider, tools: Sequence[Tool[..., Any]], *, str
 
 
 class _Costs(NamedTuple):
-    """How many tokens tools take in the requests of one provider.
+    """The number of tokens that tools take in the requests of one provider.
 
     Attributes:
-        provider: its name; None for the definitions as they are.
-        tools: name to tokens, None for one that the provider refuses.
+        provider: the name of the provider; None for the definitions themselves.
+        tools: the tokens by the names of the tools; None for a tool that the provider refuses.
     """
 
     provider: str | None
@@ -406,11 +406,11 @@ class _Costs(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Tokens of all tools that aren't refused."""
+        """The tokens of all tools that aren't refused."""
         return sum([cost or 0 for cost in self.tools.values()])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON values, the tool that takes most first."""
+        """Return the costs as JSON values, the most expensive tool first."""
         rows = sorted(self.tools.items(), key=lambda row: -(row[1] or 0))
         return {
             "provider": self.provider,
@@ -421,7 +421,7 @@ class _Costs(NamedTuple):
 
 
 def _costs(checked: _CheckedTarget, providers: Sequence[Provider], *, strict: bool) -> list[_Costs]:
-    """Return what tools cost at each provider, or as they are if none is chosen; nothing without tools."""
+    """Return the costs of tools for each provider, or of the definitions if none is chosen."""
     if not checked.tools:
         return []
 
@@ -457,7 +457,7 @@ def _shown_cost(cost: int | None) -> str:
 def _data(
     checked: _CheckedTarget, shown: Sequence[Finding], costs: Sequence[_Costs] | None
 ) -> dict[str, Any]:
-    """Return what is printed as JSON; without costs if they are None."""
+    """Return the JSON values to print; without costs if they are None."""
     subjects = [subject.as_dict() for subject in checked.subjects]
     document: dict[str, Any] = {"checked": subjects, "findings": [_as_dict(finding) for finding in shown]}
     return document if costs is None else {**document, "tokens": [cost.as_dict() for cost in costs]}
@@ -497,7 +497,7 @@ def _shown_place(where: str | None) -> str:
 
 
 def _annotation(finding: Finding) -> Annotation:
-    """Return what a CI system shows about a finding."""
+    """Return the annotation of a finding for a CI system."""
     file, line = _parted(finding.where)
     subject = subject_of(finding)
     title = f"{subject}: {finding.code}"

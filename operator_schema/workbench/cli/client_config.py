@@ -1,4 +1,4 @@
-"""Which configuration does an MCP client need to find a server, and how does it get into a file?"""
+"""The configuration by which an MCP client finds a server: write it, or merge it into a file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _FILES: Final[dict[Client, str]] = {
 }
 """The file that each client reads in the folder of a project.
 
-Source: https://code.claude.com/docs/en/mcp, https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
+Source: https://code.claude.com/docs/en/mcp,
+https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
 https://cursor.com/docs/mcp
 """
 
@@ -55,7 +56,7 @@ _TOKENS: Final[dict[Client, str]] = {
     "vscode": "${input:%s}",
     "cursor": "${env:%s}",
 }
-"""How each client refers to a secret that isn't in the file itself."""
+"""The syntax of each client for a secret that isn't in the file itself."""
 
 _IS_WINDOWS: Final = os.name == "nt"
 _MAX_FILE: Final = 10_000_000
@@ -66,7 +67,7 @@ def print_config(outputs: tuple[Printer, Printer], ctx: click.Context) -> int:
 
     Args:
         outputs: standard output and standard error.
-        ctx: of the command `serve`.
+        ctx: the context of the command `serve`.
 
     Raises:
         WrongUse: this client can't find the server in that way, or the file can't be changed.
@@ -98,10 +99,10 @@ def print_config(outputs: tuple[Printer, Printer], ctx: click.Context) -> int:
 
 
 def _check_not_its_own(file: str, servers: str | None) -> None:
-    """Check that a gateway isn't added to the servers that it stands in front of.
+    """Check that a gateway isn't added to the list of the servers that it combines.
 
     Raises:
-        WrongUse: it would be.
+        WrongUse: the gateway would be in its own list.
     """
     if servers is None or os.path.realpath(file) != os.path.realpath(servers):
         return
@@ -135,7 +136,7 @@ def _write_config(
 
 
 def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
-    """Return the command line that serves the same, without the options that only print a configuration."""
+    """Return the command line that starts the same server, without options that print a configuration."""
     words = ["serve"]
     for option in written_options(ctx):
         if option.name in {"client", "write", "force", "show_traceback"}:
@@ -156,7 +157,7 @@ def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
 
 
 def place_of(client: Client) -> str:
-    """Return where the configuration goes, in words."""
+    """Return the destination of the configuration, in words."""
     return _PLACES[client]
 
 
@@ -164,7 +165,7 @@ def file_of(client: Client) -> str:
     """Return the file of a project that a client reads, relative to the project's folder.
 
     Raises:
-        WrongUse: it reads none.
+        WrongUse: the client reads no such file.
     """
     if client in _FILES:
         return _FILES[client]
@@ -180,17 +181,17 @@ def file_of(client: Client) -> str:
 def config_of(
     client: Client, name: str, words: Sequence[str], *, url: str | None = None, secret: str | None = None
 ) -> dict[str, Any] | None:
-    """Return the configuration as JSON values; it holds no secret.
+    """Return the configuration as JSON values; it contains no secret.
 
     Args:
         client: the client that is to use the server.
-        name: name of the server there.
+        name: the name of the server there.
         words: the words after `operator-schema` in the command line that starts it.
-        url: URL of a server that runs already; None if the client starts it.
-        secret: name of the variable with the bearer token; None if the server wants none.
+        url: the URL of a running server; None if the client starts the server.
+        secret: the name of the variable with the bearer token; None if the server needs none.
 
     Returns:
-        None if this client takes no URL from a file.
+        None if this client reads no URL from a file.
     """
     entry = _started(words) if url is None else _found(client, url, secret)
     if entry is None:
@@ -206,7 +207,7 @@ def config_of(
 
 
 def _started(words: Sequence[str]) -> dict[str, Any]:
-    # Programs with windows have neither the PATH of a shell nor its folder.
+    # Programs with windows have neither the PATH nor the folder of a shell.
     return {
         "type": "stdio",
         "command": sys.executable,
@@ -231,7 +232,7 @@ def command_of(client: Client, config: Mapping[str, Any]) -> str:
 
     Args:
         client: a client that has such a command.
-        config: as `config_of` returns it.
+        config: the return value of `config_of`.
     """
     ((name, entry),) = config["mcpServers"].items()
     words = _COMMANDS[client](name, entry)
@@ -239,7 +240,7 @@ def command_of(client: Client, config: Mapping[str, Any]) -> str:
 
 
 def _claude_mcp_add(name: str, entry: Mapping[str, Any]) -> list[str]:
-    # Its options --env and --header take any number of values, so none may stand before the name.
+    # The options --env and --header take any number of values, so they must come after the name.
     if "url" not in entry:
         return ["claude", "mcp", "add", name, *_started_by(entry)]
     headers = [word for pair in entry.get("headers", {}).items() for word in ("--header", ": ".join(pair))]
@@ -270,10 +271,10 @@ Source: https://code.claude.com/docs/en/mcp, https://developers.openai.com/codex
 
 
 def read_file(file: str) -> str:
-    """Read an existing configuration; empty if there is none.
+    """Read an existing configuration; return an empty text if there is none.
 
     Raises:
-        WrongUse: it can't be read, or isn't text.
+        WrongUse: the file can't be read, or isn't text.
     """
     path = Path(file)
     try:
@@ -292,17 +293,17 @@ def read_file(file: str) -> str:
 
 
 def merged(file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
-    """Return the text of a file with a server added; everything else in it stays as it is.
+    """Return the text of a file after adding a server; everything else is unchanged.
 
     Args:
-        file: its name, for messages.
-        text: what is in it; empty if it isn't there.
-        config: as `config_of` returns it.
-        force: whether a server of the same name is replaced.
+        file: the name of the file, for messages.
+        text: the content of the file; empty if it doesn't exist.
+        config: the return value of `config_of`.
+        force: whether to replace a server with the same name.
 
     Raises:
-        WrongUse: it isn't JSON, has something else in place of the servers, or another server of this
-            name.
+        WrongUse: the text isn't JSON, has another value in place of the servers, or has another server with
+            this name.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text.removeprefix(mark)
@@ -331,7 +332,7 @@ def _with_members(file: str, text: str, config: Mapping[str, Any], *, force: boo
 
 
 def _position(known: Any, name: str) -> tuple[Any, int | None]:
-    """Return a member by its name or id, and where it is among the members."""
+    """Return a member by its name or id, and its position among the members."""
     if is_object(known):
         return known.get(name), list(known).index(name) if name in known else None
     for position, member in enumerate(known):
@@ -366,7 +367,7 @@ def _taken(file: str, name: str) -> WrongUse:
 
 
 def _placed(text: str, key: str, name: str | None, position: int | None, member: Any) -> str:
-    """Write a member into the object or array of a key, replacing one or after the last."""
+    """Write a member into the object or array of a key: replace one, or add it after the last."""
     start = _skipped(text, 0)
     whole = {name: member} if name is not None else [member]
     outer = {found: place for found, *place in _members(text, start)}
@@ -380,7 +381,7 @@ def _placed(text: str, key: str, name: str | None, position: int | None, member:
 
 
 def _members(text: str, start: int) -> list[tuple[str | None, int, int]]:
-    """List the members of an object or array of valid JSON: key, and where the value begins and ends."""
+    """List the members of an object or array of valid JSON: key, start and end of the value."""
     decoder, found = json.JSONDecoder(), list[tuple[str | None, int, int]]()
     at, has_keys = _skipped(text, start + 1), text[start] == "{"
     while text[at] not in "}]":
@@ -417,7 +418,7 @@ def _written(text: str, depth: int, value: Any) -> str:
 
 
 def _layout(text: str) -> tuple[str, str]:
-    """Return how a file ends its lines and indents them."""
+    """Return the line ends and the indentation of a file."""
     indented = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     return "\r\n" if "\r\n" in text else "\n", indented[1] if indented else "  "
 

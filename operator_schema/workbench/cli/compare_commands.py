@@ -1,4 +1,4 @@
-"""The commands `snapshot` and `diff`: tools as a file, and what changed."""
+"""The commands `snapshot` and `diff`: save tools as a file, and show changes."""
 
 from __future__ import annotations
 
@@ -171,9 +171,9 @@ def diff(
 
 
 def _old_snapshot(targets: tuple[str, ...], revision: str | None, *, show_traceback: bool) -> Snapshot:
-    """Return the tools of the old side.
+    """Return the old tools of a comparison.
 
-    Two files of modules are imported in a process each: they, or what they import, may have the same names.
+    Two module files are imported in separate processes: they, or their imports, may have the same names.
     """
     if revision is not None:
         return _snapshot_at(revision, targets[0], show_traceback=show_traceback)
@@ -190,11 +190,11 @@ def _snapshot_by(
     cwd: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> Snapshot:
-    """Return the tools of a module, imported in a process of its own.
+    """Return the tools of a module that is imported in a separate process.
 
     Args:
         target: the module.
-        name: of what it is read from, for messages.
+        name: the name of its source, for messages.
         where: the beginning of the message if it can't be imported.
         cwd: the folder of the process.
         environment: of the process.
@@ -237,7 +237,7 @@ def _report(
 
 
 def _annotation(alike: list[Change], places: Mapping[str, tuple[str, str]]) -> Annotation:
-    """Return one annotation about changes that say the same of several tools, at the first of these."""
+    """Return one annotation for equal changes of several tools, at the first of their places."""
     first, subjects = alike[0], tuple([change.tool for change in alike])
     tools = ", ".join(subjects)
     witness = f" · {first.shown_witness()}" if first.has_witness and len(alike) == 1 else ""
@@ -280,7 +280,7 @@ def _snapshot_at(revision: str, target: str, *, show_traceback: bool) -> Snapsho
         done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False)  # noqa: S603  # the files of the revision
         found = done.stdout.decode().strip()
         if not found or not Path(found).resolve().is_relative_to(there):
-            return Snapshot([])  # it is new since then
+            return Snapshot([])  # it is newer than the revision
         name = f"{target} at {revision}"
         return _snapshot_by(str(named), name, f"at {escape(revision)}: ", cwd, environment)
 
@@ -299,10 +299,10 @@ print(spec.origin or next(iter(spec.submodule_search_locations or [""])) if spec
 
 
 def _import_root(module: str, top: Path, *, show_traceback: bool) -> Path:
-    """Return the folder from which a module is imported, below the root of its repository.
+    """Return the folder from which a module is imported, relative to the root of its repository.
 
     Raises:
-        WrongUse: it is imported from elsewhere, so that another revision of it can't be found.
+        WrongUse: the module is imported from elsewhere, so another revision of it can't be found.
     """
     file = getattr(load_module(module, show_traceback=show_traceback), "__file__", None)
     path = Path(file or "").resolve()
@@ -317,7 +317,7 @@ def _import_root(module: str, top: Path, *, show_traceback: bool) -> Path:
 
 
 def _paths(top: Path, there: Path, root: Path) -> list[str]:
-    """Return the import path of another revision: its own files first, then that of the environment."""
+    """Return the import path for another revision: its own files first, then the path of the environment."""
     given = [
         Path(os.path.realpath(each)) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each
     ]

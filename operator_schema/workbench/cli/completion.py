@@ -1,7 +1,7 @@
-"""What does a shell complete: its script, and the candidates for a command line that is being typed?
+"""Completion in a shell: its script, and the candidates for an unfinished command line.
 
-Modules are found by the names of their files. One is imported only if it is written out before a colon, or is
-the target of the command.
+Modules are found by the names of their files. A module is imported only if it is complete before a colon, or
+is the target of the command.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 Shell = Literal["bash", "zsh", "fish"]
 
 _SECONDS: Final = 10
-"""Seconds for the import of a module; if it takes longer, nothing is completed."""
+"""The time limit for the import of a module; if it takes longer, nothing is completed."""
 
 _MOST: Final = 500
 """The most candidates that a shell gets."""
@@ -124,22 +124,22 @@ _SCRIPTS: Final[dict[Shell, str]] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def script_of(shell: Shell) -> str:
-    """Return what a shell has to run to complete words of `operator-schema`."""
+    """Return the script that a shell has to run for completing words of `operator-schema`."""
     return _SCRIPTS[shell]
 
 
 def complete(app: click.Command, program: str, shell: str) -> str:
-    """Return the candidates for the command line in the environment, a line each.
+    """Return the candidates for the command line in the environment, one per line.
 
-    Errors are silent, as nobody could read them while typing.
+    Errors are silent, since nobody could read them while typing.
 
     Args:
         app: the program.
         program: its name.
-        shell: the shell that asks.
+        shell: the shell.
     """
     lines: list[str] = []
-    # Whatever fails, a shell must complete nothing rather than show an error.
+    # After any error, a shell must complete nothing rather than show the error.
     with suppress(BaseException), redirect_stdout(sys.stderr), _limited():
         line = _Line(os.environ.get("COMP_WORDS", ""))
         found = ShellComplete(app, {}, program, "").get_completions(line.words[1:-1], line.words[-1])
@@ -149,7 +149,7 @@ def complete(app: click.Command, program: str, shell: str) -> str:
 
 @contextmanager
 def _limited() -> Generator[None]:
-    """End the process, which only completes, if a module takes too long."""
+    """End this process, which only completes, if the block takes too long."""
     if not hasattr(signal, "SIGALRM"):
         yield
         return
@@ -213,7 +213,7 @@ class _Line:
         self._begins = begins if quote else None  # start of the quotation that is still open
 
     def rest_for_bash(self, value: str) -> str:
-        """Return what replaces the word that bash sees, which begins at `:`, `=` or a quotation mark."""
+        """Return the replacement of the word as bash sees it: it begins at `:`, `=` or a quotation mark."""
         if self._begins is not None:
             return value[self._begins :]
         breaks = [mark for mark in ":=" if mark in os.environ.get("COMP_WORDBREAKS", ":=")]
@@ -229,7 +229,7 @@ def complete_modules(typed: str, end: str) -> list[CompletionItem[str]]:
 
     Args:
         typed: the word so far.
-        end: what follows a module, such as a colon.
+        end: the text after a module, such as a colon.
     """
     found = [name if name.endswith("/") else f"{name}{end}" for name in _places(typed)]
     return [CompletionItem(name, type="part") for name in found]
@@ -239,8 +239,8 @@ def complete_names(kind: str, module_name: str, typed: str) -> list[CompletionIt
     """Return candidates for a target in a module, which is imported.
 
     Args:
-        kind: of the object: `TOOL`, `TYPE`, `REGISTRY` or `NAME`.
-        module_name: name of the module.
+        kind: the kind of the object: `TOOL`, `TYPE`, `REGISTRY` or `NAME`.
+        module_name: the name of the module.
         typed: the word so far: the module as it was written, a colon, and the beginning of a name.
     """
     module, _, path = typed.partition(":")
@@ -253,7 +253,7 @@ def complete_names(kind: str, module_name: str, typed: str) -> list[CompletionIt
 
 
 def _places(typed: str) -> list[str]:
-    """List modules, packages and files of Python that begin in some way, without importing any."""
+    """List modules, packages and Python files that begin with a text, without importing any."""
     if "/" in typed or typed.startswith("."):
         folder, slash, _ = typed.rpartition("/")
         found = [f"{folder}{slash}{name}" for name in _listed(Path(folder + slash), ".py", "/")]
@@ -310,7 +310,7 @@ def _holds_tools(value: object) -> bool:
 
 
 def _may_be_context(value: Any, module: ModuleType) -> bool:
-    """Return whether something is a mapping, or a function or class of a module that may make one."""
+    """Return whether a value is a mapping, or a function or class of a module that may make one."""
     if isinstance(value, FunctionType):
         return value.__module__ == module.__name__ and factory_in(value) is None
     is_class = isinstance(value, type) and value.__module__ == module.__name__
@@ -327,8 +327,8 @@ def complete_arguments(
     """Yield candidates for an argument of a call: a key, or after `=` a value.
 
     Args:
-        ctx: of the command `call`, with its target.
-        given: arguments of the function that makes the tools.
+        ctx: the context of the command `call`, with its target.
+        given: the arguments of the function that makes the tools.
         typed: the word so far.
     """
     tool, _ = find_tool(ctx.params["target"], given, show_traceback=False)

@@ -1,4 +1,4 @@
-"""Calls functions of a program: those that make tools, with options, and the one that `--context` names."""
+"""Call functions of a program: the ones that make tools, with options, and the one for `--context`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MADE = {"Executor", "Registry", "Toolset"}
 
 
 def factory_in(found: object) -> Factory | None:
-    """Return a function that makes tools as a factory; None for anything else.
+    """Return a function that makes tools as a factory; None for any other object.
 
     Args:
         found: an object of a module. A function makes tools if its annotations say that it returns an
@@ -60,7 +60,8 @@ class Factory:
     """A function that makes tools.
 
     Args:
-        function: its parameters are the options; it returns an `Executor`, a `Registry` or a `Toolset`.
+        function: a function whose parameters are the options; it returns an `Executor`, a `Registry` or a
+            `Toolset`.
 
     Raises:
         SchemaError: a parameter has a type that can't be read.
@@ -73,14 +74,14 @@ class Factory:
         self._types = json_types(self._tool)
 
     def options(self) -> list[click.Option]:
-        """Make an option for each parameter; `given` reads their values."""
+        """Make an option for each parameter; `given` reads the values."""
         return [self._option(field) for field in self._fields]
 
     def given(self, ctx: click.Context) -> dict[str, Any]:
-        """Return the values of the options on a command line: parameter to JSON value.
+        """Return the values of the options on a command line: the JSON value of each parameter.
 
         Args:
-            ctx: of the command that took them.
+            ctx: the context of the command with the options.
         """
         found: dict[str, Any] = {}
         for field in self._fields:
@@ -108,8 +109,8 @@ class Factory:
         """Call the function.
 
         Args:
-            given: as `given` returns it.
-            show_traceback: whether to print the whole traceback if it fails.
+            given: the return value of `given`.
+            show_traceback: whether to print the whole traceback if the function fails.
 
         Raises:
             WrongUse: an option doesn't fit, or the function raises an exception or returns something else.
@@ -133,10 +134,10 @@ class Factory:
         return made  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
 
     def written(self, given: Mapping[str, Any]) -> list[str]:
-        """Return the options with their defaults, with absolute paths that also work in another folder.
+        """Return the options with their defaults, and with absolute paths that work in another folder too.
 
         Args:
-            given: as `given` returns it.
+            given: the return value of `given`.
 
         Raises:
             WrongUse: an option doesn't fit.
@@ -225,7 +226,7 @@ def _are_paths(value: Any) -> bool:
 
 def _words(option: str, value: Any) -> list[str]:
     if isinstance(value, Path):
-        return [option, os.path.abspath(value)]  # links stay as they are written
+        return [option, os.path.abspath(value)]  # links are kept as they are written
     if isinstance(value, bool):
         return [option if value else f"--no-{option.removeprefix('--')}"]
     return [option, value if isinstance(value, str) else to_json_text(value)]
@@ -247,16 +248,16 @@ _NOT_CLOSED = " failed at its end"
 
 
 class GivenContext:
-    """What `--context` names: a mapping, or a function or context manager that gives one.
+    """The object for `--context`: a mapping, or a function or context manager that gives one.
 
     Args:
-        name: as it was written.
-        found: a mapping, a context manager of one, plain or async, or a function, plain or async, that
-            returns one of these. A plain function is called at once, all else in an event loop.
+        name: the name as it was written.
+        found: a mapping; a context manager of one, plain or async; or a function, plain or async, that
+            returns one of these. A plain function is called at once, the others in an event loop.
         show_traceback: whether the traceback of its errors is printed.
 
     Raises:
-        WrongUse: it can't give a mapping, or the function fails.
+        WrongUse: the object can't give a mapping, or the function fails.
     """
 
     def __init__(self, name: str, found: Any, *, show_traceback: bool) -> None:
@@ -283,10 +284,10 @@ class GivenContext:
 
     @asynccontextmanager
     async def opened(self) -> AsyncGenerator[Mapping[Any, Any]]:
-        """Open it, in the event loop in which tools use it, and close it afterwards.
+        """Open the context in the event loop in which tools use it, and close it afterwards.
 
         Raises:
-            WrongUse: opening or closing it fails.
+            WrongUse: opening or closing the context fails.
         """
         try:
             async with AsyncExitStack() as stack:
@@ -330,7 +331,7 @@ class GivenContext:
 
 
 def _is_manager(found: object) -> bool:
-    """Return whether something has to be entered; a mapping, such as a `shelve`, never has to."""
+    """Return whether an object has to be entered; a mapping, such as a `shelve`, never has to."""
     return (_is_async(found) or hasattr(type(found), "__enter__")) and not isinstance(found, Mapping)
 
 
@@ -351,7 +352,7 @@ class OpenContexts:
         """Open a context, and close the one before the last.
 
         Raises:
-            WrongUse: it can't be opened.
+            WrongUse: the context can't be opened.
         """
         import asyncio
 
@@ -365,16 +366,16 @@ class OpenContexts:
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if not ready.done():
             self._open.pop()
-            await task  # it raises what went wrong
+            await task  # it raises the error
         while len(self._open) > 2:  # noqa: PLR2004  # this one, and the one before
             await _close(*self._open.pop(0))
         return ready.result()
 
     async def close(self) -> None:
-        """Close all of them.
+        """Close all contexts.
 
         Raises:
-            WrongUse: closing one of them fails.
+            WrongUse: a context can't be closed.
         """
         while self._open:
             await _close(*self._open.pop())

@@ -1,4 +1,4 @@
-"""Which MCP servers does `serve --gateway` serve, and how are they reached?"""
+"""The MCP servers of `serve --gateway`: read them from a file, and connect to them."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _MOST_SHOWN = 300
 _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
 _VARIABLE = re.compile(r"\$\{(?:(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\})?")
 _PROTECTING = ("confirm", "only", "seconds", "disabled")
-"""Keys of a server that hold something back: beside the servers, or misspelt, they would do nothing."""
+"""Keys of a server that restrict its tools: in a wrong place, or misspelt, they would have no effect."""
 
 _KEYS = (*_PROTECTING, "command", "args", "env", "cwd", "url", "headers", "type")
-"""Keys of a server that are read."""
+"""Keys of a server that are used."""
 
 _LISTS = ("mcpServers", "servers")
-"""Keys of the file under which the servers are, as most clients and as VS Code write it."""
+"""Keys of the file for its servers, in the spelling of most clients and of VS Code."""
 
 _LIKENESS = 0.8
 _SHORTEST_LIKE = 5
-"""How like one another keys must be that differ by more than one letter, and how long they must be."""
+"""The minimum similarity of keys that differ by more than one letter, and their minimum length."""
 
 _OTHER_WORDS = {
     "sandbox": "sandbox sandboxed sandboxEnabled isolated",
@@ -69,10 +69,10 @@ _OTHER_WORDS = {
     "env": "environment envVars environmentVariables",
     "cwd": "workingDirectory workingDir workdir dir directory folder",
 }
-"""What other programs call something that the gateway does by a key of its own."""
+"""Words of other programs for something that the gateway does with its own keys."""
 
 _BEYOND = "sandbox"
-"""What the gateway can't do, by any key of `_OTHER_WORDS`."""
+"""Restrictions that the gateway doesn't support, for keys of `_OTHER_WORDS`."""
 
 _IGNORED = (
     "name title description version icon icons note notes comment comments tags category author homepage "
@@ -84,13 +84,13 @@ _IGNORED = (
     "log logLevel oauth auth authorization authProviderType bearerTokenEnvVar scopes clientId instructions "
     "required priority autoStart autoConnect scope inputs"
 )
-"""Keys of other programs that mean nothing to the gateway, and hold nothing back."""
+"""Keys of other programs that have no meaning for the gateway, and restrict nothing."""
 
 _WORDS = {
     **dict.fromkeys(map(fold, _IGNORED.split()), ""),
     **{fold(word): ours for ours, words in _OTHER_WORDS.items() for word in words.split()},
 }
-"""Keys of other programs in the form of `fold`, to the key here that means the same; empty for none."""
+"""For keys of other programs, in the form of `fold`: the key with the same meaning here; empty for none."""
 
 _STEMS = {
     "confirm": "confirm",
@@ -105,11 +105,11 @@ _STEMS = {
     "disabl": "disabled",
     "paus": "disabled",
 }
-"""What is in keys by which other programs hold tools back, in the form of `fold`, to the key here."""
+"""Parts of keys by which other programs restrict tools, in the form of `fold`, with the key here."""
 
 _OF_SERVER = {**{word: word for word in _WORDS}, **{fold(key): key for key in _KEYS}}
 _OF_FILE = {fold(key): key for key in (*_LISTS, *_PROTECTING)}
-"""Keys that a key of a server, or one beside them, may be meant to be, in the form of `fold`."""
+"""Keys that a misspelt key of a server, or beside the servers, may stand for, in the form of `fold`."""
 
 _LONGEST_KEY = 64
 
@@ -128,26 +128,27 @@ _KINDS = {
     "array": "a list",
     "object": "an object",
 }
-"""What a value in the file is called in messages, by its JSON type."""
+"""The words of messages for a value in the file, by its JSON type."""
 
 _SHORTEST_HIDDEN = 4
-"""Characters of a value that is left out of messages: shorter ones are no secrets, and are in many words."""
+"""The shortest value that messages hide: shorter values aren't secrets, and occur in many words."""
 
 
 class Behind(Value):
     """A server behind the gateway.
 
     Attributes:
-        name: the name that it has in the file.
-        start: command, arguments, environment variables besides the usual ones, and working directory, as
-            `StdioServerParameters` takes them; None for a server behind a URL.
-        url: None for a server that is started.
-        headers: of requests to the URL.
-        only: names of its tools that are offered; None for all.
-        confirm: whether a person has to agree to calls: of all tools, or of those with these names.
-        seconds: how long it may take to connect, and to answer anything but a call; None for the usual limit.
-        filled: values of the variables that its entry uses, by their names.
-        written: the command as it is written in the file; empty for a server behind a URL.
+        name: the name of the server in the file.
+        start: command, arguments, additional environment variables, and working directory, as for
+            `StdioServerParameters`; None for a server with a URL.
+        url: the URL; None for a server that is started.
+        headers: the headers of requests to the URL.
+        only: the names of its tools that are offered; None for all.
+        confirm: whether a person has to agree to calls of all its tools; or the names of such tools.
+        seconds: the time limit for connecting and for answers, except those of calls; None for the usual
+            limit.
+        filled: the values of the variables in its entry, by their names.
+        written: the command as it is written in the file; empty for a server with a URL.
     """
 
     name: str
@@ -162,7 +163,7 @@ class Behind(Value):
 
     @property
     def prefix(self) -> str:
-        """What the names of its tools begin with."""
+        """The prefix of the names of its tools."""
         return f"{re.sub(r'[^A-Za-z0-9_-]', '_', self.name)}_"
 
 
@@ -170,20 +171,20 @@ class Behind(Value):
 
 
 def servers_in(file: str, note: Callable[[str], object] = str) -> list[Behind]:
-    """Return the servers that a file names, in the form in which MCP clients keep them.
+    """Return the servers in a file that has the form of MCP clients' configuration.
 
-    It is JSON with `mcpServers` (or `servers`, as VS Code calls them): name to `command`, `args`, `env` and
-    `cwd`, or to `url` and `headers`. `${NAME}` stands for a variable of the environment. Our own are `only`,
-    a list of names, `confirm`: true, or such a list, and `seconds`, a limit of time. A key that is nearly one
-    of these is refused, and so is one by which another program holds tools back.
+    The file is JSON with `mcpServers` (or `servers`, as in VS Code): names with `command`, `args`, `env` and
+    `cwd`, or with `url` and `headers`. `${NAME}` stands for a variable of the environment. Our own keys are
+    `only`, a list of names, `confirm`: true, or such a list, and `seconds`, a time limit. A key that is
+    similar to one of these is refused, and so is a key by which another program restricts tools.
 
     Args:
-        file: its name.
-        note: gets a line about each server with keys that are ignored, and about such keys beside them that
-            hold tools back in other programs.
+        file: the name of the file.
+        note: a function that gets a line about each server with ignored keys, and about keys beside the
+            servers that restrict tools in other programs.
 
     Raises:
-        WrongUse: it can't be read, or an entry has no command and no URL, or something else than it should.
+        WrongUse: the file can't be read, or an entry has no command and no URL, or a value of a wrong type.
     """
     found = json_in(read_text(file), file)
     given = found if is_object(found) else {}
@@ -222,10 +223,10 @@ def servers_in(file: str, note: Callable[[str], object] = str) -> list[Behind]:
 
 
 def _check_beside(file: str, key: str) -> None:
-    """Check a key of the file itself, which may be the settings of a client with all that belongs to them.
+    """Check a key of the file itself, which may contain all settings of a client.
 
     Raises:
-        WrongUse: it is meant to be that of the servers, or in a server.
+        WrongUse: the key is probably meant to be the key of the servers, or a key of one server.
     """
     meant = _meant(key, _OF_FILE)
     if key in _LISTS or meant is None:
@@ -239,7 +240,7 @@ def _check_beside(file: str, key: str) -> None:
 
 
 def _check_left_out(file: str, given: Mapping[str, Any], note: Callable[[str], object]) -> None:
-    """Check that no key beside the servers leaves some of them out, and note those that hold tools back.
+    """Check that no key beside the servers excludes some of them; note keys that restrict tools.
 
     Raises:
         WrongUse: another program wouldn't start all of these servers.
@@ -257,7 +258,7 @@ def _check_left_out(file: str, given: Mapping[str, Any], note: Callable[[str], o
 
 
 def _holds_back(key: str) -> bool:
-    """Return whether a key is one by which other programs hold tools back, or servers."""
+    """Return whether other programs restrict tools, or servers, by this key."""
     folded = _folded(key)
     word = _WORDS.get(folded)
     is_choice = "enabled" in folded and "server" in folded
@@ -265,19 +266,19 @@ def _holds_back(key: str) -> bool:
 
 
 def _folded(key: str) -> str:
-    """Return the form shared by keys that differ only in case, width, and what is no letter and no digit."""
+    """Return a form of a key that ignores case, width, and everything except letters and digits."""
     return "".join(filter(str.isalnum, fold(normalize("NFKC", key))))
 
 
 def _stem_of(folded: str) -> str | None:
-    """Return which of our keys is meant by a longer one; None if it is like none of them."""
+    """Return the key here whose name is contained in a longer key; None if there is none."""
     if len(folded) > _LONGEST_KEY:
         return None
     return next((ours for stem, ours in _STEMS.items() if stem in folded), None)
 
 
 def _meant(key: str, by_fold: Mapping[str, str]) -> str | None:
-    """Return which of some keys is meant by a key, perhaps misspelt; None if it is like none of them."""
+    """Return the key among several that a key means, even if it is misspelt; None if there is none."""
     if len(key) > _LONGEST_KEY:
         return None
     folded = _folded(key)
@@ -305,18 +306,18 @@ def _is_one_edit(one: str, other: str) -> bool:
 
 
 def _fault_of(key: str, value: object) -> str | None:
-    """Return what is wrong with a key of a server that isn't read; None if it can be ignored.
+    """Return the fault of an unknown key of a server; None if the key can be ignored.
 
     Args:
-        key: another one than `_KEYS`.
-        value: what it stands for.
+        key: a key that isn't in `_KEYS`.
+        value: its value.
     """
     folded = _folded(key)
     word = _WORDS.get(folded)
     if word is None:
         meant = _meant(key, _OF_SERVER)
         word = None if meant is None else _WORDS.get(meant) or meant
-    elif not value and word != "disabled":  # it asks for nothing
+    elif not value and word != "disabled":  # the value requests nothing
         return None
     if not word:
         return None
@@ -343,10 +344,10 @@ class _ServerEntry:
         """Return the server; None if it is disabled.
 
         Args:
-            note: gets a line about keys that are ignored.
+            note: a function that gets a line about ignored keys.
 
         Raises:
-            WrongUse: something is wrong with it.
+            WrongUse: the entry has a fault.
         """
         entry = self._entry
         self._check_keys()
@@ -379,7 +380,7 @@ class _ServerEntry:
         return Behind(self._name, start, url, headers, only, asked, seconds, dict(self._variables), written)
 
     def _check_keys(self) -> None:
-        """Check that no misspelt key would leave tools without the protection that it was meant to give."""
+        """Check that no misspelt key leaves tools without the intended protection."""
         for key, value in self._entry.items():
             what = None if key in _KEYS else _fault_of(key, value)
             if what is not None:
@@ -395,7 +396,7 @@ class _ServerEntry:
         return WrongUse(f"{self._place} {what}")
 
     def _must_be(self, key: str, form: str, value: Any) -> WrongUse:
-        """Return what a part of the entry must be; of its value, only the type: it may be a secret."""
+        """Return the error for a part with a wrong form, with the type of its value, which may be secret."""
         given = "an empty text" if value == "" else _KINDS.get(type_of(value) or "", "something else")
         return WrongUse(f"{self._place}: {key} must be {form}, not {given}")
 
@@ -446,7 +447,7 @@ class _ServerEntry:
 
     def _variable(self, found: re.Match[str]) -> str:
         name: str | None = found[1]
-        if name is None:  # what stands there isn't shown: a default may be a secret
+        if name is None:  # the value there isn't shown: a default may be a secret
             what = "a ${ must begin ${NAME} or ${env:NAME}; defaults and inputs of a client aren't supported"
             message = f"{self._place}: {what}"
             raise WrongUse(message)
@@ -470,19 +471,19 @@ class _ServerEntry:
 async def open_servers(servers: list[Behind], err: Printer, file: str = "") -> AsyncGenerator[Gateway]:
     """Connect to servers while the context lasts.
 
-    One that can't be reached, or doesn't list its tools, is named on standard error; the others go on.
+    If a server can't be reached, or doesn't list its tools, standard error names it; the others continue.
 
     Args:
-        servers: of the file.
+        servers: the servers of the file.
         err: standard error.
-        file: its path, from the root; empty for none.
+        file: the absolute path of the file; empty for none.
 
     Yields:
         The gateway, whose registry has the tools. Their names begin with the name of their server and `_`.
 
     Raises:
-        WrongUse: none can be reached, one lacks a tool that the file names, or a gateway of the same file has
-            started this process.
+        WrongUse: no server can be reached, one lacks a tool that the file names, or a gateway with the same
+            file has started this process.
     """
     from ...adapters.mcp.gateway import Gateway, ServerBehind
     from ...adapters.mcp_connection import certificates
@@ -515,14 +516,14 @@ async def open_servers(servers: list[Behind], err: Printer, file: str = "") -> A
 
 
 def _hint(server: Behind) -> str:
-    """Return what to write instead if a command contains its arguments; empty if it doesn't."""
+    """Return the right way to write a command that contains its arguments; empty for any other command."""
     words = server.written.split()
     if len(words) < 2 or server.start is None or server.start["args"]:  # noqa: PLR2004  # several
         return ""
     command = server.start["command"]
     if which(command) or Path(command).exists():
         return ""
-    with suppress(ValueError):  # a quote without its end
+    with suppress(ValueError):  # a missing closing quote
         words = split(server.written)
     first, rest = (json.dumps(part, ensure_ascii=False) for part in (words[0], words[1:]))
     return f'; "command" must be the program alone: write "command": {first}, "args": {rest}'
@@ -541,7 +542,7 @@ def _check_not_below_itself(file: str) -> None:
 
 
 def _source_of(server: Behind, file: str, trusted: Callable[[], SSLContext]) -> Source:
-    """Return how a server is reached, in the form that a gateway takes; `file` is the file of the gateway."""
+    """Return the server in the form for a gateway; `file` is the file of the gateway."""
     from mcp import StdioServerParameters
 
     from ...adapters.mcp import started_below
@@ -552,21 +553,21 @@ def _source_of(server: Behind, file: str, trusted: Callable[[], SSLContext]) -> 
     return partial(over_http, server.url or "", trusted, dict(server.headers))
 
 
-# --- what is said of them --------------------------------------------------------------------------
+# --- messages about servers ----------------------------------------------------------------------
 
 
 def _reason(said: str, servers: Iterable[Behind]) -> str:
-    """Return what an error says, on one line, with names of variables instead of their values."""
+    """Return the text of an error on one line, with names of variables instead of their values."""
     return clip(_hidden(escape(said), _names_by_value(servers)), _MOST_SHOWN)
 
 
 @contextmanager
 def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
-    """Replace values of variables by their names in all that is logged meanwhile, also in tracebacks.
+    """While the context lasts, replace values of variables by their names in logs, also in tracebacks.
 
-    This happens when a record is made: its text may be an error of the SDK, of HTTP or of the system, and any
-    handler may get it, even one that sends it to a client. Arguments are kept as texts or numbers. Of an
-    exception, its name, its message and the text of its traceback are kept.
+    The values are replaced when a record is created: its text may be an error of the SDK, of HTTP or of the
+    system, and any handler may get it, even one that sends it to a client. Arguments are kept as texts or
+    numbers. Of an exception, its name, its message and the text of its traceback are kept.
     """
     names = _names_by_value(servers)
     before = logging.getLogRecordFactory()
@@ -589,13 +590,13 @@ def hidden_in_logs(servers: Iterable[Behind]) -> Generator[None]:
 
 
 def _hide(record: logging.LogRecord, names: Mapping[str, str]) -> None:
-    """Replace values of variables by their names, wherever a handler may look for them."""
+    """Replace values of variables by their names in all parts of a record that a handler may use."""
     record.msg, record.args = _template(record, names)
     if record.exc_info is not None and record.exc_info[1] is not None:
         record.exc_text = _hidden(logging.Formatter().formatException(record.exc_info), names)
         error = record.exc_info[1]
         kind = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})
-        # Its frames and causes may have values.
+        # its frames and causes may contain values
         record.exc_info = kind, kind(_hidden(str(error), names)), None
     if record.stack_info is not None:
         record.stack_info = _hidden(record.stack_info, names)
@@ -611,7 +612,7 @@ def _template(record: logging.LogRecord, names: Mapping[str, str]) -> tuple[str,
         args: Any = {_plain(key, names): _plain(value, names) for key, value in given.items()}
     else:
         args = tuple(_plain(value, names) for value in given)
-    with suppress(TypeError, ValueError, KeyError):  # it needs something else than a text, or has a value
+    with suppress(TypeError, ValueError, KeyError):  # it needs another type, or contains a value
         if text % args == message:
             return text, args
     return message, None
@@ -625,7 +626,7 @@ def _plain(value: object, names: Mapping[str, str]) -> str | int | float | None:
 
 
 def _names_by_value(servers: Iterable[Behind]) -> dict[str, str]:
-    """Return each form in which a message may contain the value of a variable, with its replacement."""
+    """Return all forms in which a message may contain the value of a variable, with their replacements."""
     names: dict[str, str] = {}
     for server in servers:
         for name, value in server.filled.items():
@@ -650,7 +651,7 @@ def _written(value: str) -> set[str]:
 
 
 def _without_start(text: str, names: Mapping[str, str]) -> str:
-    """Replace the beginning of a value at the end of a text that was cut there."""
+    """Replace the beginning of a value at the end of a text that was cut within it."""
     for shown, name in names.items():
         for size in range(min(len(shown), len(text)), _SHORTEST_HIDDEN - 1, -1):
             if text[-size:].lower() == shown[:size]:

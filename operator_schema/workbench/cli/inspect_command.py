@@ -1,4 +1,4 @@
-"""The command `inspect`: what the page shows, and how it follows changes of the source."""
+"""The command `inspect`: the contents of the page, and updates after changes of the source."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     """Open the store and the file of tried calls.
 
     Raises:
-        WrongUse: one of them can't be used.
+        WrongUse: the store or the file can't be used.
     """
     from ..inspector.call_logs import TriedCalls, check_has_calls
 
@@ -146,7 +146,7 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
         raise WrongUse(message) from None
     try:
         store = _store(options)
-    except rounds.StoreError as error:  # it names the file
+    except rounds.StoreError as error:  # the message contains the name of the file
         message = f"--store: {error}"
         raise WrongUse(message) from None
     except ValueError as error:
@@ -164,7 +164,7 @@ def _store(options: Mapping[str, Any]) -> rounds.SqliteStore | None:
         return None
     secret = None
     if variable is not None:
-        secret = os.environ.pop(variable, None)  # what tools start needn't know it
+        secret = os.environ.pop(variable, None)  # programs that tools start don't need the secret
         if secret is None:
             message = f"the variable {escape(variable)}, which should hold the secret, isn't set"
             raise WrongUse(message)
@@ -174,7 +174,7 @@ def _store(options: Mapping[str, Any]) -> rounds.SqliteStore | None:
 async def _serve(
     given: ObjectName | str, options: Mapping[str, Any], kept: Mapping[str, Any], err: Printer
 ) -> int:
-    """Serve until a signal comes."""
+    """Serve the page until a signal arrives."""
     opened = _server_inspected if isinstance(given, str) else _module_inspected
     async with opened(given, options) as (subject, follow):
         inspected = inspector.Inspector(subject, **kept)
@@ -197,7 +197,7 @@ async def _server_inspected(
     """Connect to an MCP server for as long as the page is served.
 
     Raises:
-        WrongUse: there is none, or it doesn't list its tools.
+        WrongUse: there is no such server, or it doesn't list its tools.
     """
     source = server_source(place)
     is_open = False
@@ -210,7 +210,7 @@ async def _server_inspected(
                 yield subject, lambda _inspector, _err: nullcontext()  # only modules are reloaded
     except (ModuleNotFoundError, WrongUse):
         raise
-    except Exception as error:  # whatever the server, or the connection to it, does
+    except Exception as error:  # for any error of the server, or of the connection to it
         if is_open:
             raise
         message = f"the MCP server {escape(place)} can't be used: {why_no_server(error, source)}"

@@ -53,13 +53,13 @@ __all__ = [
 
 
 _OFFERED = "__tools__"
-"""The attribute with a module's tools: an executor, registry or toolset, or a function that makes one."""
+"""The attribute for a module's tools: an executor, registry or toolset, or a function that makes one."""
 
 _DOCUMENTS = ("resources", "prompts")
-"""What a module may have besides tools: the option of a server, and between `__` the name in the module."""
+"""Further attributes of a module besides tools: the option of a server by the name between `__`."""
 
 _LIKENESS = 0.88
-"""How similar a name must be to one of these to be a mistake: `__resource__` is, `__sources__` isn't."""
+"""The minimum similarity of a misspelt name: `__resource__` is one, `__sources__` isn't."""
 
 _SHOWN = 5
 """How many names of tools or modules one message shows."""
@@ -69,8 +69,8 @@ class ObjectName(NamedTuple):
     """A name on the command line: `MODULE:NAME`.
 
     Attributes:
-        module: name of the module.
-        path: dotted path from the module to the object; empty for the module itself.
+        module: the name of the module.
+        path: the dotted path from the module to the object; empty for the module itself.
     """
 
     module: str
@@ -103,7 +103,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
         The codec.
 
     Raises:
-        SchemaError: with every complaint about the type.
+        SchemaError: the type has complaints; the error lists all of them.
         WrongUse: the module doesn't exist, or has no such type.
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
@@ -124,16 +124,16 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     except SchemaError as error:
         if is_class or all(complaint.code != "unresolved" for complaint in error.findings):
             raise
-    # Only now are names in the text of an alias looked up in this module: earlier, they would hide the names
+    # Names in the text of an alias are looked up in this module only now: earlier, they would hide the names
     # of other modules whose classes are in the alias.
     return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
 
 
 def _check_is_one(found: object, target: ObjectName) -> None:
-    """Check that something isn't a registry, toolset or executor, where one tool is wanted.
+    """Check that an object isn't a registry, toolset or executor, if a single tool is needed.
 
     Raises:
-        WrongUse: it is; the message has the names of its tools.
+        WrongUse: the object is one; the message has the names of its tools.
     """
     registry = _registry_of(found)
     if registry is None:
@@ -176,12 +176,12 @@ def offered_by(name: str, module: ModuleType, *, show_traceback: bool) -> list[T
     """Return the tools that a module offers as `__tools__`; None if it has no such name.
 
     Args:
-        name: by which the module was imported: it may say another one of itself.
+        name: the name by which the module was imported: its own `__name__` may differ.
         module: the module.
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: `__tools__` is something else, or the function that makes the tools fails.
+        WrongUse: `__tools__` has a wrong type, or the function that makes the tools fails.
     """
     if _OFFERED not in vars(module):
         return None
@@ -195,12 +195,12 @@ def _find_offered(
 
     Args:
         target: as for `find_tools`.
-        given: arguments of the function, as JSON values by parameter; None for its defaults.
+        given: the arguments of the function, as JSON values by parameter; None for its defaults.
         show_traceback: as for `load_module`.
 
     Returns:
-        The executor, registry or toolset, maybe with one tool of it alone; or the tools of a module and the
-        modules below it.
+        The executor, registry or toolset, possibly with only one of its tools; or the tools of a module and
+        the modules below it.
 
     Raises:
         WrongUse: the module doesn't exist, or has no such object, or the function fails, or two tools have
@@ -230,7 +230,7 @@ def _tools_below(name: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     """Return the tools of a module and the modules below it.
 
     Raises:
-        WrongUse: two have the same name.
+        WrongUse: two tools have the same name.
     """
     names = list(modules_of(name))
     modules = [load_module(name, show_traceback=show_traceback) for name in names]
@@ -238,10 +238,10 @@ def _tools_below(name: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
 
 
 def with_own_names(tools: Iterable[Tool[..., Any]]) -> list[Tool[..., Any]]:
-    """Return tools, each once.
+    """Return tools, each once, after checking that their names differ.
 
     Raises:
-        WrongUse: two have the same name.
+        WrongUse: two tools have the same name.
     """
     unlike = list({id(tool): tool for tool in tools}.values())
     try:
@@ -254,15 +254,16 @@ def with_own_names(tools: Iterable[Tool[..., Any]]) -> list[Tool[..., Any]]:
 def find_tools_to_run(
     target: ObjectName, options: Mapping[str, Any], *, needs_tools: bool = True
 ) -> tuple[Offered | list[Tool[..., Any]], GivenContext | None]:
-    """Import the tools that a command runs for others, and what gives their context.
+    """Import the tools that a command runs for others, and the object for their context.
 
     Args:
         target: as for `find_tools`.
-        options: of the command: `given`, `context` and `show_traceback`.
-        needs_tools: whether a target without tools is refused; not a registry, which may get some later.
+        options: the options `given`, `context` and `show_traceback` of the command.
+        needs_tools: whether to refuse a target without tools; a registry is always allowed, since it may get
+            some later.
 
     Raises:
-        WrongUse: they can't be imported, or there are none, or two have the same name.
+        WrongUse: the tools can't be imported, or there are none, or two have the same name.
     """
     traceback = options["show_traceback"]
     offered = _find_offered(target, options["given"], show_traceback=traceback)
@@ -272,14 +273,14 @@ def find_tools_to_run(
 
 
 def find_documents(target: ObjectName, *, show_traceback: bool) -> dict[str, Any]:
-    """Return the resources and prompts that the module of a target has, as options of a server.
+    """Return the resources and prompts in the module of a target, as options of a server.
 
     Args:
         target: as for `find_tools`.
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: the module doesn't exist, has others that can't be read, or has them under a similar name.
+        WrongUse: the module doesn't exist, its resources or prompts can't be read, or their name is misspelt.
     """
     members = vars(load_module(target.module, show_traceback=show_traceback, path=target.path))
     _check_spelling(target.module, members)
@@ -304,7 +305,7 @@ def _check_spelling(module: str, members: Mapping[str, Any]) -> None:
 
 
 def _read_once(given: Any) -> Any:
-    """Return a copy of a mapping or a list, whatever their classes: the server reads them more than once."""
+    """Return a plain copy of a mapping or a list of any class, since the server reads it more than once."""
     if isinstance(given, Mapping):
         return dict(cast("Mapping[object, object]", given))
     if isinstance(given, Iterable) and not isinstance(given, (str, bytes)):
@@ -320,7 +321,7 @@ def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: 
 def _followed(
     module: ModuleType, path: str, make: Callable[[Factory], Offered]
 ) -> tuple[Any, Offered | None]:
-    """Return the object at a path or the tool of that name, and the executor, registry or toolset around it.
+    """Return the object at a path or the tool of that name, with its executor, registry or toolset.
 
     Raises:
         WrongUse: the module has no object or tool of that name.
@@ -345,7 +346,7 @@ def why_no_tools(
 
     Args:
         target: the imported target.
-        what: what a module should have, such as `tools`.
+        what: a word for the missing objects, such as `tools`.
         how: how to add some to the module.
         show_traceback: as for `load_module`.
     """
@@ -356,7 +357,7 @@ def why_no_tools(
 
 
 def _imported_tools(target: ObjectName, *, show_traceback: bool) -> str:
-    """Return which tools a module merely imports, from where, and what to name instead; empty for none."""
+    """Return which tools a module only imports, from where, and the right target; empty if there are none."""
     homes: dict[str, list[str]] = {}
     for module_name in modules_of(target.module):
         module = load_module(module_name, show_traceback=show_traceback)
@@ -384,7 +385,7 @@ def _not_offered(found: object, target: ObjectName) -> str:
 
 
 def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
-    """Return the function that makes the tools of a target; None if no function makes them.
+    """Return the function that makes the tools of a target; None if there is none.
 
     Args:
         target: as for `find_tools` or `find_tool`.
@@ -411,13 +412,13 @@ def find_tool(
     """Import a tool.
 
     Args:
-        target: its variable or its tool name in the module; or its name in an executor or registry of the
-            module, which a function of the module may make.
-        given: arguments of that function, as JSON values by parameter; None for its defaults.
+        target: the variable of the tool or its name in the module; or its name in an executor or registry of
+            the module, which a function of the module may make.
+        given: the arguments of that function, as JSON values by parameter; None for its defaults.
         show_traceback: as for `load_module`.
 
     Returns:
-        The tool, and its executor; without one, a toolset that has only this tool, switched on.
+        The tool, and its executor; without an executor, a toolset that contains only this tool, switched on.
 
     Raises:
         WrongUse: the module doesn't exist, or has no such tool.
@@ -480,8 +481,8 @@ def _find(
 
     Args:
         module: the module where the path begins.
-        path: dotted path. If the module lacks the first name, it is looked up in `__tools__`.
-        make: calls a function on the path that makes tools; None if such a function is to be returned.
+        path: the dotted path. If the module lacks the first name, it is looked up in `__tools__`.
+        make: a function that calls a function on the path that makes tools; None to return such a function.
         is_type: whether the path should lead to a type, for the message.
         passed: a list that gets the objects on the way, or None.
 
@@ -515,7 +516,7 @@ def _find(
 
 
 def _registry_of(found: object) -> Registry | None:
-    """Return a registry itself, that of an executor, or a new one for a toolset; None for anything else."""
+    """Return a registry itself, that of an executor, or a new one for a toolset; None for other objects."""
     if isinstance(found, Executor):
         return found.registry
     if isinstance(found, Toolset):
@@ -546,7 +547,7 @@ def dataclasses_of(module: ModuleType) -> list[type]:
 
 def _classes(owner: object, module: str, seen: set[int]) -> Iterator[type]:
     for value in list(vars(owner).values()):
-        # Not `isinstance`, which asks an object for its class, in its own words.
+        # not `isinstance`, which runs code of the object's `__class__`
         if not issubclass(type(value), type) or id(value) in seen:
             continue
         if holds(lambda: value.__module__ == module):  # noqa: B023  # called at once

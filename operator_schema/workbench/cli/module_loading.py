@@ -1,4 +1,4 @@
-"""Imports the modules of the command line, and imports them again when their files change."""
+"""Import the modules of a command line, and import them again when their files change."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ _MESSAGE_LENGTH = 300
 _NAME_LENGTH = 100
 
 
-class WrongUse(click.ClickException):  # it isn't a fault of the program
-    """A name, file or module that can't be used: status 2, and one line that says why."""
+class WrongUse(click.ClickException):  # the cause isn't the program
+    """A name, file or module that can't be used: the program ends with status 2, and says why in one line."""
 
     exit_code = 2
 
     def show(self, file: Any = None) -> None:
-        """Write the message to standard error; further lines are indented, so none looks like an error."""
+        """Write the message to standard error; indent further lines, so none looks like another error."""
         text = "\n  ".join([escape(line) for line in self.message.split("\n")])
         click.echo(without_commands(f"operator-schema: error: {text}"), file=file or sys.stderr)
 
 
 class BrokenModuleError(WrongUse):
-    """A module that is there, but can't be imported or looked at: its own code raises an exception."""
+    """A module that exists, but can't be imported or inspected: its own code raises an exception."""
 
 
 def holds(test: Callable[[], object]) -> bool:
-    """Return whether a test of a program's object is passed; False if its own code raises anything."""
+    """Return whether a test of a program's object succeeds; False if its own code raises any exception."""
     try:
         return bool(test())
     except KeyboardInterrupt:
@@ -80,7 +80,7 @@ def holds(test: Callable[[], object]) -> bool:
 def attribute_in(module: object, name: str) -> Any:
     """Return an attribute of a module, without asking its `__getattr__`; None if there is none.
 
-    A program may put anything into `sys.modules`.
+    A program may put any object into `sys.modules`.
     """
     try:
         return vars(module).get(name)
@@ -91,13 +91,13 @@ def attribute_in(module: object, name: str) -> Any:
 
 
 def _file_of(module: object) -> str | None:
-    """Return the file of a module; None if it says none, or says something that isn't text."""
+    """Return the file of a module; None if it has none, or its `__file__` isn't text."""
     file = attribute_in(module, "__file__")
     return file if type(file) is str else None
 
 
 def _folders_of(module: object) -> list[str]:
-    """Return the folders of a package; nothing for any other module, whatever it says."""
+    """Return the folders of a package; empty for any other object."""
     path = attribute_in(module, "__path__")
     try:
         return [] if issubclass(type(path), str) else [one for one in path or () if type(one) is str]
@@ -109,10 +109,10 @@ def _folders_of(module: object) -> list[str]:
 
 @contextmanager
 def extra_needed(packages: Collection[str], message: str) -> Generator[None]:
-    """Say what to install if an import finds none of some packages.
+    """Convert a failed import of some packages to an error that names the missing extra.
 
     Args:
-        packages: of an extra.
+        packages: the packages of the extra.
         message: the text of the error.
 
     Raises:
@@ -128,7 +128,7 @@ def extra_needed(packages: Collection[str], message: str) -> Generator[None]:
 
 @contextmanager
 def own_output_kept() -> Generator[None]:
-    """Send what the user's code and its child processes write to standard output to standard error."""
+    """Redirect the standard output of the user's code and its child processes to standard error."""
     sys.stdout.flush()
     try:
         kept = os.dup(1)
@@ -146,12 +146,12 @@ def own_output_kept() -> Generator[None]:
 
 
 _files: dict[str, str] = {}
-"""Modules that were given as files: name to file."""
+"""The files of modules that were given as files, by the names of the modules."""
 
 
 @contextmanager
 def imports_from_here() -> Generator[None]:
-    """While the context lasts, find modules in the current folder and in those of named files first."""
+    """While the context lasts, find modules in the current folder and in the folders of named files first."""
     before = list(sys.path)
     sys.path.insert(0, "")  # `python -m` does this; the console script has to do it itself
     try:
@@ -169,8 +169,8 @@ def is_path(text: str) -> bool:
 def module_of_file(file: str) -> str:
     """Make the module in a file importable, and return its name.
 
-    It is imported from the folder above the packages that contain it, or from its own if none does. That
-    folder comes first on the path.
+    The module is imported from the folder above its outermost package, or from its own folder if it is in no
+    package. That folder comes first on the path.
 
     Args:
         file: a file that ends in `.py`, or the folder of a package.
@@ -178,7 +178,7 @@ def module_of_file(file: str) -> str:
     Raises:
         WrongUse: there is no such file, or it can't be imported by a name.
     """
-    path = Path(os.path.abspath(file))  # a link counts where it is, not where it leads
+    path = Path(os.path.abspath(file))  # a link counts at its own place, not at its target
     _check_file(file, path)
     path = path.parent if path.name == "__init__.py" else path
     folder, names = path.parent, [path.stem if path.is_file() else path.name]
@@ -205,7 +205,7 @@ def _check_file(file: str, path: Path) -> None:
             raise WrongUse(message)
     elif not path.is_file():
         found = path.parent.glob("*.py") if path.parent.is_dir() else ()
-        beside = [one.name for one in found if one.name != path.name]  # itself, if it is a link to nothing
+        beside = [one.name for one in found if one.name != path.name]  # itself, if a broken link
         near = near_name(path.name if path.suffix else f"{path.name}.py", beside)
         hint = f"; did you mean {escape(str(Path(file).with_name(near)))}?" if near else ""
         message = f"there is no file {escape(file)}{hint}"
@@ -216,7 +216,7 @@ def _check_file(file: str, path: Path) -> None:
 
 
 def written_in_full(module: str) -> str:
-    """Return a name that means the same module in another folder: for a file, its whole path."""
+    """Return a name that means the same module in another folder: for a file, its absolute path."""
     return _files.get(module, module)
 
 
@@ -224,8 +224,8 @@ def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleTyp
     """Import a module.
 
     Args:
-        name: of the module, with dots.
-        show_traceback: whether to print the whole traceback if that fails.
+        name: the name of the module, with dots.
+        show_traceback: whether to print the whole traceback if the import fails.
         path: names after the colon, for the message.
 
     Returns:
@@ -234,19 +234,19 @@ def load_module(name: str, *, show_traceback: bool, path: str = "") -> ModuleTyp
     Raises:
         SchemaError: a type or tool in it has complaints; a note says where in the user's code.
         BrokenModuleError: importing it raises an exception.
-        WrongUse: it isn't found.
+        WrongUse: the module isn't found.
     """
     try:
-        # Standard output is for schemas and values, not for what a module prints at import.
+        # Standard output is for schemas and values, not for output of a module's import.
         with own_output_kept():
             module = importlib.import_module(name)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # importing a module can raise anything, as `pytest.skip` does
+    except BaseException as error:  # an import can raise any exception, as `pytest.skip` does
         if show_traceback:
             traceback.print_exception(error)
         if isinstance(error, SchemaError):
-            with suppress(TypeError):  # a program may have put anything in place of the notes
+            with suppress(TypeError):  # a program may have replaced the notes by another object
                 error.add_note(_place(error).strip(" ()"))
             raise
         raise _import_failure(name, path, error, show_traceback=show_traceback) from None
@@ -267,7 +267,7 @@ def check_is_there(name: str) -> None:
     """Check that a module can be found, without importing it or the packages around it.
 
     Raises:
-        WrongUse: it can't; the message has the nearest name.
+        WrongUse: the module isn't found; the message has the nearest name.
     """
     first = name.partition(".")[0]
     if first not in sys.modules and importlib.util.find_spec(first) is None:
@@ -275,7 +275,7 @@ def check_is_there(name: str) -> None:
 
 
 def _check_origin(module: ModuleType, name: str) -> None:
-    """Check that a module comes from the file that was named, and not from another one of that name."""
+    """Check that a module comes from the named file, and not from another one with the same name."""
     wanted, found = _files.get(name), _file_of(module)
     if wanted is None or (found is not None and _is_same(found, wanted)):
         return
@@ -296,11 +296,11 @@ def modules_of(name: str, listed: Collection[str] = ()) -> Iterator[str]:
     """List a module and, if it is a package, the modules below it.
 
     Args:
-        name: of the module.
-        listed: the folders whose modules aren't listed again: a package may say that it is in its own folder.
+        name: the name of the module.
+        listed: the folders whose modules aren't listed again: a package may claim to be in its own folder.
 
     Yields:
-        Names of modules; private ones and `__main__` are left out below a package.
+        The names of the modules; private modules and `__main__` are left out below a package.
     """
     yield name
     try:
@@ -326,24 +326,24 @@ def _import_failure(name: str, path: str, error: BaseException, *, show_tracebac
 
 
 def near_name(name: str, names: Iterable[str]) -> str | None:
-    """Find the name that was probably meant, among the many names of a module or a folder.
+    """Return the name that was probably meant, among the many names of a module or a folder.
 
-    With many names, some name is always a bit similar, so a short name may differ by little more than one
+    With many names, some name is always slightly similar, so a short name may differ by little more than one
     character.
 
     Args:
-        name: what was written.
-        names: what could have been meant.
+        name: the name as it was written.
+        names: the possible names.
     """
     return nearest(name, names, 0.75 if len(name) <= _SHORT else 0.65)
 
 
 _SHORT = 6
-"""A short name has at most so many characters."""
+"""The maximum length of a short name."""
 
 
 def kind_of(value: object) -> str:
-    """Return what kind of object something is, with its article."""
+    """Return a word for the type of an object, with its article."""
     name = one_line(class_name_of(value), _NAME_LENGTH)
     return f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
 
@@ -381,12 +381,12 @@ def _modules_in(folders: Iterable[str]) -> list[str]:
     """List the names of modules as `pkgutil.iter_modules` does, in a fraction of its time."""
     names: list[str] = []
     for folder in folders:
-        if not isinstance(cast("Any", folder), str):  # what imports pass over, too
+        if not isinstance(cast("Any", folder), str):  # entries that imports ignore, too
             continue
         try:
             with os.scandir(folder or os.curdir) as entries:
                 found = sorted([entry.name for entry in entries])
-        except OSError:  # a zip, or nothing
+        except OSError:  # a zip file, or nothing
             with suppress(KeyError):  # pkgutil's own, if caches were emptied and nothing was looked up since
                 names += [module.name for module in pkgutil.iter_modules([folder])]
             continue
@@ -395,7 +395,7 @@ def _modules_in(folders: Iterable[str]) -> list[str]:
 
 
 def _module_at(folder: str, entry: str) -> str | None:
-    """Return the name of the module that a file or folder in a folder is; None if it is none."""
+    """Return the name of the module in a file or folder; None if it isn't a module."""
     if entry.endswith(_SUFFIXES):
         name = getmodulename(entry)
         return None if name == "__init__" or "." in (name or "") else name
@@ -408,7 +408,7 @@ _SUFFIXES = tuple(all_suffixes())
 
 
 def _place(error: BaseException) -> str:
-    """Return where the user's own code raised an exception: ` (tools.py, line 3)`, or nothing."""
+    """Return where the user's own code raised an exception: ` (tools.py, line 3)`; or an empty text."""
     if isinstance(error, SyntaxError):
         return ""  # its message says where
     ours = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -426,8 +426,8 @@ T = TypeVar("T")
 class SourceFiles:
     """The files of the modules of a program, and whether they have changed.
 
-    A module belongs to the program if it is in the same package as the served module, or if its file is below
-    the current folder or that of a named file, but not in `site-packages`.
+    A module belongs to the program if it is in the same package as the served module; or if its file is below
+    the current folder or the folder of a named file, but not in `site-packages`.
 
     Args:
         module: name of the served module.
@@ -437,7 +437,7 @@ class SourceFiles:
         self._package = module.partition(".")[0]
         named = [os.path.dirname(file) for file in _files.values()]
         self._folders = tuple([os.path.join(folder, "") for folder in (os.getcwd(), *named)])
-        # Python takes a cached module as current if its source has the same size and was changed in the same
+        # Python considers a cached module current if its source has the same size and was changed in the same
         # second.
         sys.dont_write_bytecode = True
         self._seen = self._times()
@@ -454,7 +454,7 @@ class SourceFiles:
             load: imports the modules, and returns the result.
 
         Raises:
-            BaseException: whatever `load` raises.
+            BaseException: `load` raised it.
         """
         before = dict(self._modules())
         for name in before:
@@ -462,7 +462,7 @@ class SourceFiles:
         importlib.invalidate_caches()
         try:
             return load()
-        except BaseException:  # SystemExit and an interrupt too: the old modules must work again
+        except BaseException:  # also for SystemExit and an interrupt: the old modules must work again
             for name, _ in list(self._modules()):
                 del sys.modules[name]
             sys.modules.update(before)
@@ -496,16 +496,16 @@ async def following(
     err: Printer,
     failed: Callable[[str], object] = str,
 ) -> AsyncGenerator[None]:
-    """Import the modules of a program again whenever their files change, as long as the context lasts.
+    """While the context lasts, import the modules of a program again whenever their files change.
 
-    If that fails, standard error says why, and the program goes on with what it had.
+    If an import fails, standard error shows the reason, and the program continues with the previous modules.
 
     Args:
-        module: name of the module that is served.
-        load: imports it, and returns what is served.
-        take: serves this from now on, and says in words what it is.
+        module: the name of the served module.
+        load: a function that imports it, and returns the served object.
+        take: a function that serves this object from now on, and describes it in words.
         err: standard error.
-        failed: gets the reason, too.
+        failed: a function that also gets the reason of a failed import.
     """
     import asyncio
 

@@ -1,4 +1,4 @@
-"""Writes the output of the commands: the same text everywhere, in colour on a terminal."""
+"""The output of the commands: the same text everywhere, in colour on a terminal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _CI = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "note": "dim"}
-"""Severity to its style of `rich`."""
+"""The style of `rich` for each severity."""
 
 
 class Printer:
@@ -69,7 +69,7 @@ class Printer:
 
     @property
     def may_reach_terminal(self) -> bool:
-        """Whether it is a terminal, or a pipe whose reader may write to one, as `head` does."""
+        """Whether the output is a terminal, or a pipe whose reader may write to one, as `head` does."""
         if self.is_terminal:
             return True
         try:
@@ -101,7 +101,7 @@ class Printer:
         self._console.print(JSONHighlighter()(text))
 
     def line(self, text: str, style: str = "") -> None:
-        """Write one line, in a style of `rich` on a terminal. The text may contain anything."""
+        """Write one line, in a style of `rich` on a terminal. The text may contain any characters."""
         self.styled((text, style))
 
     def command(self, text: str) -> None:
@@ -109,11 +109,11 @@ class Printer:
         self._write(text)
 
     def styled(self, *parts: tuple[str, str]) -> None:
-        """Write one line made of texts, each with its style. They may contain anything."""
+        """Write one line of texts, each with its style. They may contain any characters."""
         self._write_parts([(escape(text), style) for text, style in parts])
 
     def _write_parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """Write one line made of texts that are safe to print."""
+        """Write one line of texts that are safe to print."""
         plain = "".join([text for text, _ in parts])
         safe = without_commands(plain)
         if self._console is None:
@@ -145,8 +145,8 @@ class Printer:
         """Write rows under titles.
 
         Args:
-            titles: of the columns.
-            rows: their cells, which may contain anything.
+            titles: the titles of the columns.
+            rows: the cells, which may contain any characters.
             numbers: the titles whose columns are aligned to the right.
         """
         rows = [[escape(cell) for cell in row] for row in rows]
@@ -160,19 +160,19 @@ class Printer:
             self.styled((f"{name}  ", "bold"), (others, _DIM if row is titles else ""))
 
     def text(self, text: str) -> None:
-        """Write lines that may contain anything."""
+        """Write lines that may contain any characters."""
         for line in text.removesuffix("\n").split("\n"):
             self._write_parts([("\t".join([escape(part) for part in line.split("\t")]), "")])
 
     def changes(self, before: str, after: str) -> None:
-        """Write the lines of a text that change, with `-` and `+` before them."""
+        """Write the changed lines of a text, with `-` and `+` before them."""
         found = unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
         for line in list(found)[2:]:  # without the names of two files
             if not line.startswith("@@"):
                 self.changed(line[:1], escape(line[1:]))
 
     def changed(self, mark: str, text: str) -> None:
-        """Write a line with a mark before it: `-` if it goes, `+` if it comes, a space if it stays."""
+        """Write a line with a mark before it: `-` for removed, `+` for added, a space for unchanged."""
         self.line(f"{mark}{text}", _CHANGED[mark])
 
     def flush(self) -> None:
@@ -183,15 +183,15 @@ class Printer:
     def progress(
         self, size: int | None, doing: str = "decoding", *, counts_bytes: bool = True
     ) -> Generator[Callable[[int], None]]:
-        """Draw a progress bar while the context lasts, if this is a terminal; it disappears afterwards.
+        """Draw a progress bar while the context lasts, if the output is a terminal; it disappears afterwards.
 
         Args:
-            size: bytes of the whole, or None if that isn't known.
-            doing: what the bar says.
-            counts_bytes: whether `size` is bytes; otherwise it is a number of things.
+            size: the total number of bytes, or None if it isn't known.
+            doing: the text of the bar.
+            counts_bytes: whether `size` is in bytes; otherwise it is a number of items.
 
         Yields:
-            A function to call with the number of bytes, or things, done since the last call.
+            A function to call with the number of bytes, or items, since the last call.
         """
         if self._console is None:
             yield lambda _: None
@@ -203,7 +203,7 @@ class Printer:
 
     @contextmanager
     def steps(self) -> Generator[Callable[[str, int, int], None]]:
-        """Show the current task while the context lasts, if this is a terminal; it disappears afterwards.
+        """While the context lasts, show the current task, if the output is a terminal; it disappears then.
 
         Yields:
             A function to call with the current task, how many of its steps are done, and how many there are.
@@ -221,7 +221,7 @@ class Printer:
 
 @contextmanager
 def _bar(console: Console, doing: str, columns: Sequence[str]) -> Generator[Progress]:
-    """Draw a bar behind a text, and columns of `rich.progress` behind it."""
+    """Draw a bar after a text, and columns of `rich.progress` after it."""
     from rich import progress
 
     behind = [getattr(progress, column)() for column in columns]
@@ -232,7 +232,7 @@ def _bar(console: Console, doing: str, columns: Sequence[str]) -> Generator[Prog
     try:
         yield bar
     finally:
-        with suppress(OSError):  # the terminal may be gone
+        with suppress(OSError):  # the terminal may have been closed
             bar.stop()
 
 
@@ -251,11 +251,11 @@ def without_commands(text: str) -> str:
 
 
 def to_json(value: Any, indent: int | None = None, *, ascii_only: bool = False) -> str:
-    """Write a JSON value. Control characters, which a terminal could obey, are escaped.
+    """Write a JSON value. Control characters, which could be commands for a terminal, are escaped.
 
     Args:
         value: a JSON value.
-        indent: spaces per level; everything on one line, without spaces, if None.
+        indent: the number of spaces per level; None for one line without spaces.
         ascii_only: whether to escape all characters outside ASCII.
 
     Returns:
@@ -272,13 +272,13 @@ def count(number: int, noun: str) -> str:
 
 
 def subject_of(finding: Finding) -> str:
-    """Return the tool or type that a finding is about, with the place in it."""
+    """Return the tool or type of a finding, with the path in it."""
     name, path = finding.tool or finding.type or "", show_place(finding.path)
     return f"{name}.{path}".replace(".[", "[").strip(".") or "all tools"
 
 
 def text_of(finding: Finding) -> str:
-    """Write what is wrong and what to do, each as a sentence."""
+    """Write the problem and the remedy, each as a sentence."""
     stop = "" if finding.message.endswith(("?", ".")) else "."
     hint = f" Did you mean {finding.suggestion}?" if finding.suggestion else ""
     remedy = f" {finding.remedy}." if finding.remedy else ""
@@ -301,7 +301,7 @@ def value_of(text: str, types: Collection[str]) -> Any:
     """Read a value as JSON, unless the parameter takes text and no value of this JSON type.
 
     Raises:
-        click.UsageError: the parameter takes no text, and this has a key more than once in an object.
+        click.UsageError: the parameter takes no text, and the value has a key more than once in an object.
     """
     try:
         value = read_distinct(text)

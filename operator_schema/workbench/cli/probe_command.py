@@ -1,4 +1,4 @@
-"""The command `probe`: how a server is called, and how the findings are shown."""
+"""The command `probe`: calls of a server, and the output of the findings."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def probe(outputs: tuple[Printer, Printer], /, target: str, **options: Any) -> i
 
 
 def _how_to_probe(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the command that `plan` and `probe` take, as they take them."""
+    """Return the options of the command in the form for `plan` and `probe`."""
     names = ("allow", "allow_all", "calls", "timeout", "seed", "setup", "memory")
     variables = _pairs(options["env"], "=", "--env")
     headers = _pairs(options["header"], ":", "--header")
@@ -154,22 +154,22 @@ def _how_to_probe(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Terminated(KeyboardInterrupt):
-    """SIGTERM came, and ends whatever an interrupt ends."""
+    """SIGTERM arrived; it ends everything that an interrupt would end."""
 
 
 @contextmanager
 def _ended_by_sigterm() -> Generator[None]:
-    """Make an exception of SIGTERM, as SIGINT is one: so the server and its folder don't stay.
+    """Convert SIGTERM to an exception, so that the server and its folder are removed as after SIGINT.
 
     Raises:
-        _Terminated: SIGTERM came.
+        _Terminated: SIGTERM arrived.
     """
-    if threading.current_thread() is not threading.main_thread():  # only there a handler can be set
+    if threading.current_thread() is not threading.main_thread():  # only the main thread can set a handler
         yield
         return
 
     def end(number: int, _: object) -> None:
-        signal.signal(number, signal.SIG_IGN)  # a second one doesn't stop the work of the first one
+        signal.signal(number, signal.SIG_IGN)  # a second signal doesn't stop the clean-up after the first
         raise _Terminated
 
     with kept_from_children():
@@ -177,12 +177,12 @@ def _ended_by_sigterm() -> Generator[None]:
         try:
             yield
         finally:
-            # None: it was set by code that isn't Python, and can't be set again.
+            # None means that code outside Python set the handler, so it can't be set again
             signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 class _Row:
-    """A finding with its calls, in the form that entries of `--accepted` are compared with."""
+    """A finding with its calls, in the form that is compared with entries of `--accepted`."""
 
     def __init__(self, found: FoundFault) -> None:
         self.found = found
@@ -207,7 +207,7 @@ def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
 
 
 def _in_full(target: str) -> str:
-    """Return a target that means the same in another folder, where the server works, and names its kind."""
+    """Return a target that means the same in another folder, where the server works, with its kind."""
     if target.startswith("process:"):
         return target
     if is_server(target):
@@ -229,11 +229,11 @@ def _pairs(given: Sequence[str], mark: str, option: str) -> dict[str, str]:
 
 
 def _at(level: str, found: Sequence[FoundFault]) -> list[FoundFault]:
-    """Return the findings of a level, or of a worse one."""
+    """Return the findings of a level, or of a more serious one."""
     return [each for each in found if each.finding.severity in levels_from(_LEVELS, level)]
 
 
-# --- what is shown -------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 
 def _show_plan(out: Printer, plans: Sequence[Plan], *, as_json: bool) -> None:
@@ -297,14 +297,14 @@ def _show(out: Printer, shape: str, report: ProbeReport, left: Sequence[FoundFau
 
 
 def _annotation(found: FoundFault) -> Annotation:
-    """Return what a CI system shows about a fault."""
+    """Return the annotation of a fault for a CI system."""
     finding, subject = found.finding, found.finding.tool or "server"
     message = "\n".join(found.lines())
     return Annotation(finding.severity, finding.code, f"{subject}: {finding.code}", message, (subject,))
 
 
 def _lines_of_unrepeated(found: FoundFault) -> list[str]:
-    """Write what was seen once, and the calls before it; what to do isn't known."""
+    """Write an observation that didn't repeat, and the calls before it; its remedy isn't known."""
     first, *_ = found.lines()
     return [f"{first} (it couldn't be reproduced)", *found.calls()]
 

@@ -1,4 +1,4 @@
-"""The command `replay`: which recorded calls still fit."""
+"""The command `replay`: check which recorded calls still fit."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _no_calls(logs: tuple[str, ...], bare_spans: int) -> WrongUse:
 
 
 class _Options(NamedTuple):
-    """How logs are read, and whether a table is written in addition to the report."""
+    """The options for reading logs, and whether to write a table in addition to the report."""
 
     engine: str
     workers: int | None
@@ -161,7 +161,7 @@ class _Options(NamedTuple):
 
 
 def _replayed(logs: tuple[str, ...], work: ReplayWork, options: _Options, err: Printer) -> PartReport:
-    """Replay all logs, and write the table of calls if one is asked for."""
+    """Replay all logs, and write the table of calls if the options request one."""
     try:
         files = logs_in(logs)
         engine = make_engine(options.engine, options.workers, options.scheduler)
@@ -196,7 +196,7 @@ def _size_of(files: list[str]) -> int | None:
     try:
         return None if "-" in files else sum(Path(file).stat().st_size for file in files)
     except OSError:
-        return None  # reading it says why
+        return None  # reading it gives the reason
 
 
 def _write_replay(out: Printer, found: Replay) -> None:
@@ -227,7 +227,7 @@ def _replay_row(name: str, counts: ToolCounts) -> tuple[str, ...]:
 
 
 def _write_faults(out: Printer, name: str, counts: ToolCounts) -> None:
-    # One call may show several faults.
+    # One call may have several faults.
     alike: dict[Example, list[tuple[CallFault, int]]] = {}
     for fault, number in counts.faults.ranked()[:_SHOWN]:
         alike.setdefault(counts.examples[fault], []).append((fault, number))

@@ -1,4 +1,4 @@
-"""The command `serve`: which server it starts, on which transport, and what it says before."""
+"""The command `serve`: the server, its transport, and the messages at the start."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def serve(outputs: tuple[Printer, Printer], /, target: ObjectName | None, **opti
 
 
 def _serve(target: ObjectName | None, options: dict[str, Any], err: Printer, place: Address | Streams) -> int:
-    """Serve until the client goes, or a signal comes."""
+    """Serve until the client disconnects, or a signal arrives."""
     offered = None if target is None else _offered(target, options)
     if offered is not None:
         offered.check()  # before anything is opened
@@ -250,7 +250,7 @@ def _why_not_served(error: OSError, place: Address | Streams) -> str:
 
 
 def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Printer) -> None:
-    """Say which tools can't run: otherwise only their first call would show it."""
+    """List the tools that can't run: otherwise only their first call would show it."""
     registry = own.executor.registry
     of_all = f"of {count(len(registry), 'tool')}"
     empty = [tool.name for tool in registry if not tool.has_function]
@@ -303,7 +303,7 @@ def _server(
 
 
 def _version_of(module: str) -> str:
-    """Return the version that a module, or the package that it is in, declares."""
+    """Return the version that a module, or the package around it, declares."""
     for name in (module, module.partition(".")[0]):
         version = getattr(sys.modules.get(name), "__version__", None)
         if isinstance(version, str) and version:
@@ -323,13 +323,13 @@ async def _talk(made: Server[Any], place: Address | Streams, announce: Callable[
 
 
 class _Offered(Value):
-    """What is served.
+    """The tools and documents that are served.
 
     Attributes:
         tools: the imported tools.
-        context: gives the context, or None.
-        options: of the command.
-        documents: resources and prompts, by their names as options of a server.
+        context: the object that gives the context, or None.
+        options: the options of the command.
+        documents: resources and prompts, by option names of a server.
     """
 
     tools: Tools
@@ -338,7 +338,7 @@ class _Offered(Value):
     documents: Mapping[str, Any] = {}
 
     def in_words(self) -> str:
-        """Return how many tools there are, and how many resources and prompts, if there are any."""
+        """Return the number of tools, and of resources and prompts if there are any, in words."""
         numbers = {name.removesuffix("s"): len([*found]) for name, found in self.documents.items()}
         others = [count(number, name) for name, number in numbers.items() if number]
         return listed([count(len(self._all()), "tool"), *others])
@@ -352,7 +352,7 @@ class _Offered(Value):
         """Check the tools, the resources and the prompts.
 
         Raises:
-            WrongUse: something is wrong with them.
+            WrongUse: something has a fault.
         """
         from ...adapters.mcp import read_prompts, read_resources
 
@@ -366,15 +366,15 @@ class _Offered(Value):
 
     @property
     def registry(self) -> Registry | None:
-        """The tools, if they may change; None if they don't."""
+        """The registry of the tools, if they may change; otherwise None."""
         tools = self.tools.registry if isinstance(self.tools, Executor) else self.tools
         return tools if isinstance(tools, Registry) else None
 
     def executor(self) -> Executor:
-        """Return what runs the calls of the tools as they are now.
+        """Return an executor for the present tools.
 
         Raises:
-            WrongUse: a tool has the name of the search.
+            WrongUse: a tool has the same name as the search.
         """
         options: dict[str, Any] = {}
         if self.options["timeout"] is not None:
@@ -396,7 +396,7 @@ class _Offered(Value):
         return self._with_programs(made) if self.options.get("code") else made
 
     def _with_programs(self, executor: Executor) -> Executor:
-        """Return an executor of programs that call the tools, to serve in place of the tools.
+        """Return an executor of programs that call the tools; it is served in place of the tools.
 
         Raises:
             WrongUse: the executor has a store.
@@ -416,21 +416,21 @@ class _Offered(Value):
 
 @cache
 def _journal() -> code_mode.Journal:
-    """Return where the programs of this process wait, even after the tools have changed."""
+    """Return the journal in which programs of this process wait, even after the tools have changed."""
     return code_mode.Journal(most=_MOST_PROGRAMS)
 
 
 def _in_a_line(error: Exception) -> str:
-    """Return what is wrong with a resource or a prompt, behind its place if a note has it."""
+    """Return the fault of a resource or a prompt, after its place if a note has it."""
     parts = [str(finding) for finding in error.findings] if isinstance(error, SchemaError) else [str(error)]
     return escape(": ".join([*getattr(error, "__notes__", ()), listed(parts, _SHOWN, "; ")]))
 
 
 def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
-    """Import what is served.
+    """Import the target.
 
     Raises:
-        WrongUse: it can't be imported, or has no tools.
+        WrongUse: the target can't be imported, or has no tools.
     """
     documents = find_documents(target, show_traceback=options["show_traceback"])
     tools, context = find_tools_to_run(target, options, needs_tools=not documents)
@@ -438,12 +438,12 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
 
 
 class _Follower:
-    """Keep a server up to date with its tools, from a registry or from modules that change.
+    """Keeps a server up to date with its tools, from a registry or from modules that change.
 
     Args:
         own: the handlers of the server.
-        contexts: opens the context of modules that were imported again.
-        offered: what is served now.
+        contexts: the contexts; they are opened again for modules that were imported again.
+        offered: the tools and documents that are served now.
         context: the open context of these tools.
         err: standard error.
     """
@@ -462,7 +462,7 @@ class _Follower:
         self._stop = self._listen(offered, context)
 
     def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
-        """Make the search or the programs anew whenever the registry changes."""
+        """Create the search or the programs again whenever the registry changes."""
         registry = offered.registry
         options = offered.options
         is_other = options["repair"] or options.get("search") or options.get("code")
@@ -475,7 +475,7 @@ class _Follower:
         return registry.on_change(follow)
 
     async def replace(self, offered: _Offered) -> str:
-        """Serve what was imported again, and return it in words."""
+        """Serve tools that were imported again, and return a description in words."""
         offered.check()
         executor = offered.executor()
         context = await self._contexts.open(offered.context)
@@ -496,7 +496,7 @@ def _check_http(ctx: click.Context) -> None:
 
 
 def _check_offered(ctx: click.Context) -> None:
-    """Check which tools are served, and how."""
+    """Check the options for the served tools and for the transport."""
     given = ctx.params
     if (given["target"] is None) == (given["gateway"] is None):
         message = "give the module with the tools, or --gateway FILE"
@@ -548,7 +548,7 @@ def _token(options: dict[str, Any]) -> str | None:
         raise WrongUse(message)
     if variable is not None:
         place = f"the variable {escape(variable)}"
-        token = os.environ.pop(variable, None)  # what tools start needn't know it
+        token = os.environ.pop(variable, None)  # programs that tools start don't need it
         if token is None:
             message = f"{place} with the token isn't set"
             raise WrongUse(message)

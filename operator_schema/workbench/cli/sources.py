@@ -1,4 +1,4 @@
-"""Tools that a command line names, in a module, a file or an MCP server; and the file of `--accepted`."""
+"""The tools that a command line names, in a module, a file or an MCP server; and the file of `--accepted`."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
     """Return the tools of a target as a snapshot.
 
     Args:
-        target: one of `TARGETS`.
+        target: a target from `TARGETS`.
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: there are none, or they can't be read.
+        WrongUse: there are no tools, or they can't be read.
     """
     data = _definitions_of(target)
     if data is None:
@@ -61,11 +61,11 @@ def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
 
 
 class ToolSource(Value):
-    """Where tools come from, in a form that another process can use.
+    """The source of tools, in a form that another process can use.
 
     Attributes:
-        target: one of `TARGETS`.
-        described: a snapshot, as text, of tools that are only described; None if the target is a module.
+        target: a target from `TARGETS`.
+        described: a snapshot, as text, of tools that have only definitions; None if the target is a module.
         show_traceback: as for `load_module`.
     """
 
@@ -74,10 +74,10 @@ class ToolSource(Value):
     show_traceback: bool
 
     def __call__(self) -> list[Tool[..., Any]]:
-        """Return the tools; those that are only described decode their arguments, and can't be run.
+        """Return the tools; tools that have only definitions decode their arguments, and can't be run.
 
         Raises:
-            WrongUse: there are none, or they can't be imported.
+            WrongUse: there are no tools, or they can't be imported.
         """
         if self.described is None:
             return _defined(self.target, show_traceback=self.show_traceback)
@@ -90,14 +90,14 @@ class ToolSource(Value):
 
 
 def tool_source(target: str, *, show_traceback: bool) -> ToolSource:
-    """Return where the tools of a target come from; a file or a server is read now, and only once.
+    """Return the source of a target's tools; a file or a server is read now, and only once.
 
     Args:
-        target: one of `TARGETS`.
+        target: a target from `TARGETS`.
         show_traceback: as for `load_module`.
 
     Raises:
-        WrongUse: there are none, or they can't be read.
+        WrongUse: there are no tools, or they can't be read.
     """
     data = _definitions_of(target)
     if data is None:
@@ -114,13 +114,13 @@ def empty_list(target: str) -> WrongUse:
 
 
 def described_tools_of(target: str) -> Described | None:
-    """Return the tools that a file or a server describes, each read on its own; None for a module.
+    """Return the tools that a file or a server describes, each read separately; None for a module.
 
     Args:
-        target: one of `TARGETS`.
+        target: a target from `TARGETS`.
 
     Raises:
-        WrongUse: there are none, or the file or the server can't be read.
+        WrongUse: there are no tools, or the file or the server can't be read.
     """
     data = _definitions_of(target)
     if data is None:
@@ -144,7 +144,7 @@ def is_module(target: str) -> bool:
 
 
 def places_at(target: str) -> dict[str, tuple[str, str]]:
-    """Return the file and the line of each tool of a target that was read already, as far as it has them."""
+    """Return the known files and lines of the tools of a target that was read before."""
     if is_module(target):
         places = {tool.name: place_of_tool(tool) for tool in _defined(target, show_traceback=False)}
         parted = {name: place.rpartition(":") for name, place in places.items() if place}
@@ -160,7 +160,7 @@ _NAMED: Final = re.compile(r'"name":\s*"([^"\\]+)"')
 
 
 def _seen_from_here(file: str) -> str:
-    """Return the path of a file as the current folder sees it, if it is in there."""
+    """Return the path of a file relative to the current folder, if it is inside."""
     here, path = Path.cwd(), Path(file)
     return str(path.relative_to(here)) if path.is_relative_to(here) else file
 
@@ -181,14 +181,14 @@ def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
 
 
 def snapshot_in(text: str, name: str) -> Snapshot:
-    """Read the tools that a JSON text describes.
+    """Read the tools in a JSON text.
 
     Args:
         text: JSON.
-        name: of the file, for messages.
+        name: the name of the file, for messages.
 
     Raises:
-        WrongUse: it isn't JSON, or has no tools.
+        WrongUse: the text isn't JSON, or has no tools.
     """
     return _read(_described_in(text, name), name)
 
@@ -235,10 +235,10 @@ def server_source(target: str) -> str | list[str]:
     """Return the URL of a server, or the words of the command that starts it.
 
     Args:
-        target: a target that `is_server` takes for one.
+        target: a target that `is_server` accepts.
 
     Raises:
-        WrongUse: it is neither a URL nor a command, or there is no such command.
+        WrongUse: the target is neither a URL nor a command, or there is no such command.
     """
     try:
         source = target if is_url(target) else shlex.split(target.removeprefix(MCP))
@@ -262,11 +262,11 @@ def server_source(target: str) -> str | list[str]:
 
 
 def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
-    """Return why a server can't be used, safe to print.
+    """Return why a server can't be used, in a form that is safe to print.
 
     Args:
-        error: the exception that using it raised.
-        source: its URL, or the words of the command that starts it.
+        error: the exception that was raised.
+        source: the URL, or the words of the command that starts the server.
     """
     found = _first_error(error)
     if isinstance(found, TimeoutError):
@@ -277,21 +277,21 @@ def why_no_server(error: BaseException, source: str | Sequence[str]) -> str:
 
 
 def _first_error(error: BaseException) -> BaseException:
-    """Return the first error inside of the groups that task groups make."""
+    """Return the first error inside the groups of task groups."""
     while isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         error = group.exceptions[0]
     return error
 
 
-# --- changes and findings that somebody accepts ---------------------------------------------------
+# --- accepted changes and findings ----------------------------------------------------------------
 
 
 def accepted_in(file: str) -> list[Accepted]:
     """Return the entries of a TOML file of accepted changes or findings; see `compare/accepted.py`.
 
     Raises:
-        WrongUse: it can't be read.
+        WrongUse: the file can't be read.
     """
     try:
         return read_accepted(read_text(file), file)
@@ -300,13 +300,13 @@ def accepted_in(file: str) -> list[Accepted]:
 
 
 def write_accepted(err: Printer, found: Sorted[Any], what: str, codes: Collection[str]) -> None:
-    """Write which entries of a file of accepted changes or findings accept nothing any more, and why.
+    """Write which entries of a file of accepted changes or findings have no effect any more, and why.
 
     Args:
         err: standard error.
         found: the changes or findings, sorted by the entries.
-        what: what did not happen, such as `changed`.
-        codes: that an entry may name.
+        what: the word for the missing event, such as `changed`.
+        codes: the codes that an entry may have.
     """
     for entry, line in notes_on_entries(found, what, codes):
         err.line(line, "yellow" if entry in found.expired else "dim")

@@ -1,4 +1,4 @@
-"""The commands `tools`, `call`, `describe` and `stubs`, and what `call` asks the person at a terminal."""
+"""The commands `tools`, `call`, `describe` and `stubs`, and the questions of `call` at a terminal."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ _BEGINS_JSON = {"", "{", "[", '"'}
 
 
 class _CallCommand(TargetCommand):
-    """The command `call`; if a parameter was written as an option, the error says how to write it."""
+    """The command `call`; if a parameter was written as an option, the error shows the right form."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words."""
+        """Parse the words of the command line."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -199,13 +199,13 @@ def call(
     # A failure is printed below; without a handler, `logging` would print it too.
     getLogger("operator_schema").addHandler(NullHandler())
     raw = RawCall("1", tool.name, _arguments(arguments, tool))
-    # Standard output is for the result, not for what the tool prints.
+    # Standard output is for the result, not for the tool's own output.
     out, err = ctx.obj
     try:
         with redirect_stdout(sys.stderr):
             raw = raw if person is None else person.complete(tool, raw)
             result = _answered(executor, tool, raw, given, person)
-    except SystemExit as stop:  # raised by the tool: its status isn't ours
+    except SystemExit as stop:  # the tool raised it: its status isn't ours
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it tried to end the process ({ended})")
         return 1
@@ -223,7 +223,7 @@ def _executor_of(
     yes: bool,
     show_traceback: bool,
 ) -> Executor:
-    """Return what runs the call: the executor that has the tool, or a new one, with these options."""
+    """Return the executor for the call: the one with the tool, or a new one, with these options."""
     options: dict[str, Any] = {"show_errors": "traceback" if show_traceback else "message"}
     if timeout is not None:
         options["timeout"] = timeout
@@ -238,7 +238,7 @@ def _executor_of(
 def _answered(
     executor: Executor, tool: Tool[..., Any], raw: RawCall, given: GivenContext | None, person: Person | None
 ) -> ToolResult:
-    """Run a call, and run it again with a person's answer as long as the tool asks for something."""
+    """Run a call, and run it again with a person's answer each time the tool asks something."""
     result = _result_of(executor, raw, given, {})
     answers = {} if person is None else person.answers(tool, result)
     while answers and person is not None:
@@ -259,7 +259,7 @@ def _tell(result: ToolResult, tool: Tool[..., Any], out: Printer, err: Printer) 
         names = ", ".join(error.parameters)
         err.report("", f"{tool.name} needs {names} from your program: give it with --context MODULE:NAME")
         return 1
-    # Here the user is both the model and the program: nothing is hidden.
+    # Here the user is both the model and the program, so nothing is hidden.
     err.report("", str(error) if isinstance(error, (EncodeError, ToolError)) else result.content)
     if result.code == "needs_input":
         err.line("nobody has answered it: call it from a terminal, which asks you", "dim")
@@ -305,11 +305,11 @@ def _arguments(words: Sequence[str], tool: Tool[..., Any]) -> str | bytes | dict
 
 _YES_OR_NO = {"y": "true", "yes": "true", "n": "false", "no": "false"}
 _SHOWN = 20
-"""Parameters that may be left out, in one line."""
+"""The parameters that may be left out, in one line."""
 
 
 def person_at(err: Printer) -> Person | None:
-    """Return who is at the terminal; None if nobody is there."""
+    """Return the person at the terminal; None if nobody is there."""
     return Person(err) if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
@@ -321,15 +321,15 @@ def missing_of(tool: Tool[..., Any], raw: RawCall) -> tuple[Field, ...]:
         raw: the call.
 
     Returns:
-        Nothing if the call has a mistake that asking doesn't fix: an unknown key, which may be a misspelt
-        parameter, or a value that doesn't fit.
+        An empty list if the call has a mistake that asking doesn't correct: an unknown key, which may be a
+        misspelt parameter, or a value that doesn't fit.
     """
     root, sent = tool.codec.graph.resolve_root(), _sent(raw)
     if not isinstance(root, ObjectNode) or not is_object(sent):
         return ()
     missing = [field for field in root.fields if field.required and field.key not in sent]
     absent = {key for field in missing for key in (field.key, field.name)}
-    found = _problems(tool, arguments_to_decode(raw))  # as it was written, duplicate keys included
+    found = _problems(tool, arguments_to_decode(raw))  # in the written form, including duplicate keys
     others = [problem for problem in found if not absent.intersection(problem.path[:1])]
     is_known = set(sent) <= {field.key for field in root.fields}
     return tuple(missing) if is_known and not others else ()
@@ -354,14 +354,14 @@ class Person:
     """A person who reads questions and types answers; the end of their input, or Ctrl-C, ends the program.
 
     Args:
-        err: gets the questions; standard output is for results.
+        err: the printer for the questions; standard output is for results.
     """
 
     def __init__(self, err: Printer) -> None:
         self._err = err
 
     def complete(self, tool: Tool[..., Any], raw: RawCall) -> RawCall:
-        """Ask for the required arguments that a call lacks, each until it fits.
+        """Ask for the required arguments that a call lacks, each until its answer fits.
 
         Raises:
             click.Abort: the input has ended.
@@ -423,20 +423,20 @@ class Person:
         try:
             return click.confirm("Run it?", default=False, err=True)
         except click.Abort:
-            raise KeyboardInterrupt from None  # an executor makes a result of any other exception
+            raise KeyboardInterrupt from None  # an executor turns any other exception into a result
 
     def answers(
         self, tool: Tool[..., Any], result: ToolResult, known: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Ask what a tool wants to know, until the answer fits.
+        """Ask the questions of a tool, each until the answer fits.
 
         Args:
             tool: the called tool.
-            result: of the call.
+            result: the result of the call.
             known: the answers so far, by the name of the parameter.
 
         Returns:
-            All answers; none if it asked nothing, or an empty line was typed.
+            All answers; none if the tool asked nothing, or the person entered an empty line.
 
         Raises:
             click.Abort: the input has ended.
@@ -557,6 +557,6 @@ def _tools_of(err: Printer, target: str, *, show_traceback: bool) -> tuple[list[
     failed = [finding for finding in described.findings if finding.severity == "error"]
     for finding in failed:
         subject, text = subject_of(finding), text_of(finding)
-        # The message about a tool without a name begins with its place in the list.
+        # The message about a tool without a name begins with its position in the list.
         err.report(f"{target}: ", text if text.startswith(f"{subject} ") else f"{subject}: {text}")
     return described.tools, 1 if failed else 0

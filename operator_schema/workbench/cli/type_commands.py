@@ -1,4 +1,4 @@
-"""The commands `decode` and `schema`: values of a type, and its JSON Schema, ours and that of a provider."""
+"""The commands `decode` and `schema`: values of a type, and its JSON Schema for us and for a provider."""
 
 from __future__ import annotations
 
@@ -77,23 +77,23 @@ def decode(
 
 
 _LONG = 1 << 18
-"""Smaller inputs, in bytes, get no progress bar."""
+"""Inputs that are smaller, in bytes, get no progress bar."""
 
 _STRIDE = 64
-"""Lines between two steps of the bar: a step costs as much as decoding a small value."""
+"""The lines between two steps of the bar: a step takes as long as decoding a small value."""
 
 _JSON_SPACE = b" \t\r\n"
 _EMPTY = (b"", b"\xef\xbb\xbf")
-"""What is left of an empty line; the first may begin with a byte order mark."""
+"""The possible content of an empty line; the first line may begin with a byte order mark."""
 
 
 class DecodeOutput:
-    """A codec, and where its values and reports go.
+    """A codec, and the printers for values and reports.
 
     Args:
-        codec: of the type.
-        out: takes the values that decode; None to print problems alone.
-        err: takes the reports about values that don't fit.
+        codec: the codec of the type.
+        out: the printer for the values that decode; None to print only problems.
+        err: the printer for the reports on values that don't fit.
         as_json: whether reports are written as JSON.
     """
 
@@ -106,7 +106,7 @@ class DecodeOutput:
         self._failed = 0
 
     def decode(self, text: bytes, file: str, line: int | None = None) -> bool:
-        """Decode one JSON text, and return whether that worked."""
+        """Decode one JSON text, and return whether it fits."""
         place = file if line is None else f"{file}:{line}"
         try:
             instance = self._codec.decode_json(text)
@@ -114,10 +114,10 @@ class DecodeOutput:
                 self._out.json(self._codec.encode(instance))
         except (DecodeError, EncodeError) as error:
             if self._out is not None:
-                self._out.flush()  # where both streams are one file, it reads in order
+                self._out.flush()  # so that the order is right if both streams go to one file
             self._report(error if line is None else _without_line(error), place)
             return False
-        except Exception as error:  # it is raised again, with its place
+        except Exception as error:  # it is raised again, with its position
             error.add_note(f"while decoding {place}")
             raise
         return True
@@ -162,7 +162,7 @@ class DecodeOutput:
     def _progress(self, source: BinaryIO) -> AbstractContextManager[Callable[[int], None]]:
         size = _size(source)
         is_short = size is not None and size < _LONG
-        # Values that appear on the terminal, or are typed there, show the progress themselves.
+        # Values that appear or are typed on the terminal show the progress themselves.
         is_seen = source.isatty() or (self._out is not None and self._out.may_reach_terminal)
         return nullcontext(lambda _: None) if is_short or is_seen else self._err.progress(size)
 
@@ -187,7 +187,7 @@ def _is_json_lines(text: bytes) -> bool:
 
 
 def _without_line(error: DecodeError | EncodeError) -> DecodeError | EncodeError:
-    # The text was one line of a file: "line 1" next to the number of that line would mislead.
+    # The text was a single line of a file: "line 1" next to the number of that line would mislead.
     problems = [
         problem.replace(message=problem.message.replace(" at line 1 column ", " at column ", 1))
         if problem.code == "invalid_json"
@@ -233,7 +233,7 @@ def _size(source: BinaryIO) -> int | None:
     try:
         status = os.fstat(source.fileno())
         return status.st_size - source.tell() if stat.S_ISREG(status.st_mode) else None
-    except OSError:  # a stream that isn't a file has no number either
+    except OSError:  # a stream that isn't a file may have no descriptor
         return None
 
 
@@ -313,10 +313,10 @@ def schema(
 
 
 def _tool_of(target: ObjectName, unknown_fields: UnknownFields, *, show_traceback: bool) -> Tool[..., Any]:
-    """Return a tool, or a tool made of a type, since providers get only tools.
+    """Return a tool, or a tool made from a type, since providers get only tools.
 
     Raises:
-        SchemaError: with every complaint about the type.
+        SchemaError: the type has complaints; the error lists all of them.
         WrongUse: there is no such type or tool.
     """
     codec = codec_of_name(target, unknown_fields, show_traceback=show_traceback)
@@ -333,7 +333,7 @@ _SCHEMAS = {"input_schema", "parameters", "parametersJsonSchema", "json"}
 
 
 def _schema_in(definition: Any) -> dict[str, Any] | None:
-    """Return the schema in the form of a tool; None if the provider refuses the tool."""
+    """Return the schema in the definition of a tool; None if the provider refuses the tool."""
     for key, value in definition.items() if is_object(definition) else ():
         if key in _SCHEMAS and is_object(value):
             return value
@@ -366,7 +366,7 @@ def _write_schema(
 
 
 def _marked(rows: Iterable[dict[str, Any]]) -> Iterable[tuple[str, str]]:
-    """Yield the lines of two documents with a mark: removed lines come before those that replace them."""
+    """Yield the lines of two documents with marks; removed lines come before the lines that replace them."""
     coming: list[str] = []
     end: dict[str, Any] = {"same": True, "ours": None, "theirs": None}
     for row in [*rows, end]:

@@ -1,4 +1,4 @@
-"""What changed between two versions of tools, and whom it breaks."""
+"""Compare two versions of tools, and find the changes that break callers or readers."""
 
 from __future__ import annotations
 

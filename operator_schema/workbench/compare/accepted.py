@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Acceptable(Protocol):
-        """A change of a tool, or a finding about one."""
+        """A change of a tool, or a finding about a tool."""
 
         @property
         def tool(self) -> str | None:
-            """The name of the tool; None for all of them."""
+            """The name of the tool; None for all tools."""
             ...
 
         @property
         def code(self) -> str:
-            """What kind of change or finding it is."""
+            """The kind of change or finding."""
             ...
 
         @property
         def path(self) -> tuple[str | int, ...]:
-            """Where it is."""
+            """The path of its place."""
             ...
 
 
@@ -51,19 +51,19 @@ __all__ = ["Accepted", "AcceptError", "Sorted", "notes_on_entries", "read_accept
 
 
 class AcceptError(ValueError):
-    """A file of accepted changes can't be read; the text says which entry, and what is wrong with it."""
+    """A file of accepted changes can't be read; the message names the entry and its fault."""
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """Some changes that somebody accepts.
+    """An entry of a file: it accepts some changes.
 
     Attributes:
         tool: the tool that changed.
-        reason: why they are accepted.
-        until: the last day on which they are.
-        code: what kind of changes; empty for all.
-        path: the place, as a comparison shows it; empty for every place.
+        reason: the reason why the changes are accepted.
+        until: the last day on which they are accepted.
+        code: the kind of changes; empty for all.
+        path: the place, in the form of a comparison; empty for every place.
     """
 
     tool: str
@@ -73,7 +73,7 @@ class Accepted:
     path: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an entry that doesn't say why.
+        """Refuse an entry without a reason.
 
         Raises:
             ValueError: the reason is empty.
@@ -83,7 +83,7 @@ class Accepted:
             raise ValueError(message)
 
     def covers(self, change: Acceptable) -> bool:
-        """Return whether a change is one of them."""
+        """Return whether the entry accepts a change."""
         is_code = not self.code or self.code == change.code
         is_place = not self.path or self.path == show_place(change.path)
         return self.tool == (change.tool or "") and is_code and is_place
@@ -97,13 +97,13 @@ class AcceptedFile:
 
 
 class Sorted(NamedTuple, Generic[T]):
-    """Changes, by whether they are accepted.
+    """Changes, separated into accepted ones and others.
 
     Attributes:
-        left: those that nobody accepts.
-        accepted: the others, each with the entry.
-        expired: entries whose day is over.
-        unused: entries that cover no change.
+        left: the changes that no entry accepts.
+        accepted: the accepted changes, each with its entry.
+        expired: the entries whose last day is over.
+        unused: the entries that accept no change.
     """
 
     left: list[T]
@@ -116,11 +116,11 @@ def read_accepted(text: str, file: str = "") -> list[Accepted]:
     """Read a file of accepted changes or findings.
 
     Args:
-        text: TOML, as above. A file without entries accepts nothing.
-        file: its name, for the message.
+        text: TOML in the form above. A file without entries accepts nothing.
+        file: the name of the file, for the message.
 
     Raises:
-        AcceptError: it can't be read, or an entry lacks its tool, its reason or its day.
+        AcceptError: the file can't be read, or an entry has no tool, reason or day.
     """
     name = f"{escape(file)}: " if file else ""
     try:
@@ -139,7 +139,7 @@ def read_accepted(text: str, file: str = "") -> list[Accepted]:
 
 
 def _as_json(value: object) -> Any:
-    """Return values of TOML as those of JSON, which has no days."""
+    """Return TOML values as JSON values: days become texts."""
     if is_object(value):
         return {key: _as_json(inner) for key, inner in value.items()}
     if is_array(value):
@@ -151,9 +151,9 @@ def sort_changes(changes: Iterable[T], entries: Iterable[Accepted], today: date)
     """Separate accepted changes from others.
 
     Args:
-        changes: of a comparison, or findings of a probe.
-        entries: of a file of accepted changes or findings.
-        today: entries whose last day is before it have no effect.
+        changes: the changes of a comparison, or the findings of a probe.
+        entries: the entries of a file.
+        today: the present day; entries whose last day is before it have no effect.
     """
     listed = list(entries)
     valid = [entry for entry in listed if entry.until >= today]
@@ -172,12 +172,12 @@ def sort_changes(changes: Iterable[T], entries: Iterable[Accepted], today: date)
 
 
 def notes_on_entries(found: Sorted[T], what: str, codes: Collection[str]) -> list[tuple[Accepted, str]]:
-    """Say which entries accept nothing any more, and why, a line for each.
+    """Write a line for each entry that has no effect any more, with the reason.
 
     Args:
         found: the changes or findings, sorted by the entries.
-        what: what did not happen, such as `changed`.
-        codes: that an entry may name.
+        what: the word for the missing event, such as `changed`.
+        codes: the codes that an entry may have.
     """
     notes = [
         (entry, f"accepted until {entry.until}, which is over: {_named(entry)}") for entry in found.expired

@@ -1,4 +1,4 @@
-"""How is a table of calls written, so that a broken run leaves no half of one?"""
+"""Write a table of calls, so that an interrupted run leaves no incomplete file."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ _ROW_GROUP: Final = 100_000
 
 
 class TableError(Exception):
-    """Says why a table can't be written, and what to do."""
+    """A table can't be written; the message says why, and gives a remedy."""
 
 
 @contextmanager
 def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
     """Write a Parquet file of calls, which replaces the file when the context ends.
 
-    The file is written beside its place first, and is gone if an exception ends the context.
+    The file is first written under another name beside its place; if an exception ends the context, it is
+    deleted.
 
     Args:
-        file: its path.
+        file: the path of the file.
 
     Yields:
         A function that adds rows.
@@ -68,7 +69,7 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
         try:
             yield add
             _written(file, finish)
-        except BaseException:  # an interrupt too: it is closed before it is deleted
+        except BaseException:  # also after an interrupt: it is closed before it is deleted
             _abandon(writer)
             raise
         _written(file, stack.close)
@@ -84,8 +85,8 @@ def _written(file: str, write: Callable[[], Any]) -> Any:
 
 
 def _abandon(writer: Any) -> None:
-    """Close a file that is deleted next, whatever state it is in."""
-    with suppress(OSError):  # the disk that was full still is
+    """Close a file that is deleted next, in any state."""
+    with suppress(OSError):  # the disk may still be full
         writer.close()
 
 

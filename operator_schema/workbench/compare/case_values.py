@@ -1,4 +1,4 @@
-"""Values of one kind that meet some keywords and break others; or why there are none.
+"""Find values of one JSON type that meet some keywords and break others, or prove that there are none.
 
 `cases` takes schemas apart until only such keywords are left.
 """
@@ -37,17 +37,17 @@ __all__ = [
 ]
 
 NO_VALUE_EXISTS: Final[Any] = object()
-"""It is proven that there is none."""
+"""The result if it is proven that there is no value."""
 
 UNDECIDED: Final[Any] = object()
-"""Neither a value nor a proof was found."""
+"""The result if neither a value nor a proof was found."""
 
 _MOST_VALUES = 60
 _MOST_PATTERNS = 4
 _MOST_BUILT = 20
 _MOST_CHARACTERS = 1000
 _TEXTS: Final = ("", "a", "A1", "text", "!")
-_LONGEST = 2**53  # no text and no list in a computer is that long
+_LONGEST = 2**53  # no text or list in a computer is that long
 
 EVERY_TYPE: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "number"})
 """The types of JSON; here, a `number` isn't an integer."""
@@ -62,18 +62,18 @@ _REST_ITEMS: Final = ("items", "unevaluatedItems")
 _REST_KEYS: Final = ("additionalProperties", "unevaluatedProperties")
 _OTHER_KEYS: Final = ("patternProperties", "propertyNames", *_REST_KEYS)
 IN_PLACE: Final = ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-"""Keywords whose schemas look at the same value."""
+"""Keywords whose schemas apply to the same value."""
 
 
 class CasePart(NamedTuple):
-    """A thing that is asked of a value.
+    """One requirement for a value: to meet or to break a keyword or a schema.
 
     Attributes:
-        document: 0 for the old one, 1 for the new one.
-        schema: in it.
-        keyword: of the schema; empty for the schema as a whole.
+        document: 0 for the old document, 1 for the new one.
+        schema: the schema in the document.
+        keyword: the keyword of the schema; empty for the schema as a whole.
         is_met: whether the value has to fit it; otherwise it has to break it.
-        key: where only one key, item or member of the keyword counts.
+        key: the key, item or member of the keyword, if only one of them is meant.
     """
 
     document: int
@@ -88,16 +88,16 @@ class CasePart(NamedTuple):
         return self.schema[self.keyword]
 
     def mark(self) -> tuple[Any, ...]:
-        """Return a key that is equal for equal parts."""
+        """Return a key that is equal for equal requirements."""
         return (self.document, id(self.schema), self.keyword, self.is_met, self.key)
 
 
 class Search(Protocol):
-    """What looks for values inside of values.
+    """The search for nested values.
 
     Attributes:
-        judges: of both documents.
-        patterns: expressions, prepared.
+        judges: the judges of both documents.
+        patterns: regular expressions that were prepared.
     """
 
     judges: list[Judge]
@@ -107,16 +107,16 @@ class Search(Protocol):
         """Return a value that meets or breaks some whole schemas, or why there is none."""
 
     def first(self, asked: list[CasePart], values: Iterable[Any], *, is_all: bool) -> Any:
-        """Return the first value of some of which everything is true that is asked, or why there is none."""
+        """Return the first of some values that meets all requirements, or why there is none."""
 
     def text(self, part: CasePart) -> str | None:
-        """Return a text that schemas share that say the same; None if it may depend on their documents."""
+        """Return a text that is equal for equivalent schemas; None if they may depend on their documents."""
 
     def evaluated(self, part: CasePart, *, is_sure: bool) -> tuple[frozenset[str], frozenset[str]] | None:
-        """Return the keys that other keywords look at, for `unevaluatedProperties`."""
+        """Return the keys that other keywords evaluate, for `unevaluatedProperties`."""
 
 
-# --- values without others inside of them ---------------------------------------------------------
+# --- values without nested values -----------------------------------------------------------------
 
 
 def end_null(search: Search, asked: list[CasePart], _parts: object) -> Any:
@@ -200,7 +200,7 @@ def end_array(search: Search, asked: list[CasePart], parts: list[CasePart]) -> A
 def _place_item(
     search: Search, each: _Item, rules: list[CasePart], rest: int, high: float, items: dict[int, Any]
 ) -> bool:
-    """Find an index for an item, and note it; return whether there may be one."""
+    """Choose an index for an item, and note the item there; return whether this is possible."""
     assert each.item is not None  # noqa: S101  # whoever calls looks
     last = each.start if each.is_there else max(rest, each.start) + len(items)
     is_possible = False
@@ -218,7 +218,7 @@ def _place_item(
 
 
 def _repeats_contains(search: Search, parts: list[CasePart]) -> bool:
-    """Return whether `contains` is met and broken."""
+    """Return whether `contains` has to be both met and broken."""
     texts: tuple[set[str], set[str]] = (set(), set())
     for part in parts:
         if part.keyword == "contains":
@@ -261,13 +261,13 @@ def end_object(search: Search, asked: list[CasePart], parts: list[CasePart]) -> 
 
 
 class _Item(NamedTuple):
-    """An item that an array has to have.
+    """An item that an array must contain.
 
     Attributes:
-        start: the first index at which it may be.
-        least: items that the array has at least then.
-        item: what is asked of it; None if only the number counts.
-        is_there: whether it is at that index.
+        start: the first possible index.
+        least: the minimum number of items of the array with this item.
+        item: the requirement for the item; None if only the number of items matters.
+        is_there: whether the item must have exactly that index.
     """
 
     start: int
@@ -277,7 +277,7 @@ class _Item(NamedTuple):
 
 
 def _wanted_items(part: CasePart) -> list[_Item]:
-    """Return the items that an array needs so that a part is true."""
+    """Return the items that an array needs to meet a requirement."""
     if part.keyword == "contains":
         least, most = limits_of_contains(part.schema)
         number = least if part.is_met else most + 1 if part.key == "many" else 0
@@ -298,7 +298,7 @@ def _wanted_items(part: CasePart) -> list[_Item]:
 
 
 def _never(part: CasePart) -> list[CasePart]:
-    """Return the parts that no item may fulfil, so that `contains` is met or broken."""
+    """Return the requirements that no item may meet, so that `contains` is met or broken."""
     if part.keyword != "contains":
         return []
     least, most = limits_of_contains(part.schema)
@@ -307,7 +307,7 @@ def _never(part: CasePart) -> list[CasePart]:
 
 
 def limits_of_contains(schema: dict[str, Any]) -> tuple[float, float]:
-    """Return how many items have to fit `contains` at least, and may fit it at most."""
+    """Return the minimum and the maximum number of items that fit `contains`."""
     least, most = _fraction(schema.get("minContains", 1)), _fraction(schema.get("maxContains"))
     return 1 if least is None else math.ceil(least), math.inf if most is None else math.floor(most)
 
@@ -339,11 +339,11 @@ class _Keys:
     """The requirements for the keys of an object.
 
     Attributes:
-        names: keys that are named somewhere.
-        present: keys that the object has to have.
-        absent: keys that it can't have.
-        patterns: expressions that keys are compared with.
-        is_unreadable: whether there are too many of these, or one can't be run.
+        names: the keys that are named somewhere.
+        present: the keys that the object must have.
+        absent: the keys that it can't have.
+        patterns: the expressions that keys are compared with.
+        is_unreadable: whether there are too many expressions, or one can't be run.
     """
 
     def __init__(self, search: Search, parts: list[CasePart]) -> None:
@@ -376,7 +376,7 @@ class _Keys:
             self.names |= {key for key in choices or () if isinstance(key, str)}
 
     def _own(self, part: CasePart) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the names and expressions that a part itself distinguishes."""
+        """Return the names and expressions in a requirement itself."""
         if part.keyword == "unevaluatedProperties":
             found = self.search.evaluated(part, is_sure=not part.is_met)
             return (frozenset(), frozenset()) if found is None else found
@@ -409,7 +409,7 @@ class _Keys:
         return found
 
     def _is_for(self, part: CasePart, key: str | None, matched: frozenset[str]) -> bool:
-        """Return whether a part looks at a key because no other keyword does."""
+        """Return whether a requirement applies to a key because no other keyword does."""
         if (
             part.keyword == "unevaluatedProperties"
             and self.search.evaluated(part, is_sure=not part.is_met) is None
@@ -422,10 +422,10 @@ class _Keys:
         """Return keys without a name that an object may have, with their values.
 
         Args:
-            wanted: what such a key has to break.
+            wanted: the requirements that such a key has to break.
 
         Returns:
-            None in the place of a key of which nothing is known but that there may be one.
+            None in place of a key if nothing is known about it except that it may exist.
         """
         judges = self.search.judges
         if any(
@@ -466,7 +466,7 @@ class _Keys:
         return self._is_for(part, key, matched)
 
     def options(self, part: CasePart, possible: Mapping[str, Any]) -> list[tuple[str | None, Any]]:
-        """Return keys, with their values, by which a part is broken."""
+        """Return keys, with their values, that break a requirement."""
         found: list[tuple[str | None, Any]] = []
         judge = self.search.judges[part.document]
         for key, value in possible.items():
@@ -479,13 +479,13 @@ class _Keys:
 
 
 def _broken(part: CasePart) -> CasePart:
-    """Return the requirements for the value of a key so that a part is broken."""
+    """Return the requirements for the value of a key that breaks a requirement."""
     inner = part.argument if part.key is None else part.argument[part.key]
     return CasePart(part.document, inner, is_met=False)
 
 
 def named(schema: dict[str, Any], keyword: str) -> frozenset[str]:
-    """Return the names that a keyword has schemas for."""
+    """Return the names for which a keyword has schemas."""
     found = schema.get(keyword)
     return frozenset(found) if is_object(found) else frozenset()
 
@@ -499,14 +499,14 @@ ENDS: Final[Mapping[str, Callable[[Search, list[CasePart], list[CasePart]], Any]
     "array": end_array,
     "object": end_object,
 }
-"""How a value of a type is looked for."""
+"""The functions that look for values of each type."""
 
 
-# --- parts ---------------------------------------------------------------------------------------
+# --- requirements ---------------------------------------------------------------------------------
 
 
 def about(parts: list[CasePart], json_type: str) -> list[CasePart]:
-    """Return the parts that look at values of a type."""
+    """Return the requirements that apply to values of a type."""
     marked = (PRESENT_KEY, ABSENT_KEY) if json_type == "object" else ()
     return [
         part
@@ -516,7 +516,7 @@ def about(parts: list[CasePart], json_type: str) -> list[CasePart]:
 
 
 def _contradict(parts: list[CasePart], keywords: tuple[str, ...]) -> bool:
-    """Return whether a keyword is met and broken with the same argument."""
+    """Return whether a keyword has to be both met and broken with the same argument."""
     texts: tuple[set[str], set[str]] = (set(), set())
     for part in parts:
         if part.keyword in keywords:
@@ -527,12 +527,12 @@ def _contradict(parts: list[CasePart], keywords: tuple[str, ...]) -> bool:
 def _fraction(value: Any) -> Fraction | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return Fraction(value)
-    # As it is written: the float 0.3 is three times the float 0.1.
+    # In decimal form: the float 0.3 isn't exactly three times the float 0.1.
     return Fraction(repr(value)) if isinstance(value, float) and math.isfinite(value) else None
 
 
 def _size(parts: list[CasePart], least: str, most: str) -> tuple[float, float]:
-    """Return the least and the greatest length that some parts allow."""
+    """Return the minimum and the maximum length that some requirements allow."""
     low, high = 0, _LONGEST
     for part in parts:
         limit = _fraction(part.argument) if part.keyword in (least, most) else None
@@ -562,7 +562,7 @@ class _Span:
     """The range of a number.
 
     Args:
-        parts: the keywords that limit it.
+        parts: the keywords that limit the number.
     """
 
     def __init__(self, parts: list[CasePart]) -> None:
@@ -582,20 +582,20 @@ class _Span:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no number is in it."""
+        """Whether the range contains no number."""
         if self.low is None or self.high is None:
             return False
         is_point = self.low[0] == self.high[0]
         return self.low[0] > self.high[0] or (is_point and (self.low[1] or self.high[1]))
 
     def has(self, number: Fraction) -> bool:
-        """Return whether a number is in it."""
+        """Return whether the range contains a number."""
         is_above = self.low is None or number > self.low[0] or (number == self.low[0] and not self.low[1])
         is_below = self.high is None or number < self.high[0] or (number == self.high[0] and not self.high[1])
         return is_above and is_below
 
     def multiples(self, step: Fraction | None) -> list[float] | None:
-        """Return all multiples in it; None if there are too many."""
+        """Return all multiples in the range; None if there are too many."""
         if self.low is None or self.high is None:
             return None
         if self.low[0] == self.high[0]:
@@ -607,7 +607,7 @@ class _Span:
         return [plain_number(step * count) for count in range(first, last + 1) if self.has(step * count)]
 
     def near(self, step: Fraction | None) -> list[float]:
-        """Return numbers in it that are near its ends, and near 0."""
+        """Return numbers in the range that are near its ends, and near 0."""
         unit = step or Fraction(1, 2)
         ends = [end[0] for end in (self.low, self.high) if end is not None]
         middle = [(ends[0] + ends[1]) / 2] if len(ends) == 2 and step is None else []  # noqa: PLR2004  # both ends
@@ -622,4 +622,4 @@ _BOUNDS: Final = {
     "maximum": (False, False),
     "exclusiveMaximum": (False, True),
 }
-"""Keywords of bounds: whether it is the lower one, and whether it is outside itself."""
+"""For each keyword of a bound: whether it is a lower bound, and whether it excludes the bound itself."""

@@ -1,4 +1,4 @@
-"""What changed between two versions of tools: for those who call them, and those who read their results."""
+"""The changes between two versions of tools: for those who call them, and those who read their results."""
 
 from __future__ import annotations
 
@@ -54,29 +54,30 @@ MEANINGS: Final[Mapping[Level, str]] = {
 """The meaning of each level."""
 
 LEVELS: Final[tuple[Level, ...]] = tuple(MEANINGS)
-"""How much a change asks of others, the most first."""
+"""The levels of changes, the most serious first."""
 
 _WITHOUT_SIDES: Final = frozenset({"added", "removed"})
 _WITNESS_LENGTH = 300
 _TEXT_LENGTH = 80
 _LONGEST_ESCAPE = 12
-"""Characters of JSON for one that isn't printable: two surrogates."""
+"""The number of characters of JSON for a character that isn't printable: two surrogates."""
 
 _SHOWN_BEFORE = 15
 
 
 class Change(Value):
-    """One thing that is different.
+    """One difference between two versions of a tool.
 
     Attributes:
-        tool: its name.
-        level: how much it asks of others.
+        tool: the name of the tool.
+        level: how serious the change is for others.
         side: `send`: for those who call the tool · `read`: for those who read its results.
-        code: what kind of thing it is, such as `required` or `removed`.
+        code: the kind of the changed part, such as `required` or `removed`.
         path: keys and indexes that lead to the place in the arguments, or in the result.
-        before: what was said before, in words.
-        after: what is said now.
-        witness: the smallest arguments, or the smallest result, that show it; `NO_VALUE` if there is none.
+        before: the old state, in words.
+        after: the new state, in words.
+        witness: the smallest arguments, or the smallest result, that show the change; `NO_VALUE` if there are
+            none.
     """
 
     tool: str
@@ -89,12 +90,12 @@ class Change(Value):
     witness: Any = NO_VALUE
 
     def __str__(self) -> str:
-        """Write it on one line, without the witness."""
+        """Write the change on one line, without the witness."""
         return f"{self.tool}{self.said}"
 
     @property
     def said(self) -> str:
-        """The difference, on one line, without the name of the tool and the witness."""
+        """The difference on one line, without the name of the tool and the witness."""
         place = show_place(self.path)
         sides = " in results" if self.side == "read" and self.code != "output" else ""
         where = f"{f': {place}' if place else ''}{sides}: {label_of(self.code)}"
@@ -103,7 +104,7 @@ class Change(Value):
         return where if self.code in _WITHOUT_SIDES else f"{where}: {self.before} → {self.after}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the change as JSON values."""
         data = {
             "tool": self.tool,
             "level": self.level,
@@ -117,7 +118,7 @@ class Change(Value):
 
     @property
     def has_witness(self) -> bool:
-        """Whether a value is known that shows it."""
+        """Whether there is a value that shows the change."""
         return self.witness is not NO_VALUE
 
     def shown_witness(self) -> str:
@@ -126,10 +127,10 @@ class Change(Value):
 
 
 class Comparison(Value):
-    """All that changed.
+    """All changes between two versions.
 
     Attributes:
-        changes: those that ask the most of others first, then by tool.
+        changes: the changes, the most serious first, then by tool.
     """
 
     changes: tuple[Change, ...]
@@ -140,21 +141,21 @@ class Comparison(Value):
 
     @property
     def level(self) -> Level | None:
-        """The level of the change that asks the most; None if nothing changed."""
+        """The level of the most serious change; None if nothing changed."""
         return self.changes[0].level if self.changes else None
 
 
 def compare(old: Tools, new: Tools, *, on_compared: Callable[[], object] | None = None) -> Comparison:
     """List what changed between two versions of tools.
 
-    Each `breaking` change of a schema has a witness: a call that worked and fails now, or a result that
-    the old schema doesn't allow. If nothing is `breaking` or `undecided`, it is proven that the new schema
-    takes every call that the old one took and that has only keys that the old one names.
+    Each `breaking` change of a schema has a witness: a call that worked and now fails, or a result that the
+    old schema doesn't allow. If no change is `breaking` or `undecided`, it is proven that the new schema
+    accepts every call that the old one accepted, if all keys of the call are named in the old one.
 
     Args:
         old: a snapshot, or tools.
-        new: what takes their place.
-        on_compared: called after each tool that both have, to show progress.
+        new: the snapshot, or the tools, that replace them.
+        on_compared: a function that is called after each tool in both versions, to show progress.
 
     Returns:
         The changes.
@@ -210,14 +211,14 @@ def _of_tool(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     yield from found
 
 
-# --- those who send ------------------------------------------------------------------------------
+# --- changes for callers --------------------------------------------------------------------------
 
 
 def _sent(old: ToolSnapshot, new: ToolSnapshot) -> list[Change]:
     renamed = _renamed_keys(old.input_schema, new.input_schema)
     narrower, wider = _both_ways(*_taken(old, new))
     found = [_narrower(old.name, "send", place) for place in narrower]
-    # Something that was removed is reported as ignored.
+    # the removal is reported as ignored
     found += [
         Change(old.name, "wider", "send", *_facts(_told_as_wider(_in_every_format(place, new))))
         for place in map(_turned, wider)
@@ -234,7 +235,7 @@ def _sent(old: ToolSnapshot, new: ToolSnapshot) -> list[Change]:
 
 
 def _taken(old: ToolSnapshot, new: ToolSnapshot) -> list[dict[str, Any]]:
-    """Return the schemas of what two decoders take; where one isn't known, of what both publish."""
+    """Return the schemas that two decoders accept; if one decoder isn't known, the published schemas."""
     if old.decoder is None or new.decoder is None:
         return [old.input_schema, new.input_schema]
     return [marked(each.input_schema, each.decoder or {}) for each in (old, new)]
@@ -243,7 +244,7 @@ def _taken(old: ToolSnapshot, new: ToolSnapshot) -> list[dict[str, Any]]:
 def _both_ways(
     old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> tuple[tuple[Narrowing, ...], tuple[Narrowing, ...]]:
-    """Return where the new schema of arguments is narrower, and where the old one is."""
+    """Return the places where the new schema of arguments is narrower, and where the old one is."""
     if is_same_json(old, new):
         return (), ()
     before, after = (JudgedDocument(schema, is_arguments=True) for schema in (old, new))
@@ -251,7 +252,7 @@ def _both_ways(
 
 
 def _in_every_format(place: Narrowing, new: ToolSnapshot) -> Narrowing:
-    """Return a place without a witness that a server refuses if it holds texts to their formats."""
+    """Return a place, without its witness if a server that checks formats would refuse it."""
     if place.witness is NO_VALUE or new.decoder is not None:
         return place
     strict = JudgedDocument(new.input_schema, is_arguments=True, leaves=format_leaves())
@@ -259,7 +260,7 @@ def _in_every_format(place: Narrowing, new: ToolSnapshot) -> Narrowing:
 
 
 def _told_as_wider(place: Narrowing) -> Narrowing:
-    """Return a place that is described as wider: what fits now and didn't before."""
+    """Return a place with the word "also" if more values fit now than before."""
     is_more = place.code in ("type", "not_one_of") and place.before != "any value" != place.after
     return place.replace(after=f"also {place.after}") if is_more else place
 
@@ -279,7 +280,7 @@ def _properties(schema: Any) -> dict[str, Any]:
 
 
 def _renamed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
-    """Return new names of properties whose schema is that of one that went, with the name it had."""
+    """Return the new names of renamed properties, by comparing schemas, with the old names."""
     before, after = _properties(old), _properties(new)
     gone = {name: same_text(before[name]) for name in before if name not in after}
     come = {name: same_text(after[name]) for name in after if name not in before}
@@ -288,14 +289,14 @@ def _renamed_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, s
 
 
 def _ignored(old: ToolSnapshot, new: ToolSnapshot, broken: set[tuple[str | int, ...]]) -> Iterator[Change]:
-    """Yield the arguments that no call can give any more, though it isn't refused for them."""
+    """Yield the arguments that are ignored now, although calls with them aren't refused."""
     for name in _properties(old.input_schema):
         if name not in _properties(new.input_schema) and (name,) not in broken:
             yield Change(old.name, "meaning", "send", "ignored", (name,), "an argument", _IGNORED)
 
 
 def _as_renamed(found: list[Change], name: str, former: str, *, is_required: bool) -> list[Change]:
-    """Return changes with one in place of all those by which an argument came and another one went."""
+    """Return changes, with one renaming in place of the changes for a removed and an added argument."""
     places = ((name,), (former,))
     about = [change for change in found if change.path in places and change.code in _OF_WHOLE_KEYS]
     if not about:
@@ -309,7 +310,7 @@ def _as_renamed(found: list[Change], name: str, former: str, *, is_required: boo
 _OF_WHOLE_KEYS: Final = frozenset({"required", NEW_KEY, "ignored", "unknown"})
 
 
-# --- those who read ------------------------------------------------------------------------------
+# --- changes for readers of results ---------------------------------------------------------------
 
 
 def _read(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
@@ -319,7 +320,7 @@ def _read(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
     elif before is not None and after is None:
         yield Change(old.name, "breaking", "read", "output", (), "described", "not described")
     elif before is not None and after is not None:
-        # A result is sent by the tool: so what it may send now has to be allowed by the old description.
+        # The tool sends results, so everything that it may send now has to be allowed by the old description.
         found = [
             _narrower(old.name, "read", _told_as_wider(_turned(place)))
             for place in narrowings(*_written(new, old), is_arguments=False)
@@ -330,7 +331,7 @@ def _read(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
 
 
 def _written(*tools: ToolSnapshot) -> list[dict[str, Any]]:
-    """Return the schemas of what tools send; if one of the encoders isn't known, of what all publish."""
+    """Return the schemas that tools send; if one encoder isn't known, the published schemas."""
     if any(each.encoder is None for each in tools):
         return [each.output_schema or {} for each in tools]
     return [marked(each.output_schema or {}, each.encoder or {}) for each in tools]
@@ -340,7 +341,7 @@ def _turned(place: Narrowing) -> Narrowing:
     return place.replace(before=place.after, after=place.before)
 
 
-# --- what a model and a program read of a tool ---------------------------------------------------
+# --- descriptions and hints -----------------------------------------------------------------------
 
 
 def _hints(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
@@ -368,7 +369,7 @@ def _quoted(text: str) -> str:
 
 
 def _difference(before: str, after: str) -> int:
-    """Return where to begin so that both texts show where they differ: at a word before that."""
+    """Return the position of a word before the first difference of two texts, to show both from there."""
     pairs = enumerate(zip(before, after, strict=False))
     same = next((index for index, (one, other) in pairs if one != other), min(len(before), len(after)))
     if max(len(before), len(after)) <= _TEXT_LENGTH or same < _SHOWN_BEFORE:
@@ -384,15 +385,15 @@ def _unsaid(
     more: Level,
     known: Collection[tuple[str | int, ...]] = (),
 ) -> list[Change]:
-    """Return a change for all that is written differently and that no other change says.
+    """Return a change for each difference in the written schemas that no other change describes.
 
     Args:
-        tool: its name.
+        tool: the name of the tool.
         side: whose schema it is.
-        written: where the schemas differ.
-        said: the changes of which values fit.
-        more: the level of a keyword that says which values fit.
-        known: places about which everything is said.
+        written: the differences of the written schemas.
+        said: the changes in which values fit.
+        more: the level of a change in a keyword that decides which values fit.
+        known: the places whose differences are all described.
     """
     places = [_plain(change.path) for change in said]
     found: list[Change] = []
@@ -413,9 +414,9 @@ def _plain(path: tuple[str | int, ...]) -> tuple[str, ...]:
 
 
 def _is_said(path: tuple[str, ...], keyword: str, places: Iterable[tuple[str, ...]]) -> bool:
-    """Return whether a change was said of a place, of one inside of it, or of one around it."""
+    """Return whether a change describes a place, or one inside or around it."""
     if not path:
-        # Every place is inside the root: only what composes schemas says something about all of them.
+        # Every place is inside the root: only keywords that combine schemas describe all of them.
         return any(not place or keyword in _COMPOSING for place in places)
     return any(place and (place[: len(path)] == path or path[: len(place)] == place) for place in places)
 
@@ -465,26 +466,26 @@ _NEW: Final[Mapping[str, tuple[str, str]]] = {
 Verdict: TypeAlias = Literal["breaking", "undecided", "unasked"]
 
 _MOST_PARTS = 30
-"""Parts of a document that are compared by themselves."""
+"""The maximum number of parts of a document that are compared separately."""
 
 _MOST_DRAWN = 100
-"""Values by chance that are looked at for what nothing proves."""
+"""The maximum number of random values that are tried if there is no proof."""
 
 _MOST_TRIED = 500
-"""Smaller values that are tried for one witness."""
+"""The maximum number of smaller values that are tried for one witness."""
 
 
 class Narrowing(Value):
-    """A place where a value that an old schema takes may not be taken by a new one.
+    """A place where the new schema may refuse a value that the old one accepts.
 
     Attributes:
         path: keys and indexes that lead to the place.
-        code: what differs there, such as `required` or `minimum`.
-        before: what the old schema says, in words.
-        after: what the new one says.
+        code: the kind of difference, such as `required` or `minimum`.
+        before: the old schema there, in words.
+        after: the new schema there, in words.
         verdict: `breaking` if there is a witness · `unasked` if every witness has a key that the old schema
             doesn't name, and ignores · otherwise `undecided`.
-        witness: a smallest value that the old schema takes and the new one refuses, or `NO_VALUE`.
+        witness: a smallest value that the old schema accepts and the new one refuses, or `NO_VALUE`.
     """
 
     path: tuple[str | int, ...]
@@ -496,16 +497,16 @@ class Narrowing(Value):
 
 
 class JudgedDocument:
-    """A document, read, with a judge of values.
+    """A parsed document, with a judge of values.
 
     Args:
         schema: the document.
         is_arguments: whether it describes the arguments of a tool.
-        leaves: what reads texts, by format; None for those of marked schemas.
+        leaves: the types that read texts, by format; None for the types of marked schemas.
 
     Attributes:
         schema: the document.
-        is_arguments: as it was given.
+        is_arguments: the given value.
         codec: decides whether a value fits.
     """
 
@@ -523,27 +524,27 @@ class JudgedDocument:
         self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments, leaves or text_leaves()))
 
     def takes(self, value: Any) -> bool:
-        """Return whether a value fits."""
+        """Return whether a value fits the document."""
         return not self.codec.report(value)
 
 
 def narrowings(
     old: Mapping[str, Any], new: Mapping[str, Any], *, is_arguments: bool = True
 ) -> tuple[Narrowing, ...]:
-    """List the places where the new schema may refuse a value that the old one takes.
+    """List the places where the new schema may refuse a value that the old one accepts.
 
     Args:
         old: a JSON Schema document.
-        new: the document that takes its place.
+        new: the document that replaces it.
         is_arguments: whether they describe the arguments of a tool, which are objects.
 
     Returns:
-        Nothing if the new schema takes every value of the old one, which is then proven. Each place that
-        is `breaking` has a witness, a value that the old document takes and the new one refuses. A place is
-        `undecided` if neither is known.
+        An empty list if it is proven that the new schema accepts every value of the old one. Each `breaking`
+        place has a witness: a value that the old document accepts and the new one refuses. A place is
+        `undecided` if there is neither a witness nor a proof.
 
     Raises:
-        SchemaError: one of them isn't a document that can be read.
+        SchemaError: one of the documents can't be read.
     """
     if is_same_json(old, new):
         return ()
@@ -554,16 +555,16 @@ def narrowings(
 def narrowings_of(
     before: JudgedDocument, after: JudgedDocument, *, is_all: bool = True
 ) -> tuple[Narrowing, ...]:
-    """List the places as `narrowings` does, of documents that are read already.
+    """List the places as `narrowings` does, for parsed documents.
 
     Args:
         before: the old document.
         after: the new one.
-        is_all: whether each place counts. Otherwise less is tried for other places once one is breaking,
-            and nothing if there seem to be none.
+        is_all: whether each place matters. If not, fewer values are tried once one place is breaking, and
+            none if there seem to be no places.
     """
     found = _narrowings(before, after)
-    # What no graph holds is looked at in two ways: nothing may be proven wrongly.
+    # Keywords that no graph contains are checked in two ways, so that nothing is proven wrongly.
     is_open = is_all and bool(after.codec.beyond) and not found
     is_undecided = [each.verdict == "undecided" for each in found]
     if not is_open and not (any(is_undecided) if is_all else found and all(is_undecided)):
@@ -586,13 +587,13 @@ def narrowings_of(
 def _refuted(
     found: tuple[Narrowing, ...], before: JudgedDocument, after: JudgedDocument, shown: list[Any]
 ) -> list[Narrowing]:
-    """Return places with witnesses for what is undecided, as far as a value shows it.
+    """Return the places, with witnesses for undecided ones if a value shows the difference.
 
     Args:
         found: the places.
         before: the old document.
         after: the new one.
-        shown: values that are tried before others by chance.
+        shown: values that are tried before random ones.
     """
     places = list(found)
     kept = {str(name) for each in places if each.verdict == "undecided" for name in each.path}
@@ -607,7 +608,7 @@ def _refuted(
             continue
         place = next((i for i in open_ if _is_at(findings, places[i])), None)
         if place is None and all(each.verdict == "undecided" for each in places):
-            # A judge's verdict about a place above concerns nothing else.
+            # A judge's verdict about an outer place has no meaning for the others.
             place = open_[0]
         if place is not None:
             places[place] = _with_witness(places[place], value, before, after)
@@ -630,7 +631,7 @@ def _with_witness(place: Narrowing, witness: Any, before: JudgedDocument, after:
 
 
 def _narrowings(before: JudgedDocument, after: JudgedDocument) -> tuple[Narrowing, ...]:
-    """List the places as far as both documents can be followed at once."""
+    """List the places as far as both documents can be followed together."""
     found = [_narrowing(escape, before, after) for escape in escapes(before.codec.graph, after.codec.graph)]
     known = {each.path for each in found if each.code == "format"}
     parts = 0
@@ -647,7 +648,7 @@ def _narrowings(before: JudgedDocument, after: JudgedDocument) -> tuple[Narrowin
         return not judged.codec.left and all(map(judged.takes, values))
 
     more = map(_not_kept, unkept(before.schema, after.schema, after.codec.beyond, prove, fit))
-    # What reads a text is in the graph.
+    # The graph contains the types that read texts.
     found += [
         each
         for each in more
@@ -668,7 +669,7 @@ def _narrowing(escape: Escape, before: JudgedDocument, after: JudgedDocument) ->
 
 
 def _says_of_other_keys(judged: JudgedDocument, path: tuple[str | int, ...]) -> bool:
-    """Return whether a document says which values fit the keys of an object that it doesn't name."""
+    """Return whether a document restricts the keys of an object that it doesn't name."""
     place = tuple("*" if isinstance(step, int) else step for step in path)
     return any(note.keyword in _OTHER_KEYS and note.path == place for note in judged.codec.beyond)
 
@@ -683,14 +684,14 @@ def _flips(value: Any, before: JudgedDocument, after: JudgedDocument) -> bool:
 def _shower(
     escape: Escape, witness: Any, before: JudgedDocument, after: JudgedDocument
 ) -> Callable[[Any], bool]:
-    """Return a function that decides whether a value shows this escape rather than another one."""
+    """Return a function that decides whether a value shows this escape and not another one."""
 
     def is_shown(value: Any) -> bool:
         if not before.takes(value):
             return False
         return any(_is_about(finding, escape) for finding in after.codec.report(value))
 
-    # A judge of the whole document may see the fault at a place above.
+    # A judge of the whole document may find the fault at an outer place.
     return is_shown if is_shown(witness) else lambda value: _flips(value, before, after)
 
 
@@ -711,7 +712,7 @@ _UNKNOWN: Final = frozenset({"closed", "unknown"})
 
 
 def _smallest(witness: Any, is_shown: Callable[[Any], bool]) -> Any:
-    """Leave out of a witness what isn't needed."""
+    """Remove everything from a witness that isn't needed."""
     tried = 0
     is_smaller = True
     while is_smaller:

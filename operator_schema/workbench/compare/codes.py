@@ -1,4 +1,4 @@
-"""The codes of changes: which are there, what do they mean, and how do reports name them?"""
+"""The codes of changes, their meaning, and their names in reports."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ CODES: Final[Mapping[str, str]] = {
     "schema": "something else in a schema",
     "too_large": "the schemas are too large to be compared to the end",
 }
-"""What is different, by the code of a change; what can't be read has that of its keyword, such as `not`."""
+"""The kind of difference for each code of a change; a keyword that can't be read is its own code, such as
+`not`."""
 
 _LABELS: Final[Mapping[str, str]] = {
     "added": "a new tool",
@@ -53,9 +54,9 @@ _LABELS: Final[Mapping[str, str]] = {
     "max_length": "maximum length",
     "not_one_of": "choices",
 }
-"""How a person reads codes whose names don't say it."""
+"""The text for codes whose names aren't clear to a person."""
 
 
 def label_of(code: str) -> str:
-    """Return how a report names a code."""
+    """Return the name of a code in reports."""
     return _LABELS.get(code, code.replace("_", " "))

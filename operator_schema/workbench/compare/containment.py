@@ -1,8 +1,8 @@
-"""Is every value of one graph a value of another one? If not, which value shows it?
+"""Prove that every value of one graph is a value of another one, or find values that aren't.
 
-Both graphs are followed at once. Each place where a value of the first may leave the second is an `Escape`,
-with the smallest value that shows it where one is known. No escape is a proof: then the second graph takes
-every value of the first.
+Both graphs are followed together. Each place where a value of the first graph may not fit the second is an
+`Escape`, with the smallest value that shows it, if one is known. If there are no escapes, it is proven that
+the second graph accepts every value of the first.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ if TYPE_CHECKING:
 __all__ = ["ABSENT", "NEW_KEY", "NO_VALUE", "Escape", "escapes"]
 
 NEW_KEY: Final = "new_key"
-"""The code of an escape by a key that the first graph doesn't name and ignores, and the second one names."""
+"""The code for a key that the first graph doesn't name and ignores, and the second one names."""
 
 NO_VALUE: Final[Any] = object()
-"""Stands for the value of an escape if no example value is known."""
+"""Stands for the value of an escape if no example is known."""
 
 ABSENT: Final = "not there"
 """The text for a key that a graph doesn't name."""
 
 UNKNOWN_KEY: Final = "unknown_key"
-"""A key that a witness has where unknown keys are refused."""
+"""The unknown key in a witness, if unknown keys are refused."""
 
 _MOST_SPLIT = 20
 _MOST_ITEMS = 100
@@ -61,7 +61,7 @@ _MOST_PAIRS = 100_000
 _MOST_LENGTHS = 10
 _LONGEST = 10_000
 _UNUSUAL_TEXTS: Final = ("\0", "(", "http://a", "A:1", "2025-01-31", "2025-01-31T12:00:00Z", "12:00:00Z")
-"""Texts that few types read."""
+"""Texts that few types accept."""
 
 _OTHER_VALUES: Final[tuple[Any, ...]] = ("text", 0, 0.5, True, None, [], {})
 """One value of each JSON type."""
@@ -72,10 +72,10 @@ class Escape(NamedTuple):
 
     Attributes:
         path: keys and indexes that lead to the place.
-        code: what differs there, such as `required` or `minimum`.
-        before: what the first graph says, in words.
-        after: what the second one says.
-        value: a value of the whole that shows it, or `NO_VALUE` where none is known.
+        code: the kind of difference, such as `required` or `minimum`.
+        before: the first graph there, in words.
+        after: the second graph there, in words.
+        value: a value of the whole that shows the difference, or `NO_VALUE` if none is known.
     """
 
     path: Path
@@ -85,11 +85,11 @@ class Escape(NamedTuple):
     value: Any
 
     def inside(self, step: str | int, wrap: Callable[[Any], Any]) -> Escape:
-        """Return the escape as it is seen from the value around it.
+        """Return the escape relative to the value around it.
 
         Args:
-            step: key or index that leads from there.
-            wrap: makes a value of the whole from one of the part; `NO_VALUE` if there is none.
+            step: the key or index from the outer value to the inner one.
+            wrap: a function that makes an outer value from an inner one; `NO_VALUE` if there is none.
         """
         value = NO_VALUE if self.value is NO_VALUE else wrap(self.value)
         return self._replace(path=(step, *self.path), value=value)
@@ -99,12 +99,12 @@ def escapes(first: Graph, second: Graph) -> list[Escape]:
     """List the places where a value of one graph may not be a value of another one.
 
     Args:
-        first: the graph whose values are looked at.
-        second: the graph that should allow them.
+        first: the graph of the values.
+        second: the graph that has to accept them.
 
     Returns:
-        Nothing if the second graph takes every value of the first. A key that the first graph ignores and
-        the second one names is an escape with the code `NEW_KEY`.
+        An empty list if the second graph accepts every value of the first. A key that the first graph ignores
+        and the second one names is an escape with the code `NEW_KEY`.
     """
     return _Comparison(first, second).compare(first.root, second.root)
 
@@ -113,10 +113,11 @@ class _Comparison:
     """One comparison.
 
     Attributes:
-        assumed: pairs of nodes of which the first is taken to be within the second: what is between
-            them is looked at already. Each value is finite, so what holds one level below holds here.
-        failed: the other pairs that were met, and their escapes.
-        left: pairs that may still be looked at.
+        assumed: pairs of nodes for which it is assumed that the second accepts every value of the first,
+            since their comparison is under way. Values are finite, so the assumption is sound one level
+            below.
+        failed: the other pairs that were compared, with their escapes.
+        left: the number of pairs that may still be compared.
     """
 
     def __init__(self, first: Graph, second: Graph) -> None:
@@ -127,7 +128,7 @@ class _Comparison:
         self.left = _MOST_PAIRS
 
     def fits(self, other: Node, value: Any) -> bool:
-        """Return whether a JSON value is one of a node of the second graph."""
+        """Return whether a JSON value is a value of a node of the second graph."""
         return value is NO_VALUE or is_value(other, self.second.definitions, value)
 
     def compare(self, one: Node, other: Node) -> list[Escape]:
@@ -158,7 +159,7 @@ class _Comparison:
         return self._shown(min(attempts, key=len), one, others)
 
     def _shown(self, found: list[Escape], one: Node, others: list[Node]) -> list[Escape]:
-        """Return the escapes from one of several nodes, without the values that another of them takes."""
+        """Return the escapes from one of several nodes, without the values that another node accepts."""
         shown = [
             escape._replace(value=NO_VALUE)
             if any(self.fits(other, escape.value) for other in others)
@@ -171,7 +172,7 @@ class _Comparison:
         return shown
 
     def _outside(self, one: Node, others: list[Node]) -> Any:
-        """Return a value of a scalar that none of some nodes takes, or `NO_VALUE`."""
+        """Return a value of a scalar that none of some nodes accepts, or `NO_VALUE`."""
         scalars = [node for node in (one, *others) if isinstance(node, ScalarNode)]
         if not isinstance(one, ScalarNode):
             return NO_VALUE
@@ -181,11 +182,11 @@ class _Comparison:
         )
 
     def _attempt(self, one: Node, other: Node) -> list[Escape]:
-        """Compare with one of several; what was assumed on the way holds only if it succeeds."""
+        """Compare with one of several nodes; assumptions on the way are only kept if this succeeds."""
         before = dict(self.assumed)
         found = self._of_pair(one, other)
         if not _is_within(found):
-            # What was within under an assumption that fails may not be.
+            # A result under an assumption that fails may be wrong.
             self.assumed = before
         return found
 
@@ -199,7 +200,7 @@ class _Comparison:
         return [Escape((), "not_one_of", excerpt(value), after, value) for value in refused]
 
     def _refused(self, one: Node, others: list[Node]) -> list[Escape]:
-        """Return an escape for a node without a fitting value, as far as its JSON type says."""
+        """Return an escape for a node without a suitable value, from its JSON type."""
         before, after = _words([one], self.first), _words(others, self.second)
         if isinstance(one, ArrayNode):
             value = self._array_of(one, (one.constraints or NO_LIMITS).min_length or 0)
@@ -228,7 +229,7 @@ class _Comparison:
         return found
 
     def _between(self, one: Node, other: Node) -> list[Escape]:
-        """Compare two nodes that were not met together before."""
+        """Compare two nodes that were not compared together before."""
         if isinstance(one, AnyNode):
             return self._of_anything(other)
         if not self._may_meet(one, other):
@@ -266,7 +267,7 @@ class _Comparison:
         return found
 
     def _text_of(self, one: ScalarNode, size: int) -> Any:
-        """Return a text of a length; the caller has to check it if there is a pattern."""
+        """Return a text with a length; if there is a pattern, the caller has to check the text."""
         limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
         return self._example(one.replace(constraints=limits)) if size <= _LONGEST else NO_VALUE
 
@@ -274,9 +275,9 @@ class _Comparison:
         """Compare limits on lengths.
 
         Args:
-            mine: of the first node.
-            theirs: of the second.
-            make: makes a value of the first node with a length, or `NO_VALUE`.
+            mine: the limits of the first node.
+            theirs: the limits of the second node.
+            make: a function that makes a value of the first node with a length, or `NO_VALUE`.
         """
         found: list[Escape] = []
         least, most = mine.min_length or 0, mine.max_length
@@ -310,7 +311,7 @@ class _Comparison:
         return Escape((), code, _words([one], self.first), _words([other], self.second), value)
 
     def _number_outside(self, one: ScalarNode, other: ScalarNode, beyond: str = "") -> Any:
-        """Return a number of the first node that isn't one of the second, near the bounds of both."""
+        """Return a number of the first node that isn't a value of the second, near the bounds of both."""
         candidates = sorted(numbers_near(one, other), key=size_of)
         limits = bounds_of(other.constraints or NO_LIMITS)
         if beyond == "minimum" and limits.low is not None:
@@ -331,7 +332,7 @@ class _Comparison:
         return [] if other.constraints is None else self._in_other_format(one, other)
 
     def _in_other_format(self, one: LeafNode | ScalarNode, other: LeafNode | ScalarNode) -> list[Escape]:
-        """Return an escape with a text that the second node refuses, if it reads its texts."""
+        """Return an escape with a text that the second node's type refuses, if a type reads its texts."""
         candidates = [self._example(one), *samples(one), *_UNUSUAL_TEXTS]
         mine = (each for each in candidates if is_value(one, {}, each))
         value = next((each for each in mine if not self.fits(other, each)), NO_VALUE)
@@ -357,7 +358,7 @@ class _Comparison:
         return found
 
     def _padded(self, items: list[Any], one: ArrayNode, size: int) -> Any:
-        """Return an array that begins with some items and is as long as it has to be."""
+        """Return an array that begins with some items and has the required length."""
         more = self._array_of(one, size)
         return NO_VALUE if more is NO_VALUE else [*items, *more[len(items) :]]
 
@@ -365,7 +366,7 @@ class _Comparison:
         if size > _MOST_ITEMS:
             return NO_VALUE
         limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
-        # No item twice, if that is possible: what a document says of that isn't in its graph.
+        # No item appears twice, if possible: the graph doesn't contain a document's rule about that.
         distinct = self._example(one.replace(constraints=limits, container=set))
         return self._example(one.replace(constraints=limits)) if distinct is NO_VALUE else distinct
 
@@ -453,13 +454,13 @@ class _Comparison:
     def _object_with(
         self, one: ObjectNode, given: Mapping[str, Any], theirs: Mapping[str, Field], without: str = ""
     ) -> Any:
-        """Return a smallest object of the first node with some values, and what the second one asks for.
+        """Return a smallest object of the first node, with the given values and keys for the second one.
 
         Args:
-            one: of the first graph.
-            given: values of some keys.
-            theirs: fields of the second node, by key.
-            without: the key that is left out, if the first node allows that.
+            one: the node of the first graph.
+            given: the values of some keys.
+            theirs: the fields of the second node, by key.
+            without: the key to leave out, if the first node allows that.
         """
         found: dict[str, Any] = {}
         for field in one.fields:
@@ -472,7 +473,7 @@ class _Comparison:
         return NO_VALUE if any(value is NO_VALUE for value in found.values()) else found
 
     def _common(self, field: Field, other: Field | None) -> Any:
-        """Return a value of a field, one that fits both if an example of either does."""
+        """Return a value of a field; if possible, one that fits both fields."""
         mine = self._example(field.node)
         if other is None or self.fits(other.node, mine):
             return mine
@@ -560,16 +561,16 @@ _PAIRS: Final[Mapping[tuple[type, type], Callable[[_Comparison, Any, Any], list[
     (ObjectNode, MapNode): _Comparison.of_object_as_map,
     (ObjectNode, ObjectNode): _Comparison.of_objects,
 }
-"""How two nodes are compared whose values may have the same JSON type."""
+"""The functions that compare two nodes whose values may have the same JSON type."""
 
 
 def _is_within(found: list[Escape]) -> bool:
-    """Return whether nobody escapes who sends only the keys that the first graph names."""
+    """Return whether all values fit that have only keys named in the first graph."""
     return all(escape.code == NEW_KEY for escape in found)
 
 
 def _first(make: Callable[[int], Any], sizes: Iterable[int]) -> Any:
-    """Return the value of the first size that has one, or `NO_VALUE`."""
+    """Return a value of the first possible size, or `NO_VALUE`."""
     made = (make(size) for size in islice(sizes, _MOST_LENGTHS))
     return next((value for value in made if value is not NO_VALUE), NO_VALUE)
 
@@ -586,7 +587,7 @@ def _values_of(node: Node) -> tuple[Any, ...] | None:
 
 
 def _split(node: Node, others: Iterable[Node]) -> list[Node]:
-    """Return an object as several, one for each value of a key by which the others are told apart."""
+    """Split an object into several, one for each value of a key that distinguishes the others."""
     if not isinstance(node, ObjectNode):
         return []
     tags = {
@@ -611,7 +612,7 @@ def _with_choice(node: ObjectNode, number: int, value: Any) -> ObjectNode:
 
 
 def _free_key(*known: Mapping[str, Any]) -> str:
-    """Return a key that none of some objects has."""
+    """Return a key that no object among several has."""
     key = UNKNOWN_KEY
     while any(key in names for names in known):
         key += "_"
@@ -627,6 +628,6 @@ def _words(nodes: list[Node], graph: Graph) -> str:
 
 
 def _read_as(node: LeafNode | ScalarNode, words: str) -> str:
-    """Return the description of a node of texts with the type that reads them, if there is one."""
+    """Return the description of a text node with the type that reads its texts, if there is one."""
     kind = node.leaf.type if isinstance(node, LeafNode) else str
     return words if kind is str else f"{words} read as {kind.__name__}"

@@ -1,11 +1,11 @@
-"""Is there a value that fits an old document and not a new one? This is decided by cases, as in a tableau.
+"""Search for a value that fits an old document and not a new one, case by case, as in a tableau.
 
-What a schema says is taken apart until only keywords are left that look at one kind of value: `anyOf` becomes
-one case for each member, and a schema that a value must not fit one case for each of its keywords. A case
-ends if its keywords contradict each other, for the value itself or for one of its keys or items. If all cases
-end, there is no such value, which is a proof. Otherwise an example is built from the keywords of a case.
+A schema is taken apart until only keywords are left that apply to one type of value: `anyOf` becomes one case
+for each member, and a schema that a value must not fit becomes one case for each of its keywords. A case ends
+if its keywords contradict each other, for the value itself or for one of its keys or items. If all cases end,
+it is proven that there is no such value. Otherwise an example is built from the keywords of a case.
 
-What isn't understood counts as if it could be met, so it never ends a case.
+A keyword that isn't understood counts as satisfiable, so it never ends a case.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ _MOST_MEMBERS = 60
 
 _BESIDE: Final = frozenset({"then", "else", "minContains", "maxContains"})
 _UNREADABLE: Final = frozenset({"nullable", "$dynamicRef", "$recursiveRef", "dependencies", "discriminator"})
-"""Keywords that mean different things to different readers."""
+"""Keywords that different readers interpret differently."""
 
 _MAY_BE_UNREAD: Final = frozenset({"$ref", *[name for limit in LIMITS for name in limit.keywords.values()]})
 """Keywords that never end a case, even if their argument isn't understood."""
 
 _EACH: Final = ("properties", "patternProperties", "prefixItems")
-"""Keywords that are broken at one of their keys or indexes."""
+"""Keywords that are broken by one of their keys or indexes."""
 
 
 class Case(NamedTuple):
     """The requirements for a value in one case.
 
     Attributes:
-        types: JSON types that it may have.
-        parts: keywords that look at one kind of value.
-        met: texts of the schemas that it fits.
-        broken: texts of those that it breaks.
-        seen: parts that were taken apart.
+        types: the JSON types that the value may have.
+        parts: the requirements by keywords that apply to one type of value.
+        met: the texts of the schemas that the value fits.
+        broken: the texts of the schemas that the value breaks.
+        seen: the requirements that were taken apart.
     """
 
     types: frozenset[str]
@@ -71,7 +71,7 @@ class Case(NamedTuple):
     seen: set[tuple[Any, ...]]
 
     def copy(self) -> Case:
-        """Return a case that can grow by itself."""
+        """Return a copy of the case that can be changed separately."""
         return Case(self.types, [*self.parts], {*self.met}, {*self.broken}, {*self.seen})
 
 
@@ -79,8 +79,8 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any], *, is_object_only
     """Look for a value that fits one document and not another one.
 
     Args:
-        old: the document that it fits.
-        new: the other.
+        old: the document that the value fits.
+        new: the other document.
         is_object_only: whether only objects count.
 
     Returns:
@@ -106,10 +106,10 @@ class _Search:
     """The search in two documents.
 
     Attributes:
-        steps: the steps that are left.
-        above: what is asked of the values around the one at hand, and of itself.
-        reach: the outermost of these whose emptiness was assumed.
-        known: what was found out before.
+        steps: the number of steps that are left.
+        above: the requirements for the values around the present one, and for this value itself.
+        reach: the outermost of these values whose nonexistence was assumed.
+        known: earlier results.
     """
 
     def __init__(self, documents: tuple[Mapping[str, Any], Mapping[str, Any]]) -> None:
@@ -125,7 +125,7 @@ class _Search:
         self.formatted: dict[tuple[int, int], bool] = {}
 
     def is_readable(self, number: int) -> bool:
-        """Return whether all that a document says is understood, as far as it can end a case."""
+        """Return whether everything in a document is understood, as far as it can end a case."""
         document = self.documents[number]
         is_known = all(note.keyword in _MAY_BE_UNREAD for note in self.judges[number].left)
         return is_known and not is_old(document) and _keywords_in(document).isdisjoint(_UNREADABLE)
@@ -135,13 +135,13 @@ class _Search:
 
         Args:
             asked: whole schemas.
-            types: the types that it may have.
+            types: the types that the value may have.
         """
         mark = frozenset([types, *[part.mark() for part in asked]])
         if mark in self.known:
             return self.known[mark]
         if mark in self.above:
-            # Values are finite: one that needs another one of its kind inside of it has no end.
+            # Values are finite: a value that needs a nested value of the same kind can't exist.
             self.reach = min(self.reach, self.above.index(mark))
             return NO_VALUE_EXISTS
         if len(self.above) >= _MOST_DEPTH:
@@ -163,10 +163,10 @@ class _Search:
         """Return a value of a case, or why there is none.
 
         Args:
-            asked: whole schemas, of which the case is one.
-            case: what is known of it.
-            pending: what has to be taken apart.
-            choices: ways of which one has to be taken for each.
+            asked: whole schemas; the case is one way to meet or break them.
+            case: the requirements so far.
+            pending: the requirements that have to be taken apart.
+            choices: alternatives; one of each has to be chosen.
         """
         choices = [*choices]
         while pending:
@@ -198,7 +198,7 @@ class _Search:
         return _first_found(self._case(asked, case.copy(), [*way], others) for way in ways)
 
     def _end(self, asked: list[CasePart], case: Case) -> Any:
-        """Return a value of a case of which all parts look at one kind of value."""
+        """Return a value of a case whose requirements all apply to one type of value."""
         kinds = sorted(case.types)
         return _first_found(ENDS[kind](self, asked, about(case.parts, kind)) for kind in kinds)
 
@@ -207,12 +207,12 @@ class _Search:
         return self.first(asked, values, is_all=True) if is_array(values) else UNDECIDED
 
     def first(self, asked: list[CasePart], values: Iterable[Any], *, is_all: bool) -> Any:
-        """Return the first value of some of which everything is true that is asked, or why there is none.
+        """Return the first of some values that meets all requirements, or why there is none.
 
         Args:
             asked: whole schemas.
-            values: of JSON.
-            is_all: whether there can't be others.
+            values: JSON values.
+            is_all: whether there can't be other values.
         """
         found = NO_VALUE_EXISTS if is_all else UNDECIDED
         for value in values:
@@ -233,7 +233,7 @@ class _Search:
         return None if verdict is None else verdict is part.is_met
 
     def _has_format(self, part: CasePart) -> bool:
-        """Return whether a schema has a format, to which not every judge holds values."""
+        """Return whether a schema has a format, which not every judge checks."""
         key = (part.document, id(part.schema))
         if key not in self.formatted:
             words = _keywords_in(part.schema)
@@ -244,7 +244,7 @@ class _Search:
     # --- taking apart ------------------------------------------------------------------------------
 
     def _with(self, case: Case, part: CasePart) -> Case | None:
-        """Return a case with what a part says of types and whole schemas; None if it can't be."""
+        """Return a case with a requirement for types and whole schemas; None if they are contradictory."""
         types = case.types & self._types(part)
         if not types:
             return None
@@ -258,7 +258,7 @@ class _Search:
         return case if types == case.types else case._replace(types=types)
 
     def _types(self, part: CasePart) -> frozenset[str]:
-        """Return the types of the values for which a part is true."""
+        """Return the types of the values that meet a requirement."""
         if part.keyword == "type":
             said: list[Any] = part.argument if is_array(part.argument) else [part.argument]
             names = {*said, "integer"} if "number" in said else {*said}
@@ -273,7 +273,7 @@ class _Search:
         return frozenset(row.of)
 
     def text(self, part: CasePart) -> str | None:
-        """Return a text that schemas share that say the same; None if it may depend on their documents."""
+        """Return a text that is equal for equivalent schemas; None if they may depend on their documents."""
         key = (part.document, id(part.schema))
         if key not in self.texts:
             is_alone = _keywords_in(part.schema).isdisjoint(("$ref", "$id", "$anchor"))
@@ -281,7 +281,7 @@ class _Search:
         return self.texts[key]
 
     def _ways(self, part: CasePart) -> list[list[CasePart]] | None:
-        """Return the ways in which a part can be true, each as other parts; None if it stays as it is."""
+        """Return the ways to meet a requirement, each a list of simpler ones; None if it can't be split."""
         if not part.keyword:
             return self._ways_of_schema(part)
         make = _WAYS.get(part.keyword)
@@ -343,7 +343,7 @@ class _Search:
         return [[condition, then], [condition._replace(is_met=False), otherwise]]
 
     def of_dependent(self, part: CasePart) -> list[list[CasePart]]:
-        """Take `dependentSchemas` or `dependentRequired` apart, first by its keys."""
+        """Split a `dependentSchemas` or `dependentRequired` requirement, first by its keys."""
         if part.key is None:
             each = [part._replace(key=key) for key in part.argument]
             return [each] if part.is_met else [[one] for one in each]
@@ -370,18 +370,18 @@ class _Search:
         return [*ways, [part._replace(key="many")]] if most < math.inf else ways
 
     def of_other_items(self, part: CasePart) -> list[list[CasePart]] | None:
-        # Where there are `items`, no item is left over.
+        # If there is `items`, it applies to all remaining items.
         return [] if "items" in part.schema and not part.is_met else None
 
     def evaluated(self, part: CasePart, *, is_sure: bool) -> tuple[frozenset[str], frozenset[str]] | None:
-        """Return the keys that other keywords look at, for `unevaluatedProperties`.
+        """Return the keys that other keywords evaluate, for `unevaluatedProperties`.
 
         Args:
-            part: with that keyword.
-            is_sure: whether only those count that are looked at in each value; otherwise all that may be.
+            part: the requirement with that keyword.
+            is_sure: whether to include only keys that are evaluated in each value; otherwise all that may be.
 
         Returns:
-            Names and expressions; None if they look at every key, or may do so.
+            Names and expressions; None if the keywords evaluate every key, or may do so.
         """
         names: set[str] = set()
         patterns: set[str] = set()
@@ -411,14 +411,14 @@ class _Search:
         return found + [inner for steps, inner in subschemas(schema) if steps[0] in kept]
 
     def _keys(self, part: CasePart, keys: Iterable[Any]) -> list[list[CasePart]]:
-        """Return the ways in which some keys are there, or not all of them."""
+        """Return two kinds of ways: all of some keys are there, or not all of them."""
         word = PRESENT_KEY if part.is_met else ABSENT_KEY
         parts = [CasePart(part.document, part.schema, word, key=key) for key in keys]
         return [parts] if part.is_met else [[each] for each in parts]
 
 
 def _first_found(results: Iterable[Any]) -> Any:
-    """Return the first value; if there is none, whether that is proven."""
+    """Return the first value; if there is none, return whether that is proven."""
     found = NO_VALUE_EXISTS
     for result in results:
         if result is not NO_VALUE_EXISTS:
@@ -441,11 +441,11 @@ _WAYS: Final[Mapping[str, Callable[[_Search, CasePart], list[list[CasePart]] | N
     "dependentRequired": _Search.of_dependent,
     "dependentSchemas": _Search.of_dependent,
 }
-"""How a keyword is taken apart."""
+"""The functions that split each keyword."""
 
 
 def _without_notes(schema: Any) -> Any:
-    """Return a schema with only the keywords that say which values fit."""
+    """Return a schema with only the keywords that decide which values fit."""
     if not is_object(schema):
         return schema
     kept = {

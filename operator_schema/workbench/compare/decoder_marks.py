@@ -1,8 +1,9 @@
-"""What does a decoder take beyond the schema that it publishes, and what does it refuse within it?
+"""Marks in a schema for the values that a decoder accepts or refuses, unlike the published schema.
 
-A published schema leaves out the null of a key that is None if it isn't there, and says of a text only its
-`format`, or nothing at all, although the decoder reads it as a date, a path or a URL. Marks say both:
-they can be kept in a file and applied to the schema, so that decoders are compared instead of schemas.
+A published schema doesn't mention that null is accepted for a key with the default None. About a text it
+states only the `format`, or nothing, although the decoder reads it as a date, a path or a URL. Marks add both
+facts. They can be stored in a file and applied to the schema, so that decoders are compared instead of
+schemas.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 NULL_MARK: Final = "null"
-"""The mark of a schema whose place also takes null."""
+"""The mark of a schema whose place also accepts null."""
 
 _FORMAT: Final = "python:"
 _MARK: Final = "operator_schema:mark"
@@ -50,38 +51,38 @@ _MODULES: Final[Mapping[str, str]] = {
     "Pattern": "re",
     **dict.fromkeys(_PATHS, "pathlib"),
 }
-"""The types that read a text more strictly than their schema says, with their modules."""
+"""The types that read a text more strictly than their schema states, with their modules."""
 
 _LOCAL: Final[Mapping[str, SchemaLeaf[Any]]] = {"LocalDateTime": LOCAL_DATETIME, "LocalTime": LOCAL_TIME}
-"""Those that are no classes, with their leaves."""
+"""Such types that aren't classes, with their leaves."""
 
 
 @cache
 def text_leaves() -> Mapping[str, SchemaLeaf[Any]]:
-    """Return the leaves that read a text more strictly than their schema says, by the format for each."""
+    """Return the leaves that read a text more strictly than their schema states, by the format for each."""
     made = {name: shipped_leaf(getattr(import_module(module), name)) for name, module in _MODULES.items()}
     return {f"{_FORMAT}{name}": leaf for name, leaf in {**made, **_LOCAL}.items() if leaf is not None}
 
 
 @cache
 def format_leaves() -> Mapping[str, SchemaLeaf[Any]]:
-    """Return the leaves that read the texts of a `format` of JSON Schema, by its name."""
+    """Return the leaves that read the texts of a JSON Schema `format`, by its name."""
     said = {str(leaf.json_schema.get("format")): leaf for leaf in text_leaves().values()}
     return {name: leaf for name, leaf in said.items() if name != "None"}
 
 
 def _format_of(leaf: SchemaLeaf[Any]) -> str | None:
-    """Return the format that stands for a leaf, if it is one of `text_leaves`."""
+    """Return the format that represents a leaf, if it is in `text_leaves`."""
     return next((name for name, known in text_leaves().items() if known.decode is leaf.decode), None)
 
 
 def is_leaf_format(name: object) -> bool:
-    """Return whether a format stands for one of `text_leaves`."""
+    """Return whether a format represents a leaf in `text_leaves`."""
     return isinstance(name, str) and name.startswith(_FORMAT)
 
 
 class _Mark(NamedTuple):
-    """What stands in a schema while it is rendered, and never leaves this module.
+    """A placeholder in a schema while it is rendered; it never leaves this module.
 
     Attributes:
         names: the marks of the schema around it.
@@ -91,7 +92,7 @@ class _Mark(NamedTuple):
 
 
 class _MarkingRenderer(Renderer):
-    """Renders the schema of a codec with marks in it."""
+    """Renders the schema of a codec with marks."""
 
     __slots__ = ()
 
@@ -106,7 +107,7 @@ class _MarkingRenderer(Renderer):
     def union(self, node: UnionNode) -> dict[str, Any]:
         documents = [self.schema(member) for member in node.members]
         bare = [_without_marks(document) for document in documents]
-        # Where several types have one schema, what one of them refuses another may take.
+        # If several types share a schema, one of them may accept a value that another one refuses.
         kept = [
             document if bare.count(bare[i]) == 1 else bare[i]
             for i, document in enumerate(documents)
@@ -133,19 +134,19 @@ def marks_of(codec: Codec[Any], schema: Mapping[str, Any]) -> Marks:
     """Return the marks of a codec.
 
     Args:
-        codec: of our own.
-        schema: the document that it publishes.
+        codec: a codec of this package.
+        schema: its published document.
 
     Returns:
-        By the JSON pointer to a schema, its marks: `null`, and the name of the type that reads its texts.
-        Nothing for a codec of a document, which does what the document says.
+        The marks of each schema by its JSON pointer: `null`, and the name of the type that reads its texts.
+        Empty for a codec of a document, which does exactly what the document states.
     """
     if isinstance(codec, DocumentCodec):
         return {}
     rendered = codec.json_schema_by(_MarkingRenderer)
     published = {key: value for key, value in schema.items() if key in rendered}
     if same_text(_without_marks(rendered)) != same_text(published):
-        return {}  # it is shown in another form, to which no pointer leads
+        return {}  # it is written in another form, to which no pointer leads
     return dict(_found(rendered, ""))
 
 
@@ -153,8 +154,8 @@ def text_marks_of(codec: Codec[Any], schema: Mapping[str, Any]) -> Marks:
     """Return the marks of results: the types that write texts.
 
     Args:
-        codec: of results.
-        schema: the document that it publishes.
+        codec: the codec of the results.
+        schema: its published document.
     """
     found = marks_of(codec, schema)
     texts = {where: [name for name in names if name != NULL_MARK] for where, names in found.items()}
@@ -174,11 +175,11 @@ def _found(value: Any, where: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def marked(schema: Mapping[str, Any], marks: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Return the schema of what a decoder takes.
+    """Return the schema of the values that a decoder accepts.
 
     Args:
-        schema: the document that it publishes.
-        marks: as `marks_of` returns them; what leads nowhere, or isn't known here, has no effect.
+        schema: the published document.
+        marks: the return value of `marks_of`; unknown marks, and pointers to missing schemas, have no effect.
     """
     applied: dict[str, Any] = _applied(schema, "", marks)
     return applied

@@ -1,8 +1,8 @@
-"""Run work on the parts of a log: in this process, on all cores, or on machines that dask or ray knows.
+"""Run work on the parts of a log: in this process, on all cores, or on a cluster of dask or ray.
 
-Every engine gives the results in the order of the parts, each of them once. The work can be pickled, and
-depends on its part alone, so a part whose process died is simply done again. If that happens again and again
-the part is lost, which the caller is told.
+Every engine returns the results in the order of the parts, each of them once. The work can be pickled, and
+depends only on its part, so if a process dies, its part is simply repeated. If that happens several times,
+the part is lost, and the caller gets a result that says so.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ ENGINES: Final = ("plain", "dask", "ray")
 MOST_WORKERS: Final = 10_000
 
 _TRIES: Final = 3
-"""How often a part is done whose process dies."""
+"""How many times a part is tried if its process dies."""
 
 _AHEAD: Final = 4
-"""Parts a worker that are handed out before the first of them is done."""
+"""How many parts per worker are submitted before the first of them is done."""
 
 _FEW: Final = 4
-"""So few parts are done before processes have started."""
+"""The maximum number of parts that are done without starting processes."""
 
 
 class EngineError(Exception):
-    """Says why an engine can't run, and what to do."""
+    """An engine can't run; the message says why, and gives a remedy."""
 
 
 class Lost(NamedTuple):
     """Stands for the result of a part whose process died each time.
 
     Attributes:
-        reason: in words.
+        reason: the reason in words.
     """
 
     reason: str
@@ -68,11 +68,11 @@ class Engine(Protocol):
     """Runs work on parts."""
 
     def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
-        """Yield each part with what the work returns for it, in order.
+        """Yield each part with the result of the work for it, in order.
 
         Raises:
             EngineError: the engine can't run.
-            Exception: what the work raises.
+            Exception: the work raised it.
         """
         ...
 
@@ -81,8 +81,8 @@ def make_engine(name: str, workers: int | None = None, scheduler: str | None = N
     """Return an engine.
 
     Args:
-        name: one of `ENGINES`.
-        workers: processes, 1 to `MOST_WORKERS`; by default one a core.
+        name: a name from `ENGINES`.
+        workers: the number of processes, 1 to `MOST_WORKERS`; by default one per core.
         scheduler: the address of a running cluster; by default the engine starts one on this machine.
 
     Raises:
@@ -125,7 +125,7 @@ def _cores() -> int:
 def _in_order(
     parts: Iterable[P], ahead: int, submit: Callable[[P], Any], result: Callable[[Any], R | Lost]
 ) -> Iterator[tuple[P, R | Lost]]:
-    """Yield results in order, with a limited number of parts under way."""
+    """Yield results in order, with a limited number of submitted parts."""
     under_way: deque[tuple[P, Any]] = deque()
     for part in parts:
         under_way.append((part, submit(part)))
@@ -140,10 +140,10 @@ def _in_order(
 
 
 class Processes:
-    """All cores of this machine.
+    """An engine with processes on all cores of this machine.
 
     Args:
-        workers: processes; with one, everything happens in this process.
+        workers: the number of processes; with 1, everything happens in this process.
     """
 
     def __init__(self, workers: int) -> None:
@@ -166,11 +166,11 @@ class Processes:
 
 
 class _Pool:
-    """Processes, any of which may die.
+    """Processes that may die.
 
     Args:
-        work: what they do with a part.
-        workers: how many there are.
+        work: the work for each part.
+        workers: the number of processes.
     """
 
     def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
@@ -184,7 +184,7 @@ class _Pool:
         """Start the processes.
 
         Raises:
-            EngineError: they end at once.
+            EngineError: the processes end immediately.
         """
         self._executor = self._begun(self._workers)
         try:
@@ -198,7 +198,7 @@ class _Pool:
             raise EngineError(message) from None
 
     def submit(self, part: Any) -> tuple[Any, ProcessPoolExecutor, Future[Any]]:
-        """Hand a part out; return its handle."""
+        """Submit a part; return its handle."""
         executor = self._executor = self._executor or self._begun(self._workers)
         try:
             return part, executor, executor.submit(self._work, part)
@@ -207,14 +207,14 @@ class _Pool:
             return self.submit(part)
 
     def result(self, handle: tuple[Any, ProcessPoolExecutor, Future[Any]]) -> Any:
-        """Return the result for a handle, after having done the part again if a process died."""
+        """Return the result for a handle; if a process died, repeat the part."""
         part, executor, future = handle
         try:
             return future.result()
         except (self._futures.BrokenExecutor, self._futures.CancelledError):
-            if executor is not self._executor:  # it broke for an earlier part
+            if executor is not self._executor:  # the pool broke because of an earlier part
                 return self.result(self.submit(part))
-        # Any of the parts under way may have been the reason. Alone it can't harm the others.
+        # Any of the submitted parts may have been the reason. Alone it can't harm the others.
         self.stop()
         return self._alone(part)
 
@@ -225,7 +225,7 @@ class _Pool:
         return _lost()
 
     def _begun(self, workers: int) -> ProcessPoolExecutor:
-        """Start processes: a fork of a process with threads may hang, so each of them begins anew."""
+        """Start new processes instead of forks, since a fork of a process with threads may hang."""
         context: Any = import_module("multiprocessing").get_context("spawn")
         begin = (_begin, (str(Path.cwd()), sys.path))
         made: ProcessPoolExecutor = self._futures.ProcessPoolExecutor(workers, context, *begin)
@@ -239,12 +239,12 @@ class _Pool:
 
 
 def _lost() -> Lost:
-    """Return the mark for a part that was tried often enough."""
+    """Return the placeholder for a part that was tried often enough."""
     return Lost(f"the process that read it died {_TRIES} times: it may need more memory than there is")
 
 
 def _begin(folder: str, paths: list[str]) -> None:
-    os.chdir(folder)  # it would begin in the folder where the first process did
+    os.chdir(folder)  # it would start in the folder in which the first process started
     sys.path[:] = paths
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process ends the others
 
@@ -253,15 +253,15 @@ def _begin(folder: str, paths: list[str]) -> None:
 
 
 _PATIENCE = 30.0
-"""Seconds after which is looked whether there are workers still; they may be starting again."""
+"""How many seconds pass before checking whether workers still exist; they may be restarting."""
 
 
 class _Cluster:
-    """A cluster, on this machine or one that runs already.
+    """A cluster on this machine, or one that is already running.
 
     Args:
-        workers: processes, or cores, of a cluster on this machine.
-        scheduler: the address of a cluster that runs already.
+        workers: the number of processes, or cores, for a cluster on this machine.
+        scheduler: the address of a running cluster.
     """
 
     def __init__(self, workers: int | None, scheduler: str | None) -> None:
@@ -273,7 +273,7 @@ class _DaskCluster(_Cluster):
     """A cluster of dask."""
 
     def check(self) -> None:
-        """Raise ImportError if dask isn't there."""
+        """Raise ImportError if dask isn't installed."""
         import_module("distributed")
 
     def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
@@ -287,7 +287,7 @@ class _DaskCluster(_Cluster):
             raise EngineError(message) from None
 
         def submit(part: P) -> Any:
-            # Not pure: two parts may have equal content, and each of them counts.
+            # The work isn't marked as pure: two parts may have equal content, and both count.
             return client.submit(work, part, pure=False)
 
         def result(future: Any) -> Any:
@@ -324,7 +324,7 @@ def _waited(future: Any, client: Any) -> Any:
     """Return the result of a future.
 
     Raises:
-        EngineError: no worker is left, so that it would never come.
+        EngineError: no worker is left, so the result would never come.
     """
     missing = 0
     while True:
@@ -343,10 +343,10 @@ def _waited(future: Any, client: Any) -> Any:
 
 
 class _RayCluster(_Cluster):
-    """A cluster of ray; one that this program has started or joined already is used as it is."""
+    """A cluster of ray; if this program has started or joined one already, that one is used."""
 
     def check(self) -> None:
-        """Raise ImportError if ray isn't there."""
+        """Raise ImportError if ray isn't installed."""
         import_module("ray")
 
     def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
@@ -395,5 +395,5 @@ class _RayCluster(_Cluster):
 
 
 def _run(work: Callable[[Any], Any], part: Any) -> Any:
-    """Do the work: what ray runs in another process."""
+    """Do the work in another process of ray."""
     return work(part)

@@ -1,7 +1,8 @@
-"""Find the calls of tools in what somebody recorded, whatever form it has.
+"""Find the calls of tools in recorded data of any form.
 
-A record is one JSON value: a call of ours, a message or a whole answer of a provider, a request of the Model
-Context Protocol, or a span of OpenTelemetry. Everything that looks like a call in it is one.
+A record is one JSON value: a call in our form, a message or a whole answer of a provider, a request of the
+Model Context Protocol, or a span of OpenTelemetry. Each object in it that has the form of a call counts as a
+call.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _MAX_DEPTH = 60
 
 
 class RecordedCall(NamedTuple):
-    """A call that somebody recorded.
+    """A recorded call.
 
     Attributes:
-        name: of the tool.
+        name: the name of the tool.
         arguments: JSON values, or JSON text.
     """
 
@@ -33,11 +34,11 @@ class RecordedCall(NamedTuple):
 
 
 _new: Callable[[type[RecordedCall], tuple[str, Any]], RecordedCall] = tuple.__new__  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of any items
-"""Makes a call, as the class does, in a third of the time: a log has a million of them."""
+"""Create a call as the class does, in a third of the time: a log has a million of them."""
 
 
 def _named(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall | None]:
-    """Return a reader of calls with name and arguments under two keys."""
+    """Return a reader of calls whose name and arguments have these keys."""
 
     def read(value: dict[str, Any]) -> RecordedCall | None:
         found = value.get(name)
@@ -80,7 +81,7 @@ def _span(value: dict[str, Any]) -> RecordedCall | None:
 
 
 def _bare_span(value: dict[str, Any]) -> str | None:
-    """Return the name of the tool of a span that has no arguments; None for anything else."""
+    """Return the name of the tool of a span without arguments; None for any other object."""
     attributes = _attributes(value)
     name = attributes.get(_SPAN_NAME)
     return name if isinstance(name, str) and attributes.get(_SPAN_ARGUMENTS) is None else None
@@ -95,7 +96,7 @@ def _attributes(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _any_value(value: Any, depth: int = 0) -> Any:
-    """Return the JSON value of an `AnyValue` of OTLP; None if it is none.
+    """Return the JSON value of an `AnyValue` of OTLP; None for any other value.
 
     Source: https://opentelemetry.io/docs/specs/otel/common/#anyvalue, in the JSON of protobuf
     """
@@ -117,7 +118,7 @@ def _any_value(value: Any, depth: int = 0) -> Any:
 
 
 _DIGITS: Final = 20
-"""More than a 64-bit integer has, with its sign."""
+"""One more than the number of digits of a 64-bit integer."""
 
 _FORMS: Final[tuple[tuple[str, Callable[[dict[str, Any]], RecordedCall | None]], ...]] = (
     ("function", _inside("function", _named("name", "arguments"))),  # Chat Completions, Cohere, Ollama
@@ -129,7 +130,7 @@ _FORMS: Final[tuple[tuple[str, Callable[[dict[str, Any]], RecordedCall | None]],
     ("arguments", _named("tool", "arguments")),
     ("arguments", _named("tool_name", "arguments")),
 )
-"""The forms of a call, each with a key that it can't lack; those first that say the most about themselves."""
+"""The forms of a call, each with a required key; the most specific forms first."""
 
 
 def calls_in(record: Any) -> Iterable[RecordedCall]:
@@ -138,15 +139,15 @@ def calls_in(record: Any) -> Iterable[RecordedCall]:
     Args:
         record: JSON values.
     """
-    if isinstance(record, dict):  # not `is_object`: a call of it would be a tenth of this
+    if isinstance(record, dict):  # not `is_object`: a call of it would take a tenth of the time
         call = _call(record)  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
-        if call is not None:  # most records are one call, and nothing inside of it is another
+        if call is not None:  # most records are one call without other calls inside
             return (call,)
     return _found_in(record, _call)
 
 
 def count_bare_spans(record: Any) -> int:
-    """Count the spans of calls that were recorded without their arguments.
+    """Count the spans of calls that were recorded without arguments.
 
     Args:
         record: JSON values.
@@ -164,7 +165,7 @@ def _call(value: dict[str, Any]) -> RecordedCall | None:
 
 
 def _found_in(record: Any, read: Callable[[dict[str, Any]], _Found | None]) -> Iterator[_Found]:
-    """Yield the results of reading the objects in a record, in order, but not inside of results."""
+    """Yield the results of a reader for the objects in a record, in order, but not for objects in results."""
     pending: list[tuple[Any, int]] = [(record, 0)]
     while pending:
         value, depth = pending.pop()

@@ -1,4 +1,4 @@
-"""Which recorded calls do the current tools still take?"""
+"""Replay recorded calls: check which ones the present tools still accept."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _MOST_PLACES = 1_000
 
 
 class CallFault(NamedTuple):
-    """One thing that is wrong with calls of a tool.
+    """A fault in calls of a tool.
 
     Attributes:
-        path: of the argument, with `*` for every index.
-        code: what is wrong with it, such as `missing`.
+        path: the path of the argument, with `*` for every index.
+        code: the kind of fault, such as `missing`.
     """
 
     path: str
@@ -56,19 +56,19 @@ class CallFault(NamedTuple):
 
 
 def fault_key(finding: Finding) -> CallFault:
-    """Return by what a problem of a call is counted."""
+    """Return the key by which a problem of a call is counted."""
     steps = tuple(["*" if isinstance(step, int) else step for step in finding.path])
     return CallFault(show_place(steps), finding.code)
 
 
 class Tally(Counter[K], Generic[K]):
-    """Counts of keys in bounded memory: of more than 1,000 keys the shortest ones are kept.
+    """Counts of keys in limited memory: if there are more than 1,000 keys, the shortest ones are kept.
 
-    Which are kept depends on the keys alone, not on the order in which they come. So the tallies of all parts
-    of a log add up to the tally of the whole log, however it was cut.
+    The choice depends only on the keys, not on their order. So the tallies of all parts of a log add up to
+    the tally of the whole log, for any way to split it.
 
     Attributes:
-        others: how often keys came that aren't kept.
+        others: the count of keys that aren't kept.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Tally(Counter[K], Generic[K]):
         self._last: K | None = None
 
     def add(self, key: K, number: int = 1) -> K | None:
-        """Count a key; return one that isn't kept because of it, if there is one."""
+        """Count a key; return the key that is dropped because of it, if there is one."""
         if key in self:
             self[key] += number
             return None
@@ -95,7 +95,7 @@ class Tally(Counter[K], Generic[K]):
         return last
 
     def merge(self, later: Tally[K]) -> list[K]:
-        """Add the counts of a later part; return the keys that aren't kept."""
+        """Add the counts of a later part; return the keys that are dropped."""
         left_out = [self.add(key, number) for key, number in later.items()]
         self.others += later.others
         return [key for key in left_out if key is not None]
@@ -121,14 +121,14 @@ def _rank(key: str | CallFault) -> tuple[int, str]:
 
 
 class ReplayedOutcome(NamedTuple):
-    """What became of one call.
+    """The outcome of one call.
 
     Attributes:
-        kind: whether it fits as it is, fits if mistakes are repaired, or fails; whether that isn't known,
-            since only redacted values don't fit; or no tool has its name.
-        faults: what is wrong with it as it is.
-        repairs: kinds of the repairs that it needs.
-        ignored: its keys that are ignored as unknown.
+        kind: whether the call fits, fits after repairs, or fails; whether that isn't known, since only
+            redacted values don't fit; or whether no tool has its name.
+        faults: the faults of the call without repairs.
+        repairs: the kinds of repairs that it needs.
+        ignored: its unknown keys, which are ignored.
     """
 
     kind: Literal["fits", "repaired", "fails", "redacted", "unknown"]
@@ -138,7 +138,7 @@ class ReplayedOutcome(NamedTuple):
 
     @property
     def may_fit(self) -> bool:
-        """Whether the call fits as it is, as far as its values are known."""
+        """Whether the call fits without repairs, as far as its values are known."""
         return self.kind in {"fits", "redacted"}
 
 
@@ -151,8 +151,8 @@ class Example(NamedTuple):
     """The first call with a fault.
 
     Attributes:
-        arguments: of the call, as JSON text that is cut.
-        text: what the model would read, cut.
+        arguments: the arguments of the call, as JSON text, cut.
+        text: the text that the model would read, cut.
     """
 
     arguments: str
@@ -160,17 +160,17 @@ class Example(NamedTuple):
 
 
 class ToolCounts:
-    """What became of the calls of one tool.
+    """The outcomes of the calls of one tool.
 
     Attributes:
-        fits: calls that fit as they are.
-        repaired: calls that fit if mistakes are repaired.
-        fails: calls that fit in neither way.
-        redacted: calls of which this isn't known, since only redacted values don't fit.
-        faults: calls with each fault, of those that don't fit as they are.
+        fits: the number of calls that fit without repairs.
+        repaired: the number of calls that fit after repairs.
+        fails: the number of calls that don't fit in either way.
+        redacted: the number of calls with an unknown outcome, since only redacted values don't fit.
+        faults: the number of calls with each fault, among those that don't fit without repairs.
         examples: the first call with each fault.
-        ignored: calls with each key that is ignored as unknown.
-        repairs: repairs of each kind, such as `scalar`.
+        ignored: the number of calls with each unknown key, which is ignored.
+        repairs: the number of repairs of each kind, such as `scalar`.
     """
 
     __slots__ = ("examples", "fails", "faults", "fits", "ignored", "redacted", "repaired", "repairs")
@@ -187,11 +187,11 @@ class ToolCounts:
 
     @property
     def calls(self) -> int:
-        """All calls of the tool."""
+        """The number of all calls of the tool."""
         return self.fits + self.repaired + self.fails + self.redacted
 
     def merge(self, later: ToolCounts) -> None:
-        """Add what became of the calls of a later part of the log."""
+        """Add the outcomes of the calls in a later part of the log."""
         self.fits += later.fits
         self.repaired += later.repaired
         self.fails += later.fails
@@ -204,7 +204,7 @@ class ToolCounts:
             self.examples.pop(fault, None)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON values; the most frequent first."""
+        """Return the counts as JSON values; the most frequent first."""
         rare = {"other_faults": self.faults.others} if self.faults.others else {}
         rare |= {"redacted": self.redacted} if self.redacted else {}
         return {
@@ -231,25 +231,25 @@ _Both: TypeAlias = "tuple[Tool[..., Any], Tool[..., Any]]"
 
 
 class Replay:
-    """Counts recorded calls by their outcome with the current tools.
+    """Counts recorded calls by their outcome with the present tools.
 
-    The counts of the parts of a log can be merged in order, which gives the same as the whole log.
-    A copy that was pickled has the counts, and can't decode.
+    The counts of the parts of a log can be merged in order, with the same result as for the whole log. A
+    pickled copy has the counts, and can't decode.
 
     Args:
         tools: the tools that decode the calls.
 
     Attributes:
-        tools: what became of the calls of each tool, by its name; a tool without calls too.
-        unknown: calls of each name that no tool has.
-        broken: files that can't be read to their end, each with the reason.
-        unreadable: the first other parts of the files that can't be read, in words.
-        unreadable_count: all parts that can't be read.
-        bare_spans: spans of calls without their arguments, in records without any call.
+        tools: the outcomes for the calls of each tool, by its name; also for a tool without calls.
+        unknown: the number of calls of each name that no tool has.
+        broken: the files that can't be read to their end, each with the reason.
+        unreadable: the first other unreadable parts of the files, in words.
+        unreadable_count: the number of all unreadable parts.
+        bare_spans: the number of spans of calls without arguments, in records without any call.
 
     Raises:
         DuplicateToolError: two different tools have the same name.
-        TypeError: something isn't a tool, or `tools` is a single one.
+        TypeError: an item isn't a tool, or `tools` is a single tool.
     """
 
     def __init__(self, tools: Iterable[Tool[..., Any]]) -> None:
@@ -271,14 +271,14 @@ class Replay:
         vars(self).update(state, _tools={})
 
     def emptied(self) -> Replay:
-        """Return one that has counted nothing yet, with the same decoders."""
+        """Return a replay without counts, with the same decoders."""
         made = Replay([])
         made._tools = self._tools
         made.tools = {name: ToolCounts() for name in self._tools}
         return made
 
     def merge(self, later: Replay) -> None:
-        """Add what was counted in a later part of the log, by the same tools."""
+        """Add the counts of a later part of the log, from the same tools."""
         for name, counts in later.tools.items():
             self.tools.setdefault(name, ToolCounts()).merge(counts)
         self.unknown.merge(later.unknown)
@@ -289,7 +289,7 @@ class Replay:
 
     @property
     def calls(self) -> int:
-        """All calls, also of unknown tools."""
+        """The number of all calls, also of unknown tools."""
         return sum(counts.calls for counts in self.tools.values()) + self._unknown_calls
 
     @property
@@ -298,19 +298,19 @@ class Replay:
 
     @property
     def redacted(self) -> int:
-        """The calls of which it isn't known whether they fit."""
+        """The number of calls with an unknown outcome."""
         return sum(counts.redacted for counts in self.tools.values())
 
     @property
     def fails(self) -> int:
-        """The calls that fit in no way, also of unknown tools."""
+        """The number of calls that fail, also of unknown tools."""
         return sum(counts.fails for counts in self.tools.values()) + self._unknown_calls
 
     def add(self, call: RecordedCall, *, finite: bool = False) -> ReplayedOutcome:
         """Count a call; return its outcome.
 
         Args:
-            call: with arguments as they were recorded.
+            call: a call with arguments as they were recorded.
             finite: whether all their numbers are known to be finite.
         """
         both = self._tools.get(call.name)
@@ -322,7 +322,7 @@ class Replay:
         if not finite and not is_finite(call.arguments):
             call = call._replace(
                 arguments=json.dumps(call.arguments)
-            )  # as text, which is refused as it was sent
+            )  # as text, which is refused in the same way as in the call
         arguments = call.arguments
         try:
             is_text = isinstance(arguments, str)
@@ -341,12 +341,12 @@ class Replay:
         return ReplayedOutcome("fits", ignored=ignored)
 
     def add_unreadable(self, place: str, reason: str, *, is_broken: bool = False) -> None:
-        """Count a part of a file that can't be read.
+        """Count an unreadable part of a file.
 
         Args:
-            place: of the part.
-            reason: why it can't be read.
-            is_broken: whether what follows it in the file can't be read either.
+            place: the place of the part.
+            reason: the reason why it can't be read.
+            is_broken: whether the rest of the file can't be read either.
         """
         self.unreadable_count += 1
         places = self.broken if is_broken else self.unreadable
@@ -398,30 +398,30 @@ class Replay:
 
 
 def _text_for_model(error: DecodeError, tool: Tool[..., Any], arguments: Any) -> str:
-    """Return what a model reads about arguments that don't fit: the tool knows more than its codec."""
+    """Return the text for a model about arguments that don't fit; the tool adds more than its codec."""
     try:
         tool.decode(arguments)
     except DecodeError as with_hint:
         return str(with_hint)
-    return str(error)  # a class's own check may refuse once and not again
+    return str(error)  # the check of a class may refuse a value once and then accept it
 
 
 # --- one part of a log ---------------------------------------------------------------------------
 
 
 class CallRow(NamedTuple):
-    """What became of one call, or of a line that can't be read.
+    """The outcome of one call, or of an unreadable line.
 
     Attributes:
         source: the log.
         line: its number, from 1; 0 if the log is one value.
-        tool: the name in the call; None for what can't be read.
+        tool: the name in the call; None for an unreadable line.
         outcome: `fits`, `repaired`, `fails`, `redacted`, `unknown` or `unreadable`.
-        codes: what is wrong with the call as it is.
-        paths: where, in the same order.
-        repairs: kinds of the repairs that it needs.
-        ignored: its keys that are ignored as unknown.
-        reason: why it can't be read, or None.
+        codes: the faults of the call without repairs.
+        paths: the places of these faults, in the same order.
+        repairs: the kinds of repairs that it needs.
+        ignored: its unknown keys, which are ignored.
+        reason: the reason why the line can't be read, or None.
     """
 
     source: str
@@ -436,12 +436,12 @@ class CallRow(NamedTuple):
 
 
 class PartReport(NamedTuple):
-    """What was counted in one part of a log.
+    """The counts of one part of a log.
 
     Attributes:
-        found: by the tools of today.
-        before: by the old tools, where only calls that fitted those are counted.
-        rows: one a call, if they were asked for.
+        found: the counts for the present tools.
+        before: the counts for the old tools; then `found` counts only calls that fit these.
+        rows: a row for each call, if requested.
     """
 
     found: Replay
@@ -449,7 +449,7 @@ class PartReport(NamedTuple):
     rows: list[CallRow]
 
     def merge(self, later: PartReport) -> None:
-        """Add the counts of the part that follows; rows aren't collected."""
+        """Add the counts of the next part; rows aren't collected."""
         self.found.merge(later.found)
         if self.before is not None and later.before is not None:
             self.before.merge(later.before)
@@ -459,10 +459,12 @@ class ReplayWork(Value):
     """Replays one part of a log; can be pickled if its attributes can.
 
     Attributes:
-        tools: returns the tools of today; called once in a process.
-        old: returns tools of before: only calls that fit them are counted. None to count every call.
+        tools: a function that returns the present tools; called once in a process.
+        old: a function that returns the old tools: only calls that fit them are counted. None to count every
+            call.
         with_rows: whether the report has a row for each call.
-        run: a text that no other run has. Processes that outlive a run don't keep its tools for the next one.
+        run: a text that no other run has. So processes that outlive a run don't reuse its tools for the next
+            one.
     """
 
     tools: Callable[[], Sequence[Tool[..., Any]]]
@@ -471,7 +473,7 @@ class ReplayWork(Value):
     run: str
 
     def empty(self) -> PartReport:
-        """Return the report of no calls at all."""
+        """Return the report without calls."""
         before = None if self.old is None else _replay(self.old, self.run).emptied()
         return PartReport(_replay(self.tools, self.run).emptied(), before, [])
 
@@ -495,7 +497,7 @@ class ReplayWork(Value):
         return report
 
     def _rows(self, part: Part, report: PartReport) -> Iterator[CallRow]:
-        """Count the calls of a part; yield what became of each."""
+        """Count the calls of a part; yield a row for each."""
         found, before, _ = report
         for line, record, finite in records_of(part):
             if isinstance(record, Unreadable):
@@ -518,5 +520,5 @@ class ReplayWork(Value):
 
 @lru_cache(2)
 def _replay(tools: Callable[[], Sequence[Tool[..., Any]]], run: str) -> Replay:  # noqa: ARG001  # part of the key
-    """Return the decoder for tools: each process makes it once, so that it stays compiled."""
+    """Return the decoder for tools: each process creates it once, so that it stays compiled."""
     return Replay(tools())

@@ -25,7 +25,7 @@ __all__ = [
 
 
 def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:
-    """Return the lines about some changes, by level: the change, and its witness below it."""
+    """Return the lines about changes, by level, each with its witness below."""
     found: dict[Level, list[str]] = {}
     for alike in alike_changes(changes):
         first = alike[0]
@@ -38,10 +38,10 @@ def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:
 
 
 def alike_changes(changes: Iterable[Change]) -> list[list[Change]]:
-    """Return changes, those together that say the same of several tools."""
+    """Return changes, grouped if they are equal for several tools."""
     found: dict[tuple[object, ...], list[Change]] = {}
     for change in changes:
-        # A witness is about one tool.
+        # a witness belongs to one tool
         tool = change.tool if _shows_witness(change) else ""
         found.setdefault((change.level, change.said, tool), []).append(change)
     return list(found.values())
@@ -52,7 +52,7 @@ def _shows_witness(change: Change) -> bool:
 
 
 def summary_of(changes: Iterable[Change]) -> str:
-    """Return how many changes of each level there are, such as `2 breaking, 1 text`."""
+    """Return the number of changes of each level, such as `2 breaking, 1 text`."""
     levels = [change.level for change in changes]
     counts = [f"{levels.count(level)} {level}" for level in LEVELS if level in levels]
     return ", ".join(counts) or "nothing changed"
@@ -62,11 +62,11 @@ _TITLES = ("tool", "place", "what", "before", "now", "smallest value that shows 
 
 
 def as_html(changes: Iterable[Change], title: str) -> str:
-    """Return a page that needs nothing from elsewhere.
+    """Return a page that loads nothing.
 
     Args:
-        changes: of a comparison.
-        title: what is compared, as text.
+        changes: the changes of a comparison.
+        title: the compared versions, as text.
     """
     listed = list(changes)
     sections = [
@@ -102,18 +102,18 @@ _NAME_LENGTH: Final = 200
 _TEXT_LENGTH: Final = 2_000
 
 _KINDS: Final = {"fits": "fit", "repaired": "fit if repaired", "fails": "fail"}
-"""What becomes of a call, by its key in the report, in words."""
+"""The outcomes of a call in words, by their keys in the report."""
 
 _WIDTH, _LEFT, _RIGHT, _BAR, _GAP = 900, 210, 190, 18, 8
 """Pixels: of a plot, of the names and the numbers beside its bars, the height of a bar, and between two."""
 
 
 def replay_page(report: Mapping[str, Any], title: str) -> str:
-    """Return a page about a replay that needs nothing from elsewhere.
+    """Return a page about a replay that loads nothing.
 
     Args:
-        report: JSON values, as `Replay.as_dict` returns them.
-        title: what was replayed, as text.
+        report: JSON values, as from `Replay.as_dict`.
+        title: the replayed logs, as text.
     """
     tools: Mapping[str, Any] = {name: each for name, each in report["tools"].items() if each["calls"]}
     parts = [f"<p>{_summary(report)}</p>"]
@@ -150,8 +150,8 @@ class _Bar(NamedTuple):
     """A bar of a plot.
 
     Attributes:
-        name: of what it shows, as text.
-        numbers: of its parts, by their kind.
+        name: the name of the bar, as text.
+        numbers: the numbers of its parts, by their kind.
     """
 
     name: str
@@ -182,7 +182,7 @@ def _legend() -> str:
 
 
 def _plot(bars: Sequence[_Bar], label: str) -> str:
-    """Return a plot of bars that lie below each other, and how many are left out."""
+    """Return a plot of bars below each other, and the number of bars that are left out."""
     drawn, left_out = bars[:_MOST_BARS], len(bars) - _MOST_BARS
     most = max(
         [1, *[sum(bar.numbers.values()) for bar in drawn]]
@@ -195,7 +195,7 @@ def _plot(bars: Sequence[_Bar], label: str) -> str:
 
 
 def _bar_row(bar: _Bar, top: int, most: int) -> str:
-    """Return a bar with its name and numbers; each part is as long as its share of the longest bar."""
+    """Return a bar with its name and numbers; the lengths of its parts are relative to the longest bar."""
     space, left, parts = _WIDTH - _LEFT - _RIGHT, float(_LEFT), list[str]()
     for kind, number in bar.numbers.items():
         width = space * number / most
@@ -259,7 +259,7 @@ def _counts(report: Mapping[str, Any], tools: Mapping[str, Any]) -> list[str]:
 
 
 def _ranked(title: str, columns: tuple[str, ...], counts: Sequence[tuple[tuple[str, ...], int]]) -> list[str]:
-    """Return a table of counts, the highest first; nothing if there are none."""
+    """Return a table of counts, the highest first; empty if there are none."""
     if not counts:
         return []
     highest = sorted(counts, key=lambda item: (-item[1], item[0]))[:_MOST_ROWS]

@@ -1,4 +1,4 @@
-"""Random values of an old document, which may show a breaking change where there is no proof.
+"""Random values of an old document, which may show a breaking change if there is no proof.
 
 The same documents give the same values each time. Nothing is decided here: the caller judges each value.
 """
@@ -58,13 +58,13 @@ _HINTS: Final = ("not", "if", "then", "else")
 def drawn_values(
     old: Mapping[str, Any], new: Mapping[str, Any], tries: int, kept: Collection[str]
 ) -> Iterator[Any]:
-    """Yield JSON values near two documents.
+    """Yield random JSON values that fit, or nearly fit, two documents.
 
     Args:
         old: a JSON Schema document, which most of the values fit.
-        new: what takes its place.
-        tries: how many values.
-        kept: keys that every object has that may have them.
+        new: the document that replaces it.
+        tries: the number of values.
+        kept: keys that every object has, if it may have them.
     """
     drawing = _Drawing(Random(0), frozenset(kept))  # noqa: S311  # the same values each time
     for _ in range(tries):
@@ -75,10 +75,10 @@ def drawn_values(
 
 
 class _Drawing:
-    """Draws values.
+    """Draws random values.
 
     Args:
-        chance: what decides.
+        chance: the source of random numbers.
         kept: keys that are never left out.
     """
 
@@ -90,7 +90,7 @@ class _Drawing:
         return self.chance.random() < share
 
     def value(self, known: list[Known], depth: int) -> Any:
-        """Draw a value for a place, where the first schema counts most."""
+        """Draw a value for several schemas of a place; the first one counts most."""
         schemas = self._chosen(known)
         if not schemas or depth > _MOST_DEPTH or self.is_likely(0.04):
             return self.chance.choice(_OTHERS)
@@ -111,7 +111,7 @@ class _Drawing:
     # --- schemas -----------------------------------------------------------------------------------
 
     def _chosen(self, known: list[Known]) -> list[Known]:
-        """Return the schemas of a place with those inside them that hold for the same value."""
+        """Return the schemas of a place with the nested schemas that apply to the same value."""
         found: list[Known] = []
         pending = list(known)
         for _ in range(_MOST_FOLLOWED):  # references may lead back to themselves
@@ -282,7 +282,7 @@ _MAX_DEPTH = 50
 
 
 def is_value(node: Node, definitions: Mapping[Target, Node], value: Any) -> bool:
-    """Return whether a JSON value is one of a node."""
+    """Return whether a JSON value is a value of a node."""
     try:
         return Fitting(definitions, _MAX_DEPTH).fits(node, value, 1)
     except RecursionError:
@@ -290,16 +290,16 @@ def is_value(node: Node, definitions: Mapping[Target, Node], value: Any) -> bool
 
 
 def step_of(node: ScalarNode) -> Fraction | None:
-    """Return the number whose multiples all values are."""
+    """Return the number of which all values are multiples."""
     step = (node.constraints or NO_LIMITS).multiple_of
     if node.type == "number":
         return None if step is None else Fraction(repr(step))
-    # A multiple of p/q is an integer where it is one of p.
+    # A multiple of p/q that is an integer is also a multiple of p.
     return Fraction(Fraction(repr(step or 1)).numerator)
 
 
 def range_of(node: ScalarNode) -> tuple[Bound | None, Bound | None]:
-    """Return the least and the greatest value, as far as they are known; tighter than the bounds say."""
+    """Return the least and the greatest value, if known; they may be tighter than the bounds."""
     bounds = bounds_of(node.constraints or NO_LIMITS)
     step = step_of(node)
     if step is None:
@@ -316,8 +316,8 @@ def is_inside(end: Bound, limit: Bound, sign: int) -> bool:
     """Return whether an end of a range isn't beyond a limit.
 
     Args:
-        end: the least value of a range, or what every value is above.
-        limit: the same of another range.
+        end: the least value of a range, or an exclusive lower bound.
+        limit: the same for another range.
         sign: 1, or -1 for greatest values.
     """
     distance = (Fraction(end.limit) - Fraction(limit.limit)) * sign
@@ -345,11 +345,11 @@ def size_of(number: float) -> tuple[bool, float, bool]:
 
 
 def samples(node: Node, *others: ScalarNode) -> list[Any]:
-    """Return values of a scalar beside its example, also near the limits of others.
+    """Return values of a scalar besides its example, also near the limits of other scalars.
 
     Args:
         node: a scalar, or a leaf that is a text.
-        others: numbers, if the node is one.
+        others: other numbers, if the node is a number.
     """
     if not isinstance(node, ScalarNode) or node.type == "string":
         limits = (node.constraints or NO_LIMITS) if isinstance(node, ScalarNode) else NO_LIMITS

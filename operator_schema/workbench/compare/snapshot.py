@@ -1,7 +1,7 @@
-"""What callers and readers of tools depend on, as data that can be kept in a file and compared.
+"""Snapshots: the parts of tools that callers and readers depend on, as data for a file or a comparison.
 
-A snapshot is made of tools of this package, or read from JSON that somebody else wrote: the answer of an MCP
-server to `tools/list`, or the tools of a request to a provider.
+A snapshot is made from tools of this package, or read from foreign JSON: the answer of an MCP server to
+`tools/list`, or the tools of a request to a provider.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _NOTHING: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
 
 
 class SnapshotError(ValueError):
-    """Raised if JSON doesn't describe tools.
+    """JSON doesn't describe tools.
 
     Attributes:
-        reason: what is wrong with it, and what would be right.
-        findings: what is wrong with a schema in it, one each; empty if it is something else.
+        reason: the fault, and the right form.
+        findings: the faults of a schema, if there are any.
     """
 
     def __init__(self, reason: str, findings: Sequence[Finding] = ()) -> None:
@@ -48,18 +48,19 @@ class SnapshotError(ValueError):
 
 
 class ToolSnapshot(Value):
-    """What is known about one tool.
+    """The known facts about one tool.
 
     Attributes:
-        name: of the tool.
-        description: for the model; empty if there is none.
-        input_schema: JSON Schema of its arguments.
-        output_schema: JSON Schema of its results, or None.
-        hints: what the tool says about itself: `title`, `read_only`, `destructive`, `idempotent`,
-            `open_world` and `confirm`, as far as they are stated.
-        decoder: what is known of the decoder beyond the schema: by the JSON pointer to a schema in it, `null`
-            if that is taken too, and the name of the type that reads its texts; None if nothing is known.
-        encoder: the same of results: the name of the type that writes the texts of a schema.
+        name: the name of the tool.
+        description: the description for the model; empty if there is none.
+        input_schema: the JSON Schema of its arguments.
+        output_schema: the JSON Schema of its results, or None.
+        hints: the properties that the tool states: `title`, `read_only`, `destructive`, `idempotent`,
+            `open_world` and `confirm`.
+        decoder: facts about the decoder that the schema doesn't contain, by the JSON pointer to a schema:
+            `null` if null is also accepted, and the name of the type that reads its texts; None if nothing is
+            known.
+        encoder: the same for results: the name of the type that writes the texts of a schema.
     """
 
     name: str
@@ -71,7 +72,7 @@ class ToolSnapshot(Value):
     encoder: dict[str, list[str]] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON values, without what isn't stated."""
+        """Return the snapshot as JSON values, without properties that aren't stated."""
         data: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
@@ -90,7 +91,7 @@ class ToolSnapshot(Value):
 
 
 class Snapshot(Value):
-    """Some tools at one time.
+    """The state of some tools at one time.
 
     Attributes:
         tools: in the order of their names, each name once.
@@ -102,7 +103,7 @@ class Snapshot(Value):
         super().__init__(tuple(sorted(tools, key=lambda tool: tool.name)))
 
     def as_text(self) -> str:
-        """Return the file: one line for each keyword, in an order that never changes by itself."""
+        """Return the content of a file: one line for each keyword, always in the same order."""
         data = {"format": FORMAT, "tools": [tool.as_dict() for tool in self.tools]}
         return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
 
@@ -140,7 +141,7 @@ def read_snapshot(data: Any) -> Snapshot:
             body of a request to a provider; or a list of tools in one of their forms.
 
     Raises:
-        SnapshotError: it has no tools, or one of them can't be read.
+        SnapshotError: the data contain no tools, or one of them can't be read.
     """
     found: dict[str, ToolSnapshot] = {}
     for index, each in enumerate(_definitions_in(data)):
@@ -152,16 +153,16 @@ def read_snapshot(data: Any) -> Snapshot:
 
 
 def read_tools(data: Any) -> tuple[list[ToolSnapshot], list[Finding]]:
-    """Read tools from JSON values, each on its own.
+    """Read tools from JSON values, each separately.
 
     Args:
         data: as for `read_snapshot`.
 
     Returns:
-        The tools that can be read, in their order, and what is wrong with the others.
+        The tools that can be read, in their order, and the faults of the others.
 
     Raises:
-        SnapshotError: it has no tools.
+        SnapshotError: the data contain no tools.
     """
     found: dict[str, ToolSnapshot] = {}
     findings: list[Finding] = []
@@ -185,10 +186,10 @@ def _repeated(name: str) -> SnapshotError:
 
 
 def _definitions_in(data: Any) -> list[Any]:
-    """Return the tools of a document, each on its own.
+    """Return the tools of a document, each separately.
 
     Raises:
-        SnapshotError: there are none.
+        SnapshotError: there are no tools.
     """
     said = data.get("format") if is_object(data) else None
     if said is not None and said != FORMAT:
@@ -202,7 +203,7 @@ def _definitions_in(data: Any) -> list[Any]:
 
 
 def _listed(data: Any) -> list[Any] | None:
-    """Return the tools of a document, each on its own; None if there are none."""
+    """Return the tools of a document, each separately; None if there are none."""
     if is_object(data):
         around = (data, data.get("result"), data.get("toolConfig"))
         data = next((each["tools"] for each in around if is_object(each) and "tools" in each), None)
@@ -239,7 +240,7 @@ def _read_tool(data: Any, index: int) -> ToolSnapshot:
 
 
 def _marks_in(data: dict[str, Any], key: str, tool: str) -> dict[str, list[str]] | None:
-    """Return what a snapshot says of a decoder or encoder, checked; None if it says nothing."""
+    """Return the facts about a decoder or encoder in a snapshot, checked; None if there are none."""
     said = data.get(key)
     if said is None:
         return None
@@ -252,7 +253,7 @@ def _marks_in(data: dict[str, Any], key: str, tool: str) -> dict[str, list[str]]
 
 
 def _inner(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the definition inside the form of a provider."""
+    """Return the definition inside a provider's form."""
     for key in ("function", "toolSpec"):
         if is_object(data.get(key)):
             data = data[key]
@@ -260,10 +261,10 @@ def _inner(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema_of(data: dict[str, Any], names: tuple[str, ...], tool: str) -> dict[str, Any] | None:
-    """Return the schema under the first of some names, checked; None if there is none."""
+    """Return the schema under the first of some names that exists, checked; None if none exists."""
     for name in names:
         schema = data.get(name)
-        if is_object(schema) and is_object(schema.get("json")):  # as Bedrock writes it
+        if is_object(schema) and is_object(schema.get("json")):  # in the form of Bedrock
             schema = schema["json"]
         if schema is not None:
             try:

@@ -1,7 +1,7 @@
-"""Keywords that a graph can't hold, such as `not`: does the old document apply them to the same values?
+"""Keywords that no graph can contain, such as `not`: compare where two documents apply them.
 
-Both documents are followed at once, from their roots. For each schema of the new one there are schemas of the
-old one that every value of its place fits. A keyword is kept if one of these says the same.
+Both documents are followed together, from their roots. For each schema of the new document there are schemas
+of the old one that every value of its place fits. A keyword is kept if one of these has the same meaning.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "minimum": ("minimum", "exclusiveMinimum"),
     "maximum": ("maximum", "exclusiveMaximum"),
 }
-"""Keywords that mean something only together."""
+"""Keywords that only have a meaning together."""
 
 _AS_A_WHOLE: Final = frozenset({"", "$id", "$ref", "type", "unevaluatedItems", "unevaluatedProperties"})
-"""Keywords that mean something else if anything beside them changes, or that nothing explains."""
+"""Keywords whose meaning depends on everything beside them, or isn't known."""
 
 _UNREAD: Final = frozenset(
     name
     for name, row in KEYWORDS.items()
     if row.holds != "value" and (not row.in_graph or row.says in ("beside", "format"))
 )
-"""Keywords whose schemas aren't read: what they say is noted where they stand."""
+"""Keywords whose schemas aren't read: they are noted at their place."""
 
 _FAR: Final = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef"})
-"""Keywords by which a reference means something else in another document."""
+"""Keywords by which a reference has another meaning in another document."""
 
 _STEPS_OF_PROOF = 200
 
@@ -58,13 +58,13 @@ _CHOICES: Final = ("const", "enum")
 
 
 class Unkept(NamedTuple):
-    """A keyword of the new document that the old one doesn't say of the same values.
+    """A keyword of the new document that the old one doesn't have for the same values.
 
     Attributes:
         path: keys and indexes that lead to its values.
         keyword: its name; empty for a schema as a whole.
-        before: what the old document says instead, None if nothing is known.
-        after: what the new one says, or why no graph holds it.
+        before: the old document there, in words, or None if nothing is known.
+        after: the new document there, in words, or why no graph contains it.
     """
 
     path: Path
@@ -80,18 +80,18 @@ def unkept(
     prove: Callable[[dict[str, Any], dict[str, Any]], bool],
     fit: Callable[[list[Any], dict[str, Any]], bool],
 ) -> list[Unkept]:
-    """List what the new document says beyond its graph, as far as the old one doesn't say the same.
+    """List the rules of the new document that its graph doesn't contain, and that the old one doesn't have.
 
     Args:
         old: a JSON Schema document.
-        new: what takes its place.
-        left: what the graph of the new one doesn't hold.
-        prove: whether it is proven that every value of one document is one of another.
-        fit: whether each of some values fits a document.
+        new: the document that replaces it.
+        left: the keywords that the graph of the new document doesn't contain.
+        prove: a function that returns whether it is proven that every value of one document fits another one.
+        fit: a function that returns whether each of some values fits a document.
 
     Returns:
-        Keywords, and formats, which no graph holds a value to. If there is nothing, each value of the old
-        document that the graph of the new one takes is a value of the new document.
+        Keywords, and formats, which no graph checks. If there are none, each value of the old document that
+        the graph of the new one accepts is a value of the new document.
     """
     notes = list(left)
     if not notes and not _has_format(new):
@@ -114,8 +114,8 @@ class _KeywordComparison:
     """One comparison.
 
     Attributes:
-        found: what isn't kept, by place and keyword.
-        steps: the steps that are left.
+        found: the keywords that aren't kept, by place and keyword.
+        steps: the number of steps that are left.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class _KeywordComparison:
         self.has_same_dialect = is_old(dict(old)) == is_old(dict(new))
 
     def result(self) -> list[Unkept]:
-        """Return the parts that aren't kept."""
+        """Return the keywords that aren't kept."""
         if self.steps < 0 or len(self.notes) >= _MOST_NOTED:
             return [*self.found.values(), Unkept((), "", None, "there is too much in it to be compared")]
         return list(self.found.values())
@@ -149,13 +149,13 @@ class _KeywordComparison:
     # --- a schema of the new document --------------------------------------------------------------
 
     def at(self, schema: Any, where: str, path: Path, imposed: list[Any]) -> None:
-        """Look at a schema of the new document.
+        """Compare a schema of the new document.
 
         Args:
-            schema: of the new document.
-            where: JSON pointer to it.
-            path: to its values.
-            imposed: schemas of the old document that each of its values fits.
+            schema: a schema of the new document.
+            where: the JSON pointer to it.
+            path: the path of its values.
+            imposed: the schemas of the old document that each of its values fits.
         """
         self.steps -= 1
         known = (id(schema), tuple(map(id, imposed)))
@@ -177,7 +177,7 @@ class _KeywordComparison:
             self._inside(schema, where, path, before)
 
     def _takes_choices(self, schema: Any, before: list[Any]) -> bool:
-        """Return whether the values of the old document are few, and each fits the new schema."""
+        """Return whether the old document has only a few values, and each fits the new schema."""
         few = next((each for each in before if is_object(each) and _few(each) is not None), None)
         part = None if few is None else _part(self.new, schema)
         if few is None or part is None:
@@ -193,7 +193,7 @@ class _KeywordComparison:
             self.found.setdefault((where, "format"), Unkept(path, "format", former, said))
 
     def _inside(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
-        """Look at the schemas inside of one."""
+        """Compare the schemas inside a schema."""
         found = _referred(self.new, schema)
         if found is not None:
             self.at(found[1], found[0], path, before)
@@ -211,12 +211,12 @@ class _KeywordComparison:
                 self.at(inner, place, (*path, *_value_step(steps)), below[:_MOST_IMPOSED])
 
     def _member(self, members: Any, member: Any, where: str, path: Path, before: list[Any]) -> None:
-        """Look at one of several alternatives, for those of the old document whose values it may take."""
+        """Compare one of several alternatives, with those of the old document whose values it may accept."""
         for alternative in self._alternatives(before):
             if any(self.are_same(alternative, each) for each in members):
                 continue
             may_meet = self._types(alternative, self.old) & self._types(member, self.new)
-            # Where a member itself isn't read, its graph takes values of other types, too.
+            # If a member itself isn't read, its graph accepts values of other types, too.
             if may_meet or self._is_noted(member, where):
                 self.at(member, where, path, [alternative, *before][:_MOST_IMPOSED])
 
@@ -231,7 +231,7 @@ class _KeywordComparison:
         return True
 
     def _alternatives(self, before: list[Any]) -> list[Any]:
-        """Return the alternatives into which the old schemas split; each old value fits one of them."""
+        """Return the alternatives of the old schemas; each old value fits one of them."""
         for each in before:
             for keyword in _MEMBERS:
                 if is_object(each) and is_array(each.get(keyword)) and each[keyword]:
@@ -252,7 +252,7 @@ class _KeywordComparison:
     # --- schemas of the old document ---------------------------------------------------------------
 
     def spread(self, schemas: list[Any]) -> list[Any]:
-        """Return schemas with all that they refer to and that has to fit as well."""
+        """Return schemas with all schemas that they refer to and that have to fit as well."""
         found: dict[int, Any] = {}
         pending = list(schemas)
         while pending and len(found) < _MOST_IMPOSED:
@@ -273,13 +273,13 @@ class _KeywordComparison:
             yield from schema["allOf"]
 
     def _is_only_reference(self, schema: Any) -> bool:
-        """Return whether what stands beside a reference doesn't count."""
+        """Return whether the keywords beside a reference are ignored."""
         return is_object(schema) and "$ref" in schema and is_old(dict(self.old))
 
-    # --- the same ----------------------------------------------------------------------------------
+    # --- equal meaning -------------------------------------------------------------------------------
 
     def is_kept(self, keyword: str, before: Any, after: Any) -> bool:
-        """Return whether a schema of the old document says the same by a keyword, or more."""
+        """Return whether a keyword in a schema of the old document is equally strict, or stricter."""
         if not is_object(before) or not is_object(after):
             return False
         if keyword in _CHOICES:
@@ -338,7 +338,7 @@ class _KeywordComparison:
         return is_same_json(before, after)
 
     def by_parts(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        """Return whether each alternative of an old schema is within one of a new one."""
+        """Return whether each alternative of an old schema fits one of a new schema."""
         if {name for name in after if _says(name)} != {"anyOf"} or not is_array(after["anyOf"]):
             return False
         alternatives = self._alternatives([before])
@@ -374,7 +374,7 @@ class _KeywordComparison:
             (mine[index] if index < len(mine) else _rest_items(before), each)
             for index, each in enumerate(first)
         ]
-        # A rest that isn't allowed is a number of items, which the graph holds.
+        # Further items that aren't allowed are a limit on their number, which the graph contains.
         pairs += [] if rest is False else [(each, rest) for each in mine[len(first) :]]
         pairs += [] if rest is False else [(_rest_items(before), rest)]
         return all(self.is_within(*pair) for pair in pairs)
@@ -389,12 +389,12 @@ class _KeywordComparison:
         return not _references(parts) and self.is_within(*parts)
 
     def is_within(self, before: Any, after: Any, *, is_turned: bool = False) -> bool:
-        """Return whether it is proven that every value of one schema is one of another.
+        """Return whether it is proven that every value of one schema fits another one.
 
         Args:
-            before: of the old document, or of the new one if `is_turned`.
-            after: of the other.
-            is_turned: whether they change places.
+            before: a schema of the old document, or of the new one if `is_turned`.
+            after: a schema of the other document.
+            is_turned: whether the documents are exchanged.
         """
         if after is True or before is False:
             return True
@@ -423,7 +423,7 @@ _RULES: Final[Mapping[str, Callable[[_KeywordComparison, dict[str, Any], dict[st
 
 
 def _referred(document: Mapping[str, Any], schema: Any) -> tuple[str, Any] | None:
-    """Return what a schema refers to, behind the pointer to it; None if there is no such thing."""
+    """Return the schema that a reference leads to, after its pointer; None if there is none."""
     return resolve_pointer(document, schema["$ref"]) if is_object(schema) and "$ref" in schema else None
 
 
@@ -438,13 +438,13 @@ def _target(document: Mapping[str, Any], schema: Any) -> Any:
 
 
 def _says(keyword: str) -> bool:
-    """Return whether a keyword says which values fit, or may do so."""
+    """Return whether a keyword decides which values fit, or may do so."""
     row = KEYWORDS.get(keyword)
     return row is None or (row.says not in ("note", "name") or keyword in _FAR)
 
 
 def _part(document: Mapping[str, Any], schema: Any) -> dict[str, Any] | None:
-    """Return a schema of a document as a document; None if it refers to more than definitions."""
+    """Return a schema of a document as a separate document; None if it refers to more than definitions."""
     found: dict[str, Any] = schema if is_object(schema) else {} if schema is True else {"not": {}}
     if any(name in found for name in (*DEFINITIONS, *_FAR)):
         return None
@@ -457,7 +457,7 @@ def _part(document: Mapping[str, Any], schema: Any) -> dict[str, Any] | None:
 
 
 def _declared(schema: dict[str, Any]) -> frozenset[str]:
-    """Return the types that a schema names, or those of its choices; nothing if there are neither."""
+    """Return the types that a schema names, or those of its choices; empty if there are neither."""
     declared = schema.get("type")
     names = frozenset(
         str(name) for name in (declared if is_array(declared) else [declared]) if name in JSON_TYPES
@@ -473,12 +473,12 @@ def _few(schema: dict[str, Any]) -> list[Any] | None:
 
 
 def _below(steps: tuple[str, ...], schema: dict[str, Any], before: Any) -> list[Any]:
-    """Return the schemas below one of the old document that hold for all values of one of the new one.
+    """Return the schemas in an old schema that apply to all values of a nested schema of the new document.
 
     Args:
-        steps: the steps from the schema of the new document to the one below.
-        schema: of the new document.
-        before: of the old one.
+        steps: the steps from the schema of the new document to the nested one.
+        schema: the schema of the new document.
+        before: the schema of the old document.
     """
     if not is_object(before):
         return []
@@ -539,7 +539,7 @@ def _choices(schema: dict[str, Any], keyword: str) -> frozenset[str] | None:
 
 
 def _value_step(steps: tuple[str, ...]) -> Path:
-    """Return where the values are that some steps in a schema lead to."""
+    """Return the place of the values for some steps inside a schema."""
     keyword = steps[0]
     if keyword == "properties":
         return steps[1:]

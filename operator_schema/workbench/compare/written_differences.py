@@ -1,7 +1,7 @@
-"""Where do two schemas differ as they are written, whatever that means for the values that fit?
+"""List where two schemas differ in their written form, even if the same values fit.
 
-Both documents are followed side by side, through their references, and each keyword that differs is listed
-with the place of its values. There is no difference only if both have the same text.
+Both documents are followed together, through their references, and each keyword that differs is listed with
+the path of its values. There is no difference only if both have the same text.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ _EACH: Final = frozenset({*_OF_OBJECTS, "items", "additionalItems", "unevaluated
 
 
 class Difference(NamedTuple):
-    """A keyword that two documents don't write in the same way.
+    """A keyword that two documents write differently.
 
     Attributes:
-        path: keys and indexes that lead to its values; `*` for any key or index.
-        keyword: its name; empty if only the documents as a whole differ, such as in names of definitions.
+        path: the path of its values; `*` for any key or index.
+        keyword: the name of the keyword; empty if only the documents as a whole differ, such as in names of
+            definitions.
         before: its value in the old document, or `NO_VALUE`.
         after: its value in the new one, or `NO_VALUE`.
     """
@@ -57,16 +58,16 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Differen
 
     Args:
         old: a JSON Schema document.
-        new: what takes its place.
+        new: the document that replaces it.
 
     Returns:
-        Nothing only if both have the same text; the order of keys doesn't count. Of documents that are too
-        large, the first differences.
+        An empty list only if both have the same text; the order of keys doesn't matter. For documents that
+        are too large, only the first differences.
     """
     if same_text(old) == same_text(new):
         return []
     walk = _Walk(old, new)
-    with suppress(RecursionError):  # what is found so far is true
+    with suppress(RecursionError):  # the differences so far are correct
         walk.at(old, new, ())
     return walk.found or [Difference((), "", NO_VALUE, NO_VALUE)]
 
@@ -76,7 +77,7 @@ class _Walk:
 
     Attributes:
         found: the differences.
-        met: pairs of schemas that were looked at.
+        met: the pairs of schemas that were compared.
     """
 
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -85,7 +86,7 @@ class _Walk:
         self.met: dict[tuple[int, int], tuple[Any, Any]] = {}
 
     def at(self, one: Any, other: Any, path: Path) -> None:
-        """Look at a schema of each document."""
+        """Compare a schema of each document."""
         pair = (id(one), id(other))
         if pair in self.met or len(self.met) >= _MOST_STEPS:
             return
@@ -115,7 +116,7 @@ class _Walk:
             self._value(path, keyword, before, after)
 
     def _required(self, path: Path, before: Any, after: Any) -> None:
-        """Look at the lists of keys that an object must have, key by key."""
+        """Compare the lists of required keys, key by key."""
         lists: list[list[Any]] = [each if is_array(each) else [] for each in (before, after)]
         keys = list(dict.fromkeys(map(str, (*lists[0], *lists[1]))))
         odd = [key for key in keys if (key in lists[0]) != (key in lists[1])]
@@ -133,7 +134,7 @@ class _Walk:
                 self._value(place, keyword, before.get(name, NO_VALUE), after.get(name, NO_VALUE))
 
     def _members(self, path: Path, keyword: str, before: list[Any], after: list[Any]) -> None:
-        """Look at lists of schemas: those with one text belong together, and others by their order."""
+        """Compare lists of schemas: first pair schemas with equal texts, then the others by their order."""
         is_placed = keyword in _PLACED
         mine, theirs = list(before), list(after)
         if not is_placed:
@@ -148,7 +149,7 @@ class _Walk:
             place = (*path, index) if is_placed else path
             sides = [each[index] if index < len(each) else NO_VALUE for each in (mine, theirs)]
             self._value(place, keyword, *sides)
-        if not is_placed:  # what they refer to may differ
+        if not is_placed:  # the schemas that they refer to may differ
             texts = {same_text(each): each for each in after}
             for each in before:
                 if same_text(each) in texts:
@@ -161,18 +162,18 @@ class _Walk:
 
 
 def _step(keyword: str, name: str = "") -> Path:
-    """Return where the values are to which the schemas under a keyword apply."""
+    """Return the place of the values that the schemas under a keyword apply to."""
     return (name,) if keyword == "properties" else ("*",) if keyword in _EACH else ()
 
 
 def _left_out(schemas: list[Any], others: list[Any]) -> list[Any]:
-    """Return the schemas whose text none of some others has."""
+    """Return the schemas whose text is not among some others."""
     texts = {same_text(each) for each in others}
     return [each for each in schemas if same_text(each) not in texts]
 
 
 def _whole(document: Mapping[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with what it refers to in place of the reference."""
+    """Return a schema with the schema that it refers to in place of the reference."""
     for _ in range(_MOST_REFERENCES):
         target = resolve_pointer(document, schema["$ref"]) if "$ref" in schema else None
         if target is None or not is_object(target[1]):

@@ -1,4 +1,4 @@
-"""Which questions can the page ask, which requests reach it, and how is it served on this machine alone?"""
+"""The inspector's web application: it answers the page, and only programs on this machine reach it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ FILES = {
 """The files of the page beside `index.html`; no others are served."""
 
 LARGEST_BODY = 4 * 2**20
-"""Bytes of a request."""
+"""The maximum size of a request, in bytes."""
 
 _SECONDS_FOR_BODY = 10.0
 _LONGEST_QUERY = 8_192
@@ -106,7 +106,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Headers of every answer: only the page's own files are run or loaded, and nothing frames the page."""
+"""Headers of every answer: only the page's own files may be run or loaded, and no page may frame this one."""
 
 _REASONS = {
     401: "open the address that the inspector printed: it has a token",
@@ -140,7 +140,7 @@ class Sent:
 
 @dataclass
 class ToRun:
-    """A call that is to run, and what a person said about it."""
+    """A call that is to run, and the person's agreement and answers."""
 
     tool: str
     arguments: str
@@ -216,7 +216,7 @@ def _file(name: str, kind: str) -> Answer:
 
 
 def _answered(answer: Answer) -> Answer:
-    """Return a function that answers a question, with errors as JSON."""
+    """Return a function that answers a request of the page, with errors as JSON."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -251,9 +251,9 @@ async def _body(request: Request, kind: type[T]) -> T:
 
 
 class _PageAnswers:
-    """The answers to the page, each from what is inspected now.
+    """The answers to the page, each from the present state of the subject.
 
-    What only reads is computed in a thread: a large schema must not keep others waiting.
+    Answers that only read are computed in a thread: a large schema must not delay other requests.
     """
 
     def __init__(self, inspector: Inspector) -> None:
@@ -318,11 +318,11 @@ class _PageAnswers:
         return _json(await run_in_threadpool(take_apart, subject, pasted.text, pasted.provider))
 
     async def run(self, request: Request) -> Response:
-        """Run a call: a line of JSON for each thing that happens, the last one with the result."""
+        """Run a call, and return a line of JSON for each event, the last one with the result."""
         asked = await _body(request, ToRun)
         subject, version = self._inspector.subject, self._inspector.version
         tool = subject.tool(asked.tool)
-        # After a reload it may be another function: then the agreement is void.
+        # After a reload it may be another function: then the agreement isn't valid any more.
         shown = (version, asked.tool, asked.arguments, asked.answers)
         loop, events = asyncio.get_running_loop(), asyncio.Queue[dict[str, Any]]()
 
@@ -366,7 +366,7 @@ class _PageAnswers:
         return _json(await run_in_threadpool(decide, subject, store, decision))
 
     async def run_round(self, request: Request) -> Response:
-        """Run what is approved in a round, after a person has seen it again."""
+        """Run the approved calls of a round, after a person has seen it again."""
         asked = await _body(request, RoundToRun)
         subject, store = self._inspector.subject, self._store()
         version, round_id = self._inspector.version, asked.round_id
@@ -396,7 +396,7 @@ def _asked(request: Request) -> tuple[str, bool]:
 async def _lines(
     run: Callable[[], Awaitable[None]], events: asyncio.Queue[dict[str, Any]]
 ) -> AsyncGenerator[str]:
-    """Yield events as lines until the last one; if the page has gone, the call is cancelled."""
+    """Yield events as lines until the last one; if the page has been closed, cancel the call."""
     task = asyncio.ensure_future(run())
     task.add_done_callback(lambda done: events.put_nowait({"done": _failure_of(done)}))
     try:
@@ -411,7 +411,7 @@ async def _lines(
 
 
 def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
-    """Return why a call ended without a result, which `pass_through` of an executor makes possible."""
+    """Return why a call ended without a result, which an executor with `pass_through` makes possible."""
     if done.cancelled():
         return {"problem": "the call was cancelled"}
     error = done.exception()
@@ -419,14 +419,15 @@ def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
 
 
 class PageGuard:
-    """An ASGI application that passes on only requests of the page itself.
+    """An ASGI application that passes on only the requests of the page itself.
 
-    Another page in the same browser can send requests here: its address shows in `Origin`, and a name of its
-    own that leads to this machine in `Host`. Who opens the address with the token gets a cookie, which the
-    browser sends with requests of the page alone. What is refused is logged without what was sent.
+    Another page in the same browser can send requests here: `Origin` shows its address, and `Host` shows a
+    name of its own that resolves to this machine. A browser that opens the address with the token gets a
+    cookie, which it sends only with requests of the page. Refusals are logged without the data that were
+    sent.
 
     Args:
-        app: what is behind it.
+        app: the application behind the guard.
         port: the port of the server.
         token: the token in the address.
     """
@@ -441,7 +442,7 @@ class PageGuard:
         self._cookie = f"inspector_{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or hand it on."""
+        """Answer one request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -458,7 +459,7 @@ class PageGuard:
         await self._app(scope, replayed(receive, body), answer)
 
     def _status_of(self, method: str, headers: dict[bytes, list[str]], *, is_new: bool) -> int | None:
-        """Return the status with which a request is refused; None if it isn't."""
+        """Return the status for a refused request; None if it is allowed."""
         origins = {f"http://{host.lower()}" for host in headers[b"host"]} & self._origins
         status = status_of_sender(headers, self._hosts, origins)
         if status is not None:
@@ -508,7 +509,7 @@ _LOOKED_AT = (b"host", b"origin", b"cookie", b"content-type", b"sec-fetch-site")
 
 
 def _digest(text: str) -> bytes:
-    # Digests are of one length, so that the time of a comparison doesn't show that of the text.
+    # All digests have the same length, so the time of a comparison doesn't reveal the length of the text.
     return sha256(text.encode(errors="replace")).digest()
 
 
@@ -516,12 +517,12 @@ async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[s
     """Serve the page only on this machine, until the caller is cancelled or a signal ends it.
 
     Args:
-        inspector: what the page works on.
-        port: to listen on; 0 for any that is free.
-        announce: gets the address, with its token, when the page can be opened.
+        inspector: the content of the page.
+        port: the port; 0 for any free one.
+        announce: a function that gets the address, with its token, when the page can be opened.
 
     Raises:
-        OSError: it can't listen there.
+        OSError: the server can't listen on the port.
     """
     with listen(_HOST, port, _MOST_CONNECTIONS) as listening:
         own: int = listening.getsockname()[1]
@@ -533,5 +534,5 @@ async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[s
         try:
             await asyncio.shield(serving)
         finally:
-            server.should_exit = True  # where the caller is cancelled, connections are closed first
+            server.should_exit = True  # if the caller is cancelled, connections are closed first
             await serving

@@ -1,4 +1,4 @@
-"""Which calls of a log fail, and which tried calls have another result now?"""
+"""Find the calls of a log that fail, and the tried calls that are read differently now."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_LOG", "LoggedCall", "TriedCalls", "check_has_calls", "read_log", "replayed_log"]
 
 LARGEST_LOG = 64 * 2**20
-"""Bytes of a log."""
+"""The maximum size of a log, in bytes."""
 
 _MOST_CALLS = 20_000
 _MOST_SHOWN = 300
 _MOST_TRIED = 1_000
 _LONGEST_TRIED = 100_000
 _MOST_CHARACTERS = 5_000_000
-"""Characters of all failing calls of a log that are shown."""
+"""The maximum number of characters of all failing calls that are shown."""
 
 _DEEPEST = 200
 
@@ -42,8 +42,8 @@ class LoggedCall(Value):
     """A call of a log, or a record that isn't a call.
 
     Attributes:
-        record: number of the record, such as of a line, the first being 1.
-        name: of the tool; None for a record that can't be read.
+        record: the number of the record, such as of a line; the first is 1.
+        name: the name of the tool; None for a record that can't be read.
         arguments: the recorded arguments; for an unreadable record, why it isn't a call.
     """
 
@@ -53,15 +53,15 @@ class LoggedCall(Value):
 
 
 def read_log(path: Path) -> list[LoggedCall]:
-    """Read the calls of a log, in whatever form they were recorded.
+    """Read the calls of a log, in any form of recording.
 
     Args:
-        path: of the file: one JSON value in each line, or one value, compressed with gzip or not. At most
-            20,000 calls are read.
+        path: the path of the file: one JSON value in each line, or one value, compressed with gzip or not. At
+            most 20,000 calls are read.
 
     Raises:
-        OSError: it can't be read.
-        ValueError: it is too large, or isn't a file, but such as a pipe.
+        OSError: the file can't be read.
+        ValueError: the file is too large, or isn't a regular file, such as a pipe.
     """
     _check_size(path)
     found: list[LoggedCall] = []
@@ -77,8 +77,8 @@ def check_has_calls(path: Path) -> None:
     """Check that a log has a call.
 
     Raises:
-        OSError: it can't be read.
-        ValueError: it is too large, isn't a file, or has no call.
+        OSError: the file can't be read.
+        ValueError: the file is too large, isn't a regular file, or contains no call.
     """
     _check_size(path)
     why = "it is empty"
@@ -100,7 +100,7 @@ def _calls_of(number: int, record: Any) -> list[LoggedCall]:
 
 
 def _check_size(path: Path) -> None:
-    if not path.is_file():  # to open a pipe waits until somebody writes to it
+    if not path.is_file():  # opening a pipe would wait for a writer
         message = f"{path.name} isn't a file"
         raise ValueError(message)
     if path.stat().st_size > LARGEST_LOG:
@@ -109,15 +109,15 @@ def _check_size(path: Path) -> None:
 
 
 def replayed_log(calls: Iterable[LoggedCall], find: Find) -> dict[str, Any]:
-    """Read the calls of a log again, and say which don't fit, and why.
+    """Read the calls of a log again, and report which ones don't fit, with the reasons.
 
     Args:
-        calls: of `read_log`.
-        find: returns a tool by its name, or raises a `LookupError`.
+        calls: the calls from `read_log`.
+        find: a function that returns a tool by its name, or raises a `LookupError`.
 
     Returns:
-        `counts` of what fits and what doesn't, `reasons`, the most frequent first, and `failing`: the first
-        300 of the calls that don't fit, and fewer if they are long.
+        `counts` of calls that fit and that don't, `reasons`, the most frequent first, and `failing`: the
+        first 300 calls that don't fit, or fewer if they are long.
     """
     counts = {"calls": 0, "fit": 0, "repaired": 0, "failing": 0, "redacted": 0, "unreadable": 0}
     reasons: Counter[tuple[str, str, str]] = Counter()
@@ -169,15 +169,15 @@ def _failing(call: LoggedCall, found: CallReading | None) -> dict[str, Any]:
 
 
 class TriedCalls:
-    """The calls that somebody tried, each with how it was read, in a file or in memory.
+    """The calls that a person tried, each with its reading, in a file or in memory.
 
     Args:
-        path: of the file, JSON Lines, which is made if it isn't there and belongs to its owner alone; None
-            to forget the calls at the end.
+        path: the path of the file, JSON Lines, which is created if it doesn't exist and which only its owner
+            can read; None to forget the calls at the end.
 
     Raises:
-        OSError: the file can't be read, or it isn't there and can't be made.
-        ValueError: it isn't such a file.
+        OSError: the file can't be read or created.
+        ValueError: the file doesn't contain tried calls.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -194,7 +194,7 @@ class TriedCalls:
         return len(self._calls)
 
     def keep(self, tool: Tool[..., Any], arguments: str) -> None:
-        """Keep a call, once.
+        """Store a call, once.
 
         Raises:
             OSError: the file can't be written.
@@ -211,7 +211,7 @@ class TriedCalls:
         self._keep_all([*others, {"name": tool.name, "arguments": arguments, "outcome": outcome}])
 
     def forget(self, index: int) -> None:
-        """Forget a call by its position; one that isn't there is forgotten already.
+        """Delete a call by its position; if it isn't there, do nothing.
 
         Raises:
             OSError: the file can't be written.
@@ -220,7 +220,7 @@ class TriedCalls:
             self._keep_all(self._calls[:index] + self._calls[index + 1 :])
 
     def accept(self, find: Find) -> None:
-        """Take how each call is read now for how it has to be read.
+        """Store the present reading of each call as the expected one.
 
         Raises:
             OSError: the file can't be written.
@@ -233,7 +233,7 @@ class TriedCalls:
         )
 
     def replayed(self, find: Find) -> dict[str, Any]:
-        """Read all calls again, and say which are read in another way now.
+        """Read all calls again, and report which ones are read differently now.
 
         Args:
             find: as for `replayed_log`.
@@ -249,10 +249,10 @@ class TriedCalls:
         return {"calls": calls, "changed": number, "summary": _summary(number, len(calls)), "file": kept}
 
     def _keep_all(self, calls: list[dict[str, Any]]) -> None:
-        """Write the calls, and then take them for those that are kept: in the file and here, or nowhere."""
+        """Write the calls to the file, and then store them here: either both succeed, or neither does."""
         if self.path is not None:
             text = "".join([f"{json.dumps(call)}\n" for call in calls])
-            # It is readable for its owner alone: arguments may be private.
+            # Only its owner can read the file, since arguments may be private.
             with replacement(resolved(self.path), is_private=True) as made:
                 made.write_text(text, encoding="utf-8")
         self._calls = calls

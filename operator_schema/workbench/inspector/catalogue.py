@@ -1,4 +1,4 @@
-"""What does a page show of tools: costs, what providers get, what `lint` says, and the fields of a form?"""
+"""The page's data about tools: costs, forms for providers, findings of `lint`, and fields of a form."""
 
 from __future__ import annotations
 
@@ -37,16 +37,17 @@ __all__ = [
 ]
 
 _MOST_LINES = 3_000
-"""Lines of two documents that are compared with each other."""
+"""The maximum number of lines of two documents that are compared."""
 
 _WORST_FIRST = ("weakened", "renamed", "null", "described")
-"""What becomes of a keyword, as the codes of losses say it."""
+"""The codes of losses, the worst first."""
 
 
 def needs_agreement(subject: Subject, tool: Tool[..., Any]) -> bool:
     """Return whether a person has to agree to each call before it runs.
 
-    A tool of somebody else's server may destroy something, unless the server says otherwise: so MCP has it.
+    The protocol says so: a tool of somebody else's server may be destructive, unless the server says
+    otherwise.
     """
     said = tool.annotations
     if said.confirm or said.destructive:
@@ -55,12 +56,12 @@ def needs_agreement(subject: Subject, tool: Tool[..., Any]) -> bool:
 
 
 def overview(subject: Subject, provider: Provider, *, strict: bool) -> dict[str, Any]:
-    """Return what the page shows about all tools.
+    """Return the page's data about all tools.
 
     Args:
-        subject: has the tools.
-        provider: gets the tools.
-        strict: whether its strict mode is asked for; a provider without one is asked without.
+        subject: the subject with the tools.
+        provider: the provider that gets the tools.
+        strict: whether to use its strict mode; a provider without one is used without it.
     """
     tools = subject.tools
     is_strict = strict and provider.dialect is not None
@@ -116,11 +117,11 @@ def _row(subject: Subject, tool: Tool[..., Any], sent: ToolReport, cost: int) ->
 def page_of_tool(
     subject: Subject, tool: Tool[..., Any], provider: Provider, *, strict: bool
 ) -> dict[str, Any]:
-    """Return what the page shows about one tool: the form for one provider, and those for the others.
+    """Return the page's data about one tool: the form for one provider in detail, the others in a table.
 
     Args:
-        subject: has the tool.
-        tool: one of its tools.
+        subject: the subject with the tool.
+        tool: a tool of the subject.
         provider: as for `overview`.
         strict: as for `overview`.
     """
@@ -147,15 +148,15 @@ def page_of_tool(
 
 
 def sent_to(provider: Provider, tool: Tool[..., Any], *, strict: bool) -> dict[str, Any]:
-    """Return what a provider gets of a tool, next to our definition.
+    """Return the form of a tool for a provider, next to our definition.
 
     Args:
-        provider: gets the tool.
-        tool: of any kind.
+        provider: the provider that gets the tool.
+        tool: any tool.
         strict: as for `overview`.
 
     Returns:
-        The body of a request (`body`; empty if it is refused), and what is lost on the way.
+        The body of a request (`body`; empty if it is refused), and the losses in it.
     """
     is_strict = strict and provider.dialect is not None
     (report,) = provider.report([tool], strict=is_strict).tools
@@ -200,7 +201,7 @@ def tool_in(body: dict[str, Any]) -> Any:
 
 
 def lines_of(value: Any) -> list[str]:
-    """Write a JSON value, a part of it on each line."""
+    """Write a JSON value with one part per line."""
     return json.dumps(value, indent=2, ensure_ascii=False).split("\n")
 
 
@@ -208,12 +209,12 @@ def side_by_side(ours: Sequence[str], theirs: Sequence[str]) -> list[dict[str, A
     """Put the lines of two documents next to each other.
 
     Args:
-        ours: lines of our definition.
-        theirs: lines of what a provider gets.
+        ours: the lines of our definition.
+        theirs: the lines of the form for a provider.
 
     Returns:
         Rows with `ours` and `theirs`, one of which may be None, and `same`: whether they say the same, at
-        whichever depth. Very long documents aren't compared: their rows have `same` as None.
+        any depth. Very long documents aren't compared: their rows have None as `same`.
     """
     if len(ours) + len(theirs) > _MOST_LINES:
         longest = max(len(ours), len(theirs))
@@ -237,7 +238,7 @@ def _at(lines: Sequence[str], line: int) -> str | None:
 
 
 def costs_of(definition: dict[str, Any]) -> list[dict[str, Any]]:
-    """List the parts of a definition by the tokens that they take, the most expensive first."""
+    """List the parts of a definition by their number of tokens, the most expensive first."""
     schema = definition["input_schema"]
     parts = {"(description of the tool)": definition["description"]}
     properties = schema.get("properties")
@@ -255,7 +256,7 @@ def costs_of(definition: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _summary(tool: Tool[..., Any], name: str, *, strict: bool) -> dict[str, Any]:
-    """Return how one provider gets a tool, for the table of all providers."""
+    """Return a row about one provider, for the table of all providers."""
     provider = provider_named(name)
     (report,) = provider.report([tool], strict=strict and provider.dialect is not None).tools
     kinds = [loss.code for loss in report.losses]
@@ -272,7 +273,7 @@ def _summary(tool: Tool[..., Any], name: str, *, strict: bool) -> dict[str, Any]
 
 
 def _example_of(tool: Tool[..., Any]) -> Any:
-    """Return arguments to begin with: the first example, or a smallest valid value."""
+    """Return arguments to start with: the first example, or a smallest valid value."""
     if tool.examples:
         try:
             return tool.encode_input(tool.examples[0])
@@ -287,7 +288,7 @@ def _example_of(tool: Tool[..., Any]) -> Any:
 # --- forms ----------------------------------------------------------------------------------------
 
 _MOST_FIELDS = 5_000
-"""Fields of a whole form; what is beyond them is written as JSON."""
+"""The maximum number of fields of a form; further parts are written as JSON."""
 
 _LONGEST_TEXT = 2_000
 _KEPT = ("description", "default", "format", "minimum", "maximum", "multipleOf", "maxLength", "title")
@@ -300,7 +301,7 @@ def form_of(schema: dict[str, Any]) -> dict[str, Any]:
     """Describe the form for a JSON Schema.
 
     Args:
-        schema: a document, ours or of somebody else.
+        schema: a document, our own or a foreign one.
 
     Returns:
         `root`, a field, and `definitions`, the fields that others refer to by name. Each field has a `kind`:

@@ -1,4 +1,4 @@
-"""How is a call decoded: what do the function and the model get?"""
+"""Decode a call, and show what the function and the model get."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 LONGEST_TEXT = 1_000_000
-"""Characters of the arguments of one call."""
+"""The maximum number of characters of the arguments of a call."""
 
 _LONGEST_VALUE = 4_000
 _LONGEST_STREAM = 20_000
@@ -33,15 +33,15 @@ _MOST_STEPS = 400
 
 
 class CallReading(Value):
-    """How one call is read; nothing is run.
+    """The reading of a call; nothing is run.
 
     Attributes:
-        tool: its name.
-        arguments: the input as arguments, with defaults and repairs; None if it doesn't fit.
-        shown: the input as Python shows it; None if it doesn't fit.
-        text: what the model reads if it doesn't fit; empty if it does.
-        code: why it doesn't fit, or None.
-        findings: what is wrong, or was corrected or ignored.
+        tool: the name of the tool.
+        arguments: the input as arguments, with defaults and repairs; None if the call doesn't fit.
+        shown: the input as Python shows it; None if the call doesn't fit.
+        text: the text for the model if the call doesn't fit; otherwise empty.
+        code: the code of the error, or None.
+        findings: errors, repairs and ignored keys.
     """
 
     tool: str
@@ -58,7 +58,7 @@ class CallReading(Value):
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """What has to stay the same when the tools change: the arguments that run, or the text."""
+        """The part that has to stay the same when the tools change: the arguments that run, or the text."""
         return {"arguments": self.arguments} if self.fits else {"text": self.text}
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class CallReading(Value):
 
 
 def finding_as_dict(finding: Finding) -> dict[str, Any]:
-    """Return a finding as JSON values, with the line in which it is shown; files below the folder by name."""
+    """Return a finding as JSON values, with its text in one line; files below the folder have short names."""
     where = finding.where
     here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118  # only text is compared
     place = {} if where is None else {"where": where.removeprefix(here)}
@@ -83,7 +83,7 @@ def finding_as_dict(finding: Finding) -> dict[str, Any]:
 
 
 def shown(value: object) -> str:
-    """Return how Python shows a value, cut where it is long; whatever its class does."""
+    """Return a value as Python shows it, cut to a maximum length, for any behaviour of its class."""
     try:
         return clip(repr(value), _LONGEST_VALUE)
     except Exception as error:  # noqa: BLE001  # a class's own code
@@ -113,7 +113,7 @@ def _arguments_of(call: Any) -> Any:
 
 
 def _notes(tool: Tool[..., Any], arguments: Any) -> tuple[Finding, ...]:
-    """Return what was corrected and ignored in arguments that fit."""
+    """Return the repairs and the ignored keys of arguments that fit."""
     if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
         return ()
     try:
@@ -123,15 +123,15 @@ def _notes(tool: Tool[..., Any], arguments: Any) -> tuple[Finding, ...]:
 
 
 def read_in_steps(tool: Tool[..., Any], text: str, size: int) -> dict[str, Any]:
-    """Read the text of a call as it would arrive.
+    """Read the text of a call in pieces, as it would arrive in a stream.
 
     Args:
         tool: the called tool.
-        text: of the arguments.
-        size: characters of one piece.
+        text: the text of the arguments.
+        size: the number of characters in a piece.
 
     Returns:
-        `steps`, one for each piece that changed what is known, and the `reading` of the whole.
+        `steps`, one for each piece that changed the result so far, and the `reading` of the whole.
     """
     taken = text[:_LONGEST_STREAM]
     stream = tool.codec.stream()

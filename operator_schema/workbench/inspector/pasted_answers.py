@@ -1,4 +1,4 @@
-"""Which calls does a pasted answer make?"""
+"""Find the calls in a pasted answer of a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...tools import Tool
 
     class HasOffer(Protocol):
-        """What has the tools that were offered, such as a `Subject`."""
+        """An object with the offered tools, such as a `Subject`."""
 
         @property
         def toolset(self) -> Toolset[Any]:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["UnknownProviderError", "UnreadableAnswerError", "provider_named", "take_apart"]
 
 _FIRST = ("openai_chat", "anthropic", "openai_responses", "gemini", "bedrock", "cohere", "ollama")
-"""The order in which a form is tried that several providers have."""
+"""The order in which providers are tried that share a form."""
 
 _MOST_CALLS = 100
 
@@ -49,7 +49,7 @@ def provider_named(name: str) -> Provider:
     """Return a provider by its name.
 
     Raises:
-        UnknownProviderError: there is none.
+        UnknownProviderError: there is no such provider.
     """
     if name not in provider_names():
         near = nearest(name, provider_names())
@@ -60,23 +60,23 @@ def provider_named(name: str) -> Provider:
 
 
 class UnreadableAnswerError(ValueError):
-    """A text isn't an answer of a provider, and has no calls; the message says what was tried."""
+    """A text isn't an answer of a provider, and has no calls; the message lists the attempts."""
 
 
 def take_apart(offered: HasOffer, text: str, provider: str | None = None) -> dict[str, Any]:
-    """Take an answer apart.
+    """Find the provider, the text and the calls of an answer.
 
     Args:
-        offered: has the tools that were offered.
-        text: text of a provider's response or stream, unchanged; or of calls in any usual form.
-        provider: its name; None to find it out.
+        offered: the object with the offered tools.
+        text: the text of a provider's response or stream, unchanged; or the text of calls in any usual form.
+        provider: the name of the provider; None to try all of them.
 
     Returns:
-        `provider` that reads it (None for calls alone), `others` that read the same, what the answer says and
-        why it stopped, and its `calls`, each with its reading.
+        `provider`, which reads the answer (None for calls alone); `others`, which read it in the same way;
+        the text of the answer and why it stopped; and its `calls`, each with its reading.
 
     Raises:
-        UnreadableAnswerError: no provider reads it, and it has no calls.
+        UnreadableAnswerError: no provider reads the text, and it has no calls.
         UnknownProviderError: there is no such provider.
     """
     names = _in_order() if provider is None else [provider]
@@ -113,7 +113,7 @@ def _answer_of(offered: HasOffer, text: str, name: str) -> Answer:
     """Read a text as a response, or as a stream of events.
 
     Raises:
-        ResponseError: it is neither.
+        ResponseError: the text is neither.
     """
     provider = provider_named(name)
     value = read_json(text)

@@ -1,4 +1,4 @@
-"""How do calls run for a page, tried ones and those of a waiting round, and who has to agree?"""
+"""Run calls for a page, tried ones and those of a waiting round, after a person's agreement."""
 
 from __future__ import annotations
 
@@ -68,30 +68,30 @@ _LONGEST_NAME = 200
 _LONGEST_CONTENT = 200_000
 _MOST_PICTURE = 8 * 2**20
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""What a browser shows without running anything in it."""
+"""The types of pictures that a browser shows without running code in them."""
 
 _SECONDS_TO_AGREE = 300.0
 
 
 class Agreements:
-    """What a person saw before a call runs: an agreement holds for exactly that call, once, for a while."""
+    """A person's agreements to calls on the page; each is valid for one call, once, for a time."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
         self._used: dict[str, float] = {}
 
     def offer(self, *shown: Any) -> str:
-        """Return the text that has to come back for a call to run.
+        """Return the text that the page has to send back for a call to run.
 
         Args:
-            shown: JSON values that say which call it is.
+            shown: JSON values that identify the call.
         """
         until = time.monotonic() + _SECONDS_TO_AGREE
         nonce = f"{until}:{secrets.token_hex(8)}"
         return f"{nonce}:{self._digest(nonce, shown)}"
 
     def take(self, given: Any, *shown: Any) -> bool:
-        """Return whether a person agreed to this call, and use the agreement up."""
+        """Return whether a person agreed to this call, and use up the agreement."""
         if not isinstance(given, str) or not given.isascii() or given in self._used:
             return False
         nonce, _, digest = given.rpartition(":")
@@ -108,7 +108,7 @@ class Agreements:
 
 
 def nobody_agreed(_text: str) -> bool:
-    """Say that nobody has agreed to a call."""
+    """Return that nobody has agreed to a call."""
     return False
 
 
@@ -124,19 +124,19 @@ async def run_call(
     """Run a call.
 
     Args:
-        subject: runs it.
+        subject: the subject that runs the call.
         tool: the called tool.
         arguments: JSON text, as a model writes it.
-        agreed: returns whether a person has agreed to a call, of which it gets the text: with the arguments
-            that run, after all hooks, and with the reason for which a hook makes it wait.
-        answers: what a person answered the tool, as JSON values by the name of the parameter.
-        tell: gets each `progress` and each `record` as it comes, maybe in another thread.
+        agreed: a function that returns whether a person has agreed to a call. It gets the text of the call:
+            with the arguments that run, after all hooks, and with the reason why a hook makes it wait.
+        answers: the person's answers to the tool, as JSON values by the name of the parameter.
+        tell: a function that gets each `progress` and each `record` at once, maybe in another thread.
 
     Returns:
-        `problem` alone, a text, if an answer doesn't fit the tool: nothing has run. `question` alone, a text,
-        what a person has to agree to first. Or else the `result`, the `seconds`, the `progress` and the
-        `records` that the tool logged; and `asks`, the tool's question, or `missing`, a text that says what
-        the tool lacks or why its question can't be shown.
+        Only `problem`, a text, if an answer doesn't fit the tool: nothing has run. Only `question`, a text,
+        if a person has to agree first. Otherwise the `result`, the `seconds`, the `progress` and the
+        `records` that the tool logged; and `asks`, the tool's question, or `missing`, a text about what the
+        tool lacks or why its question can't be shown.
     """
     try:
         given = _decoded_answers(tool, answers or {})
@@ -155,19 +155,19 @@ async def run_call(
 
 
 class _Trial:
-    """One call that a person tries out, and what it says meanwhile.
+    """One call that a person tries out, with its progress and log.
 
     Args:
-        subject: runs it.
+        subject: the subject that runs the call.
         raw: the call.
-        context: what is injected.
+        context: the objects that are injected.
         agreed: as for `run_call`.
-        tell: the same.
+        tell: as for `run_call`.
 
     Attributes:
-        tell: the same.
-        updates: what the tool has said of its progress.
-        question: what a person has to agree to, the last one; None if nothing was asked.
+        tell: as for `run_call`.
+        updates: the reports of the tool on its progress.
+        question: the last question whether a person agrees; None if there was none.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class _Trial:
         if self._agreed(text):
             return True
         self.question = text
-        return None  # so the page asks, rather than whoever the executor would ask
+        return None  # so that the page asks, instead of the executor's own function
 
     def _progress(self, _: RawCall, update: ProgressUpdate) -> None:
         if len(self.updates) < _MOST_UPDATES:
@@ -225,18 +225,18 @@ def _hold_back(call: ToolCall[Any]) -> Defer | Reject:
     return Reject(_AGREED_BY_A_HOOK) if call.approved else Defer("")
 
 
-_hold_back.__qualname__ = "the page"  # so the log says who decided
+_hold_back.__qualname__ = "the page"  # so that the log shows who decided
 
 
 def undecided(_call: object) -> None:
-    """Say that nobody decided yet, so that the page asks, rather than whoever the executor would ask."""
+    """Return that nobody decided yet, so that the page asks, instead of the executor's own function."""
 
 
 def _with_answers(subject: Subject, answers: dict[Any, Any]) -> Mapping[Any, Any]:
-    """Return the context of a call, in which a person's answers come first."""
+    """Return the context of a call, in which a person's answers take precedence."""
     known: Any = subject.executor.context if subject.context is None else subject.context
     if not isinstance(known, Mapping) and known is not None:
-        known = known(None)  # a function of a framework's context, but there is none
+        known = known(None)  # a function for a framework's context, but there is no framework here
     return ChainMap(answers, {} if known is None else cast("Any", known))
 
 
@@ -251,7 +251,7 @@ def _decoded_answers(tool: Tool[..., Any], answers: Mapping[str, Any]) -> dict[A
 
 
 def _asked(tool: Tool[..., Any], result: ToolResult) -> dict[str, Any]:
-    """Return the question of a tool for a person, and what is missing for it to run."""
+    """Return the question of a tool for a person, or a text about what it lacks."""
     raised: Any = (result.details or {}).get("exception")
     if isinstance(raised, MissingContextError):
         names = ", ".join(raised.parameters)
@@ -266,7 +266,7 @@ def _asked(tool: Tool[..., Any], result: ToolResult) -> dict[str, Any]:
 
 
 def result_as_dict(result: ToolResult) -> dict[str, Any]:
-    """Return a result as JSON values: its text, its JSON, and its parts, pictures as what a page can show."""
+    """Return a result as JSON values: its text, its JSON, and its parts, with the pictures for a page."""
     details = result.details or {}
     raised = details.get("exception")
     return {
@@ -309,9 +309,9 @@ _LISTENING: ContextVar[_Listener | None] = ContextVar("records of one call", def
 
 
 class _CallLogHandler(logging.Handler):
-    """Keep what is logged while calls run, each record for the call that logs it.
+    """A handler that collects log records while calls run, each for the call that logs it.
 
-    It listens to the root logger as long as a call runs, which meanwhile takes records from INFO on.
+    While a call runs, it is attached to the root logger, whose level is then at most INFO.
     """
 
     def __init__(self) -> None:
@@ -320,7 +320,7 @@ class _CallLogHandler(logging.Handler):
         self._level = logging.NOTSET
 
     def begin(self) -> None:
-        """Listen for one call more."""
+        """Listen for another call."""
         with _LOCK:
             self._calls += 1
             if self._calls == 1:
@@ -330,7 +330,7 @@ class _CallLogHandler(logging.Handler):
                 root.setLevel(min(root.level, logging.INFO))
 
     def end(self) -> None:
-        """Listen for one call less; after the last one, the root logger is as it was."""
+        """Stop listening for a call; after the last one, restore the root logger."""
         with _LOCK:
             self._calls -= 1
             if not self._calls:
@@ -339,7 +339,7 @@ class _CallLogHandler(logging.Handler):
                 root.setLevel(self._level)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record."""
+        """Store a record."""
         kept, say = _LISTENING.get() or (None, _to_nobody)
         if kept is None or len(kept) >= _MOST_RECORDS:
             return
@@ -358,13 +358,13 @@ _HANDLER = _CallLogHandler()
 
 @contextmanager
 def _records(say: Callable[[dict[str, Any]], object]) -> Generator[list[dict[str, Any]]]:
-    """Listen to what is logged by the code inside, also in the threads that it starts for tools.
+    """Collect the log records of the code inside, also from the threads that it starts for tools.
 
     Args:
-        say: gets each record.
+        say: a function that gets each record.
 
     Yields:
-        The records, which grow.
+        The records, in a list that grows.
     """
     kept: list[dict[str, Any]] = []
     before = _LISTENING.set((kept, say))
@@ -384,7 +384,7 @@ _CAUSES = (DecodeError, EncodeError, RestoreError, RoundError, ToolError)
 
 
 class DecisionError(ValueError):
-    """A decision isn't taken; the text says why."""
+    """A decision can't be carried out; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -392,11 +392,12 @@ class Decision:
     """A person's decision about one call.
 
     Attributes:
-        round_id: of the round.
-        call: position of the call in its turn.
-        seen: what `round_as_dict` gave for the call as the person saw it: a decision is about nothing else.
-        action: what is to be done with it.
-        value: other arguments, or None; the reason, as text; the answer.
+        round_id: the id of the round.
+        call: the position of the call in its turn.
+        seen: the data of `round_as_dict` for the call as the person saw it: the decision applies to nothing
+            else.
+        action: the kind of decision.
+        value: other arguments, or None; the reason, as text; or the answer.
     """
 
     round_id: str
@@ -434,7 +435,7 @@ def _shown(subject: Subject, store: SqliteStore, round_id: str) -> dict[str, Any
 
 
 def _told(error: Exception) -> str:
-    """Return the text of an exception for somebody who started the page, and gave the secret as an option."""
+    """Return the text of an exception for the person who started the page and gave the secret."""
     return clip(str(error).replace(MAYBE_SIGNED, _MAYBE_SIGNED), _LONGEST_TEXT)
 
 
@@ -442,7 +443,7 @@ _MAYBE_SIGNED = " (or they were signed: give the variable that holds the secret,
 
 
 def round_as_dict(work: Round[Any]) -> dict[str, Any]:
-    """Return a round as JSON values, with what a person has to know about each call."""
+    """Return a round as JSON values, with the facts that a person needs about each call."""
     return {
         "id": work.id,
         "problem": None,
@@ -485,11 +486,11 @@ def decide(subject: Subject, store: SqliteStore, decision: Decision) -> dict[str
     """Decide about a call that waits, and save the round; nothing is run.
 
     Returns:
-        The round, as `round_as_dict` returns it.
+        The round, as from `round_as_dict`.
 
     Raises:
-        DecisionError: it doesn't fit, the call waits for something else than what the person saw, or the
-            round is done or was changed meanwhile.
+        DecisionError: the decision doesn't fit, the call waits for something else than what the person saw,
+            or the round is done or was changed meanwhile.
     """
     before = load_round(subject, store, decision.round_id)
     if any(_call(call)["seen"] != decision.seen for call in before.calls if call.index == decision.call):
@@ -506,7 +507,7 @@ def load_round(subject: Subject, store: SqliteStore, round_id: str) -> Round[Any
     """Return a round that waits.
 
     Raises:
-        DecisionError: it is done, runs now, or doesn't fit the tools any more.
+        DecisionError: the round is done, is running, or no longer fits the tools.
     """
     try:
         return store.load(round_id, subject.toolset)
@@ -525,15 +526,15 @@ def _decided(work: Round[Any], decision: Decision) -> Round[Any]:
 
 
 async def run_round(subject: Subject, store: SqliteStore, work: Round[Any]) -> dict[str, Any]:
-    """Run the calls of a round that are approved, and save it; your program commits it.
+    """Run the approved calls of a round, and save it; your program commits it.
 
     Args:
-        subject: has the tools.
-        store: where the round waits.
-        work: the round as a person saw it: one that was changed since then doesn't run.
+        subject: the subject with the tools.
+        store: the store in which the round waits.
+        work: the round as a person saw it; if it was changed since then, it doesn't run.
 
     Raises:
-        DecisionError: nothing is to be run, or the round is done, was changed, or runs elsewhere.
+        DecisionError: no call is to be run, or the round is done, was changed, or is running elsewhere.
     """
     executor = subject.executor.with_(store=store)
     if not work.pending:

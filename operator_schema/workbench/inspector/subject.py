@@ -1,4 +1,4 @@
-"""The inspected subject: tools, maybe of an MCP server, what runs them, and the kept calls."""
+"""The inspected tools, maybe of an MCP server, with their executor, and the calls of a log."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = ["Inspector", "Subject", "UnknownToolError", "server_tools", "subject_
 
 
 class UnknownToolError(LookupError):
-    """No tool has this name; the text says which was probably meant."""
+    """No tool has this name; the message has the most similar one."""
 
 
 class Subject(Value):
-    """The tools as they are now; a reload makes another one.
+    """The present tools; a reload makes another subject.
 
     Attributes:
-        name: as the user wrote it.
+        name: the name as the user wrote it.
         toolset: the toolset with the tools, for rounds.
-        executor: runs the calls.
-        findings: of `lint`, without those of providers.
-        context: what is injected into the functions; None for what the executor has.
-        is_foreign: whether the tools run on somebody else's server, which may do more than it says.
-        notes: what has to be known about the tools as a whole, one line each.
+        executor: the executor of the calls.
+        findings: the findings of `lint`, without those about providers.
+        context: the objects that are injected into the functions; None for those of the executor.
+        is_foreign: whether the tools run on somebody else's server, which may do more than it states.
+        notes: facts about the tools as a whole, one line each.
     """
 
     name: str
@@ -52,14 +52,14 @@ class Subject(Value):
 
     @property
     def tools(self) -> list[Tool[..., Any]]:
-        """The tools in their order, also those that are switched off."""
+        """The tools in their order, including those that are switched off."""
         return list(self.executor.registry)
 
     def tool(self, name: str) -> Tool[..., Any]:
         """Return a tool by its name.
 
         Raises:
-            UnknownToolError: there is none.
+            UnknownToolError: no tool has this name.
         """
         registry = self.executor.registry
         try:
@@ -70,7 +70,7 @@ class Subject(Value):
             raise UnknownToolError(message) from None
 
     def findings_of(self, name: str) -> list[Finding]:
-        """List what `lint` says of a tool; of an empty name, what it says of all tools together."""
+        """List the findings of `lint` about a tool; for an empty name, those about all tools together."""
         return [finding for finding in self.findings if (finding.tool or "") == name]
 
 
@@ -83,15 +83,15 @@ def subject_of(
     notes: tuple[str, ...] = (),
     timeout: float | None = 30.0,
 ) -> Subject:
-    """Make a subject of tools.
+    """Make a subject from tools.
 
     Args:
-        name: shown on the page.
-        offered: a registry, a toolset, a list of tools, or an executor, whose rules then hold.
-        context: what is injected into the functions.
+        name: the name shown on the page.
+        offered: a registry, a toolset, a list of tools, or an executor, whose rules then apply.
+        context: the objects that are injected into the functions.
         is_foreign: as for `Subject`.
         notes: as for `Subject`.
-        timeout: seconds that a call may take, where no executor is given.
+        timeout: the maximum number of seconds of a call, if no executor is given.
 
     Raises:
         DuplicateToolError: two tools have the same name.
@@ -112,10 +112,10 @@ class Inspector:
     """The content of one page: the subject, which may change, its store, its log, and the tried calls.
 
     Args:
-        subject: what is inspected first.
-        store: in which rounds wait, or None.
+        subject: the first subject.
+        store: the store with waiting rounds, or None.
         recorded: JSON Lines of calls, or None.
-        tried: the calls that were tried.
+        tried: the calls that a person has tried.
     """
 
     def __init__(
@@ -131,9 +131,9 @@ class Inspector:
         self.recorded = recorded
         self.tried = TriedCalls() if tried is None else tried
         self.version = 1
-        """How often the tools were loaded."""
+        """How many times the tools were loaded."""
         self.problem: str | None = None
-        """Why the last reload failed; None if it didn't."""
+        """The reason why the last reload failed; None if it didn't."""
 
     def replace(self, subject: Subject) -> None:
         """Show other tools from now on, after a reload."""
@@ -141,7 +141,7 @@ class Inspector:
         self.version += 1
 
     def fail(self, problem: str) -> None:
-        """Say that a reload failed; the tools stay as they are."""
+        """Note that a reload failed; the tools are unchanged."""
         self.problem = problem
 
 
@@ -150,18 +150,18 @@ _SECONDS_TO_CONNECT = 30.0
 
 @asynccontextmanager
 async def server_tools(source: str | Sequence[str]) -> AsyncGenerator[Any]:
-    """Connect to an MCP server, and return its tools as ours while the context lasts.
+    """Connect to an MCP server, and return its tools as our tools while the context lasts.
 
     Args:
-        source: its URL, or the words of the command that starts it.
+        source: the URL, or the words of the command that starts the server.
 
     Yields:
         The list of `operator_schema.adapters.mcp_client.tools_from`.
 
     Raises:
         ModuleNotFoundError: the package mcp isn't installed.
-        ServerEndedError: its program ends before it is asked to.
-        TimeoutError: it doesn't answer within 30 seconds.
+        ServerEndedError: the program of the server ended too early.
+        TimeoutError: the server doesn't answer within 30 seconds.
     """
     from ...adapters.mcp_client import tools_from
     from ...adapters.mcp_connection import connected
