@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import asynccontextmanager, nullcontext, redirect_stdout
 from importlib import import_module
@@ -30,6 +29,7 @@ from .lookup import ObjectName, find_tools_to_run
 from .module_loading import WrongUse, extra_needed, following
 from .output import count
 from .sources import server_source, why_no_server
+from .store_opening import secret_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -162,13 +162,7 @@ def _store(options: Mapping[str, Any]) -> rounds.SqliteStore | None:
             message = "--secret-env is for --store"
             raise WrongUse(message)
         return None
-    secret = None
-    if variable is not None:
-        secret = os.environ.pop(variable, None)  # what tools start needn't know it
-        if secret is None:
-            message = f"the variable {escape(variable)}, which should hold the secret, isn't set"
-            raise WrongUse(message)
-    return rounds.SqliteStore(path, secret=None if secret is None else secret.encode())
+    return rounds.SqliteStore(path, secret=secret_of(variable, None))
 
 
 async def _serve(
