@@ -288,11 +288,11 @@ class Store:
             TypeError: something isn't a number.
             ValueError: there is no such state.
         """
-        wanted: dict[str, Any] = {"position > ?": after}
+        wanted: dict[str, Any] = {"position > ?": max(-1, min(after, _LARGEST_INTEGER))}
         if conversation is not None:
             wanted["conversation = ?"] = checked_name("the name of a transcript", conversation)
         if tool is not None:
-            wanted["replace(tools, ?, '') <> tools"] = _named_tools([tool])
+            wanted["replace(tools, ?, '') <> tools"] = _named_tools([as_key("the name of a tool", tool)])
         if state is not None:
             if state not in get_args(WaitingState):
                 message = f"state must be one of {listed(get_args(WaitingState), 5)}, not {received(state)}"
