@@ -52,7 +52,7 @@ def _opened_file(path: str, secret: bytes | None) -> Store:
         message = f"there is no file {escape(path)}"
         raise WrongUse(message)
     with closing(SqliteDatabase(path)) as database:  # a store would make its tables in any database
-        if not _has_rounds(database):
+        if Path(path).stat().st_size and not _has_rounds(database):
             message = f"{escape(path)} isn't the file of a SqliteStore: it has no table of rounds"
             raise WrongUse(message)
     return SqliteStore(path, secret=secret)
