@@ -10,13 +10,23 @@ from __future__ import annotations
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .base import needing
 
 with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentelemetry"):
     from opentelemetry import context as contexts
-    from opentelemetry.trace import SpanKind, Status, StatusCode, get_tracer, set_span_in_context
+    from opentelemetry.metrics import Observation
+    from opentelemetry.trace import (
+        Link,
+        SpanKind,
+        Status,
+        StatusCode,
+        get_current_span,
+        get_tracer,
+        set_span_in_context,
+    )
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from .. import __version__, recordings
 from ..errors import DecodeError
@@ -29,16 +39,16 @@ from ..tools import RawCall, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 
-    from opentelemetry.metrics import Histogram, Meter
+    from opentelemetry.metrics import CallbackOptions, Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
     from ..execution import Execution
     from ..findings import Finding
     from ..recordings import KeysOfTools
-    from ..rounds import ArgumentChange, ChangedArguments, DecisionRecord, Round, ToolCall
+    from ..rounds import ArgumentChange, ChangedArguments, DecisionRecord, Round, Store, ToolCall
     from ..tools import Tool
 
-__all__ = ["Spans", "spans"]
+__all__ = ["Spans", "current_trace", "observe_store", "spans"]
 
 answer_misnamed(__name__)
 
@@ -56,6 +66,77 @@ _BUCKETS: Final = tuple([0.01 * 2**power for power in range(14)])
 
 _ran: ContextVar[list[tuple[str, str]] | None] = ContextVar("operator_schema_ran", default=None)
 """Id and name of the calls of the current round that have a span of their own."""
+
+_round: ContextVar[Round[Any] | None] = ContextVar("operator_schema_round", default=None)
+"""The current round; None while a call runs alone."""
+
+_TRACES: Final = TraceContextTextMapPropagator()
+_CARRIED: Final = ("traceparent", "tracestate")
+"""The keys of a trace in W3C's form. Source: https://www.w3.org/TR/trace-context/"""
+
+
+def current_trace() -> dict[str, str]:
+    """Return the current trace as JSON, for `about` of a round that may wait.
+
+    With `offer.round(answer, about=current_trace())`, or with these keys beside others in `about`, the spans
+    of the round link to this trace, also days later and in another process.
+
+    Returns:
+        `traceparent`, and `tracestate` if there is one; nothing outside of a span.
+    """
+    carrier: dict[str, str] = {}
+    _TRACES.inject(carrier)
+    return carrier
+
+
+def observe_store(store: Store, meter: Meter) -> None:
+    """Measure how many rounds of a store wait, run and are stuck, whenever the meter is read.
+
+    The gauge `operator_schema.store.rounds` has a value for each `operator_schema.round.state`: `deferred`,
+    `pending`, `complete`, `running` and `stuck`. The gauge `operator_schema.store.oldest` is the seconds for
+    which the oldest deferred round has waited; 0 if there is none. One process of a desk is enough for that.
+
+    Args:
+        store: is counted in a thread of the meter.
+        meter: such as `metrics.get_meter("desk")`.
+    """
+
+    def rounds(_: CallbackOptions) -> Iterable[Observation]:
+        counts = store.counts()
+        return [Observation(getattr(counts, state), {_STATE: state}) for state in _STATES]
+
+    def oldest(_: CallbackOptions) -> Iterable[Observation]:
+        return [Observation(store.counts().oldest or 0.0)]
+
+    meter.create_observable_gauge(
+        "operator_schema.store.rounds", [rounds], "{round}", "Rounds in a store, by what they wait for"
+    )
+    meter.create_observable_gauge(
+        "operator_schema.store.oldest", [oldest], "s", "How long the oldest round has waited for a person"
+    )
+
+
+_STATE: Final = "operator_schema.round.state"
+_STATES: Final = ("deferred", "pending", "complete", "running", "stuck")
+
+
+def _links_of(about: object) -> list[Link]:
+    """Return a link to the trace in which a round was asked for, unless that is the current trace."""
+    if not isinstance(about, dict):
+        return []
+    known = cast("dict[str, object]", about)
+    carrier = {name: text for name in _CARRIED if isinstance(text := known.get(name), str)}
+    asked = get_current_span(_TRACES.extract(carrier, contexts.Context())).get_span_context()
+    now = get_current_span().get_span_context()
+    return [Link(asked)] if asked.is_valid and asked.trace_id != now.trace_id else []
+
+
+def _names_of(work: Round[Any]) -> dict[str, str]:
+    """Return the attributes that name a round."""
+    names = {"operator_schema.round.id": _text(work.id)}
+    return (
+        names if work.conversation is None else {**names, "gen_ai.conversation.id": _text(work.conversation)}
+    )
 
 
 def spans(
@@ -137,10 +218,12 @@ class Spans:
         if not is_call:  # a tool may be replaced meanwhile
             self._note_keys([work.toolset[call.name] for call in work.calls if call.name in work.toolset])
         began = monotonic()
-        span = self._started(work) if is_call else self._tracer.start_span("execute_round")
+        links = None if is_call else _links_of(work.about)
+        span = self._started(work) if is_call else self._tracer.start_span("execute_round", links=links)
         token = contexts.attach(set_span_in_context(span))
         outer = _ran.get()
         ran = _ran.set(None if is_call else [])  # what a tool itself runs isn't part of the round
+        known = _round.set(None if is_call else work)
         try:
             yield
         finally:
@@ -155,6 +238,7 @@ class Spans:
                 if not isinstance(execution.outcome, GeneratorExit):  # that may come in another context
                     contexts.detach(token)
                     _ran.reset(ran)
+                    _round.reset(known)
 
     def _describe(self, span: Span, execution: Execution) -> None:
         work, outcome = execution.work, execution.outcome
@@ -185,7 +269,13 @@ class Spans:
         }
         if call.sent_name is not None:
             attributes[_NAMES["sent_name"]] = _text(call.sent_name)
-        return self._tracer.start_span(f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes)
+        work, links = _round.get(), None
+        if work is not None:
+            attributes |= _names_of(work)
+            links = _links_of(work.about)
+        return self._tracer.start_span(
+            f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes, links=links
+        )
 
     def _tell_outcome(
         self,
@@ -289,9 +379,7 @@ class Spans:
     def _describe_round(self, span: Span, before: Round[Any], outcome: Any) -> None:
         """Record a round: the number of calls in each state, and the calls that had no span yet."""
         after: Any = getattr(outcome, "round", outcome)
-        span.set_attribute("operator_schema.round.id", _text(before.id))
-        if before.conversation is not None:
-            span.set_attribute("gen_ai.conversation.id", _text(before.conversation))
+        span.set_attributes(_names_of(before))
         calls: Iterable[ToolCall[Any]] = getattr(after, "calls", before.calls)
         states = [call.state for call in calls]
         for state in dict.fromkeys(states):
