@@ -39,7 +39,7 @@ from ..tools import RawCall, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 
-    from opentelemetry.metrics import CallbackOptions, Histogram, Meter
+    from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
     from ..execution import Execution
@@ -61,6 +61,8 @@ _NO_ERROR: Final = frozenset({"expired", "needs_approval", "needs_input", "rejec
 """The codes of calls without a result that aren't errors, because somebody decides or decided so."""
 
 _DURATION: Final = "gen_ai.execute_tool.duration"
+_APPROVALS: Final = "operator_schema.approvals"
+_APPROVAL: Final = "operator_schema.approval"
 _BUCKETS: Final = tuple([0.01 * 2**power for power in range(14)])
 """The bounds of the histogram in seconds, from the conventions for `gen_ai.client.operation.duration`."""
 
@@ -160,8 +162,8 @@ def spans(
             called tool has a key that is nearly one of these, a warning is logged once.
         max_length: characters that arguments, and a result, may have; longer ones are left out, and only
             their length is recorded.
-        meter: records how long calls take in the histogram `gen_ai.execute_tool.duration`; None for no
-            metrics.
+        meter: records how long calls take in the histogram `gen_ai.execute_tool.duration`, and counts those
+            that waited for a person in `operator_schema.approvals`; None for no metrics.
 
     Raises:
         TypeError: tracer or meter has the wrong type, or `redact` isn't a list of names.
@@ -180,7 +182,7 @@ def spans(
     keys: KeysOfTools | None = None
     if redact != ():
         keys = recordings.KeysOfTools(recordings.hidden_keys(redact, "a list of names of arguments"))
-    return Spans(used, _histogram(meter), record_arguments, record_results, max_length, keys)
+    return Spans(used, _histogram(meter), _counter(meter), record_arguments, record_results, max_length, keys)
 
 
 def _histogram(meter: Meter | None) -> Histogram | None:
@@ -190,6 +192,13 @@ def _histogram(meter: Meter | None) -> Histogram | None:
     return meter.create_histogram(_DURATION, "s", about, explicit_bucket_boundaries_advisory=_BUCKETS)
 
 
+def _counter(meter: Meter | None) -> Counter | None:
+    if meter is None:
+        return None
+    about = "Calls that waited for a person and ended, by what was decided"
+    return meter.create_counter(_APPROVALS, "{call}", about)
+
+
 class Spans:
     """Hooks that make spans; made by `spans`."""
 
@@ -197,6 +206,7 @@ class Spans:
         self,
         tracer: Tracer,
         durations: Histogram | None,
+        approvals: Counter | None,
         record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
         record_results: bool,  # noqa: FBT001  # the same
         max_length: int,
@@ -204,6 +214,7 @@ class Spans:
     ) -> None:
         self._tracer = tracer
         self._durations = durations
+        self._approvals = approvals
         self._record_arguments = record_arguments
         self._record_results = record_results
         self._max_length = max_length
@@ -254,7 +265,7 @@ class Spans:
                 "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
             )
         self._note_keys(execution.tools)
-        _tell_waiting(span, execution.deferred_at, outcome)
+        self._tell_waiting(span, work.name, execution.deferred_at, outcome)
         span.set_attributes(_decisions(execution.decisions))
         self._tell_outcome(span, work, outcome, execution.details, execution.changed)
 
@@ -368,6 +379,20 @@ class Spans:
         else:
             span.set_attribute(name, without_surrogates(text))
 
+    def _tell_waiting(self, span: Span, name: str, deferred_at: float | None, outcome: Any) -> None:
+        """Record the outcome of waiting for a person, and how long it took."""
+        if deferred_at is None:
+            return
+        decisions = {"rejected": "rejected", "needs_approval": "none", "expired": "expired"}
+        decision = decisions.get(getattr(outcome, "code", None) or "", "approved")
+        span.set_attribute(_APPROVAL, decision)
+        span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
+        self._count(name, decision)
+
+    def _count(self, name: str, decision: str) -> None:
+        if self._approvals is not None:
+            self._approvals.add(1, {"gen_ai.tool.name": _text(name), _APPROVAL: decision})
+
     def _measure(self, durations: Histogram, execution: Execution, seconds: float) -> None:
         name = execution.work.name if execution.tool is not None else "_OTHER"
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": _text(name)}
@@ -401,13 +426,15 @@ class Spans:
                 told = self._data_of(new.raw, new.result, {}, new.changed)
                 names = {"gen_ai.tool.name": _text(told["name"]), "gen_ai.tool.call.id": _text(told["id"])}
                 span.add_event(f"operator_schema.{new.state}", {**names, **_decisions(new.decisions)})
+                if new.state == "rejected" and after.is_complete:  # else the round runs again
+                    self._count(new.name, "rejected")
             elif new.result is not None and (old.state in {"pending", "deferred"} or is_first):
                 self._tell_ended(new, new.result, is_known=new.name in after.toolset)
 
     def _tell_ended(self, call: ToolCall[Any], result: ToolResult, *, is_known: bool) -> None:
         raw = call.raw
         span = self._started(raw)
-        _tell_waiting(span, call.deferred_at, result)
+        self._tell_waiting(span, call.name, call.deferred_at, result)
         span.set_attributes(_decisions(call.decisions))
         if call.has_input:
             span.set_attribute("gen_ai.tool.description", _text(call.tool.description, _DESCRIPTION_LENGTH))
@@ -473,16 +500,6 @@ def _tell_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None:
             "operator_schema.code": finding.code,
         }
         span.add_event(event, attributes)
-
-
-def _tell_waiting(span: Span, deferred_at: float | None, outcome: Any) -> None:
-    """Record the outcome of waiting for a person, and how long it took."""
-    if deferred_at is None:
-        return
-    decisions = {"rejected": "rejected", "needs_approval": "none", "expired": "expired"}
-    decision = decisions.get(getattr(outcome, "code", None) or "", "approved")
-    span.set_attribute("operator_schema.approval", decision)
-    span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
 
 
 def _decisions(decisions: Sequence[DecisionRecord]) -> dict[str, list[str]]:

@@ -631,6 +631,7 @@ def test_the_page_lists_every_attribute_and_event(traced):
     listed = set(re.findall(pattern, PAGE.read_text(encoding="utf-8")))
     # A histogram, the gauges of a store, and the calls of tools without a function.
     listed -= {"gen_ai.execute_tool.duration", "operator_schema.round.pending"}
+    listed -= {"operator_schema.approvals"}
     listed -= {"operator_schema.store.rounds", "operator_schema.store.oldest", "operator_schema.round.state"}
     assert shown == listed
 
@@ -758,3 +759,17 @@ def test_a_meter_reads_what_waits_in_a_store(tmp_path):
     assert oldest.value >= 0
     store.save(rounds[3].reject(0))
     assert read()["operator_schema.store.oldest"][0].value == 0
+
+
+def test_a_meter_counts_what_was_decided_about_calls():
+    reader = InMemoryMetricReader()
+    meter = MeterProvider(metric_readers=[reader]).get_meter("desk")
+    executor = Executor(Toolset(pay), hooks=spans(meter=meter))
+    work = executor.run_sync(offered(*[call("pay", {"amount": n}, f"c{n}") for n in range(4)])[1])
+    work = executor.run_sync(work.approve("c0").reject("c1"))  # two of them wait still
+    work = executor.run_sync(work.reject("c2").approve("c3"))
+    assert work.is_complete
+    (found,) = [one.metrics for one in reader.get_metrics_data().resource_metrics[0].scope_metrics]
+    (counter,) = [one for one in found if one.name == "operator_schema.approvals"]
+    counts = {point.attributes["operator_schema.approval"]: point.value for point in counter.data.data_points}
+    assert counts == {"approved": 2, "rejected": 2}
