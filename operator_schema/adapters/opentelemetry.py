@@ -10,13 +10,23 @@ from __future__ import annotations
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic, time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .base import needing
 
 with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentelemetry"):
     from opentelemetry import context as contexts
-    from opentelemetry.trace import SpanKind, Status, StatusCode, get_tracer, set_span_in_context
+    from opentelemetry.metrics import Observation
+    from opentelemetry.trace import (
+        Link,
+        SpanKind,
+        Status,
+        StatusCode,
+        get_current_span,
+        get_tracer,
+        set_span_in_context,
+    )
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from .. import __version__, recordings
 from ..errors import DecodeError
@@ -29,16 +39,16 @@ from ..tools import RawCall, ToolResult
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 
-    from opentelemetry.metrics import Histogram, Meter
+    from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
     from ..execution import Execution
     from ..findings import Finding
     from ..recordings import KeysOfTools
-    from ..rounds import ArgumentChange, ChangedArguments, DecisionRecord, Round, ToolCall
+    from ..rounds import ArgumentChange, ChangedArguments, DecisionRecord, Round, Store, ToolCall
     from ..tools import Tool
 
-__all__ = ["Spans", "spans"]
+__all__ = ["Spans", "current_trace", "observe_store", "spans"]
 
 answer_misnamed(__name__)
 
@@ -51,11 +61,84 @@ _NO_ERROR: Final = frozenset({"expired", "needs_approval", "needs_input", "rejec
 """The codes of calls without a result that aren't errors, because somebody decides or decided so."""
 
 _DURATION: Final = "gen_ai.execute_tool.duration"
+_APPROVALS: Final = "operator_schema.approvals"
+_APPROVAL: Final = "operator_schema.approval"
 _BUCKETS: Final = tuple([0.01 * 2**power for power in range(14)])
 """The bounds of the histogram in seconds, from the conventions for `gen_ai.client.operation.duration`."""
 
 _ran: ContextVar[list[tuple[str, str]] | None] = ContextVar("operator_schema_ran", default=None)
 """Id and name of the calls of the current round that have a span of their own."""
+
+_round: ContextVar[Round[Any] | None] = ContextVar("operator_schema_round", default=None)
+"""The current round; None while a call runs alone."""
+
+_TRACES: Final = TraceContextTextMapPropagator()
+_CARRIED: Final = ("traceparent", "tracestate")
+"""The keys of a trace in W3C's form. Source: https://www.w3.org/TR/trace-context/"""
+
+
+def current_trace() -> dict[str, str]:
+    """Return the current trace as JSON, for `about` of a round that may wait.
+
+    With `offer.round(answer, about=current_trace())`, or with these keys beside others in `about`, the spans
+    of the round link to this trace, also days later and in another process.
+
+    Returns:
+        `traceparent`, and `tracestate` if there is one; nothing outside of a span.
+    """
+    carrier: dict[str, str] = {}
+    _TRACES.inject(carrier)
+    return carrier
+
+
+def observe_store(store: Store, meter: Meter) -> None:
+    """Measure how many rounds of a store wait, run and are stuck, whenever the meter is read.
+
+    The gauge `operator_schema.store.rounds` has a value for each `operator_schema.round.state`: `deferred`,
+    `pending`, `complete`, `running` and `stuck`. The gauge `operator_schema.store.oldest` is the seconds for
+    which the oldest deferred round has waited; 0 if there is none. One process of a desk is enough for that.
+
+    Args:
+        store: is counted in a thread of the meter.
+        meter: such as `metrics.get_meter("desk")`.
+    """
+
+    def rounds(_: CallbackOptions) -> Iterable[Observation]:
+        counts = store.counts()
+        return [Observation(getattr(counts, state), {_STATE: state}) for state in _STATES]
+
+    def oldest(_: CallbackOptions) -> Iterable[Observation]:
+        return [Observation(store.counts().oldest or 0.0)]
+
+    meter.create_observable_gauge(
+        "operator_schema.store.rounds", [rounds], "{round}", "Rounds in a store, by what they wait for"
+    )
+    meter.create_observable_gauge(
+        "operator_schema.store.oldest", [oldest], "s", "How long the oldest round has waited for a person"
+    )
+
+
+_STATE: Final = "operator_schema.round.state"
+_STATES: Final = ("deferred", "pending", "complete", "running", "stuck")
+
+
+def _links_of(about: object) -> list[Link]:
+    """Return a link to the trace in which a round was asked for, unless that is the current trace."""
+    if not isinstance(about, dict):
+        return []
+    known = cast("dict[str, object]", about)
+    carrier = {name: text for name in _CARRIED if isinstance(text := known.get(name), str)}
+    asked = get_current_span(_TRACES.extract(carrier, contexts.Context())).get_span_context()
+    now = get_current_span().get_span_context()
+    return [Link(asked)] if asked.is_valid and asked.trace_id != now.trace_id else []
+
+
+def _names_of(work: Round[Any]) -> dict[str, str]:
+    """Return the attributes that name a round."""
+    names = {"operator_schema.round.id": _text(work.id)}
+    return (
+        names if work.conversation is None else {**names, "gen_ai.conversation.id": _text(work.conversation)}
+    )
 
 
 def spans(
@@ -79,8 +162,8 @@ def spans(
             called tool has a key that is nearly one of these, a warning is logged once.
         max_length: characters that arguments, and a result, may have; longer ones are left out, and only
             their length is recorded.
-        meter: records how long calls take in the histogram `gen_ai.execute_tool.duration`; None for no
-            metrics.
+        meter: records how long calls take in the histogram `gen_ai.execute_tool.duration`, and counts those
+            that waited for a person in `operator_schema.approvals`; None for no metrics.
 
     Raises:
         TypeError: tracer or meter has the wrong type, or `redact` isn't a list of names.
@@ -99,7 +182,7 @@ def spans(
     keys: KeysOfTools | None = None
     if redact != ():
         keys = recordings.KeysOfTools(recordings.hidden_keys(redact, "a list of names of arguments"))
-    return Spans(used, _histogram(meter), record_arguments, record_results, max_length, keys)
+    return Spans(used, _histogram(meter), _counter(meter), record_arguments, record_results, max_length, keys)
 
 
 def _histogram(meter: Meter | None) -> Histogram | None:
@@ -109,6 +192,13 @@ def _histogram(meter: Meter | None) -> Histogram | None:
     return meter.create_histogram(_DURATION, "s", about, explicit_bucket_boundaries_advisory=_BUCKETS)
 
 
+def _counter(meter: Meter | None) -> Counter | None:
+    if meter is None:
+        return None
+    about = "Calls that waited for a person and ended, by what was decided"
+    return meter.create_counter(_APPROVALS, "{call}", about)
+
+
 class Spans:
     """Hooks that make spans; made by `spans`."""
 
@@ -116,6 +206,7 @@ class Spans:
         self,
         tracer: Tracer,
         durations: Histogram | None,
+        approvals: Counter | None,
         record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
         record_results: bool,  # noqa: FBT001  # the same
         max_length: int,
@@ -123,6 +214,7 @@ class Spans:
     ) -> None:
         self._tracer = tracer
         self._durations = durations
+        self._approvals = approvals
         self._record_arguments = record_arguments
         self._record_results = record_results
         self._max_length = max_length
@@ -137,10 +229,12 @@ class Spans:
         if not is_call:  # a tool may be replaced meanwhile
             self._note_keys([work.toolset[call.name] for call in work.calls if call.name in work.toolset])
         began = monotonic()
-        span = self._started(work) if is_call else self._tracer.start_span("execute_round")
+        links = None if is_call else _links_of(work.about)
+        span = self._started(work) if is_call else self._tracer.start_span("execute_round", links=links)
         token = contexts.attach(set_span_in_context(span))
         outer = _ran.get()
         ran = _ran.set(None if is_call else [])  # what a tool itself runs isn't part of the round
+        known = _round.set(None if is_call else work)
         try:
             yield
         finally:
@@ -155,6 +249,7 @@ class Spans:
                 if not isinstance(execution.outcome, GeneratorExit):  # that may come in another context
                     contexts.detach(token)
                     _ran.reset(ran)
+                    _round.reset(known)
 
     def _describe(self, span: Span, execution: Execution) -> None:
         work, outcome = execution.work, execution.outcome
@@ -170,7 +265,7 @@ class Spans:
                 "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
             )
         self._note_keys(execution.tools)
-        _tell_waiting(span, execution.deferred_at, outcome)
+        self._tell_waiting(span, work.name, execution.deferred_at, outcome)
         span.set_attributes(_decisions(execution.decisions))
         self._tell_outcome(span, work, outcome, execution.details, execution.changed)
 
@@ -185,7 +280,13 @@ class Spans:
         }
         if call.sent_name is not None:
             attributes[_NAMES["sent_name"]] = _text(call.sent_name)
-        return self._tracer.start_span(f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes)
+        work, links = _round.get(), None
+        if work is not None:
+            attributes |= _names_of(work)
+            links = _links_of(work.about)
+        return self._tracer.start_span(
+            f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes, links=links
+        )
 
     def _tell_outcome(
         self,
@@ -278,6 +379,20 @@ class Spans:
         else:
             span.set_attribute(name, without_surrogates(text))
 
+    def _tell_waiting(self, span: Span, name: str, deferred_at: float | None, outcome: Any) -> None:
+        """Record the outcome of waiting for a person, and how long it took."""
+        if deferred_at is None:
+            return
+        decisions = {"rejected": "rejected", "needs_approval": "none", "expired": "expired"}
+        decision = decisions.get(getattr(outcome, "code", None) or "", "approved")
+        span.set_attribute(_APPROVAL, decision)
+        span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
+        self._count(name, decision)
+
+    def _count(self, name: str, decision: str) -> None:
+        if self._approvals is not None:
+            self._approvals.add(1, {"gen_ai.tool.name": _text(name), _APPROVAL: decision})
+
     def _measure(self, durations: Histogram, execution: Execution, seconds: float) -> None:
         name = execution.work.name if execution.tool is not None else "_OTHER"
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": _text(name)}
@@ -289,9 +404,7 @@ class Spans:
     def _describe_round(self, span: Span, before: Round[Any], outcome: Any) -> None:
         """Record a round: the number of calls in each state, and the calls that had no span yet."""
         after: Any = getattr(outcome, "round", outcome)
-        span.set_attribute("operator_schema.round.id", _text(before.id))
-        if before.conversation is not None:
-            span.set_attribute("gen_ai.conversation.id", _text(before.conversation))
+        span.set_attributes(_names_of(before))
         calls: Iterable[ToolCall[Any]] = getattr(after, "calls", before.calls)
         states = [call.state for call in calls]
         for state in dict.fromkeys(states):
@@ -313,13 +426,15 @@ class Spans:
                 told = self._data_of(new.raw, new.result, {}, new.changed)
                 names = {"gen_ai.tool.name": _text(told["name"]), "gen_ai.tool.call.id": _text(told["id"])}
                 span.add_event(f"operator_schema.{new.state}", {**names, **_decisions(new.decisions)})
+                if new.state == "rejected" and after.is_complete:  # else the round runs again
+                    self._count(new.name, "rejected")
             elif new.result is not None and (old.state in {"pending", "deferred"} or is_first):
                 self._tell_ended(new, new.result, is_known=new.name in after.toolset)
 
     def _tell_ended(self, call: ToolCall[Any], result: ToolResult, *, is_known: bool) -> None:
         raw = call.raw
         span = self._started(raw)
-        _tell_waiting(span, call.deferred_at, result)
+        self._tell_waiting(span, call.name, call.deferred_at, result)
         span.set_attributes(_decisions(call.decisions))
         if call.has_input:
             span.set_attribute("gen_ai.tool.description", _text(call.tool.description, _DESCRIPTION_LENGTH))
@@ -385,16 +500,6 @@ def _tell_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None:
             "operator_schema.code": finding.code,
         }
         span.add_event(event, attributes)
-
-
-def _tell_waiting(span: Span, deferred_at: float | None, outcome: Any) -> None:
-    """Record the outcome of waiting for a person, and how long it took."""
-    if deferred_at is None:
-        return
-    decisions = {"rejected": "rejected", "needs_approval": "none", "expired": "expired"}
-    decision = decisions.get(getattr(outcome, "code", None) or "", "approved")
-    span.set_attribute("operator_schema.approval", decision)
-    span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
 
 
 def _decisions(decisions: Sequence[DecisionRecord]) -> dict[str, list[str]]:

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from .round import HookError as HookError
     from .round import InterruptedRoundError as InterruptedRoundError
     from .round import Round as Round
+    from .stored_rounds import StoredCall as StoredCall
+    from .stored_rounds import StoredRound as StoredRound
     from .stores import SqliteStore as SqliteStore
     from .stores import Store as Store
     from .stores import StoreCounts as StoreCounts
@@ -76,6 +78,7 @@ else:
             ".stores": (
                 "SqliteStore Store StoreCounts StoredTranscript StuckRound WaitingRound stored_records"
             ),
+            ".stored_rounds": "StoredCall StoredRound",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
             ".offer": "Offer ToolChoice",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import ClassVar
 
-__all__ = ["Claims", "Cursor", "Database", "SqliteDatabase", "Statements", "Tables"]
+__all__ = ["Claims", "Cursor", "Database", "SqliteDatabase", "Statements", "Tables", "as_key"]
 
 
 class Cursor(Protocol):
@@ -277,6 +277,19 @@ class Tables:
             db.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {of}")
 
 
+def as_key(what: str, text: str) -> str:
+    """Return a text that a database can look for: somebody may have typed it, and none takes every text.
+
+    Args:
+        what: the text is, for messages.
+        text: as given.
+
+    Raises:
+        TypeError: it isn't a string.
+    """
+    return writable_text(what, text).replace("\0", "\ufffd")
+
+
 class Claims:
     """Rows of a table that one process takes at a time.
 
@@ -297,8 +310,7 @@ class Claims:
 
     def read(self, db: Statements, row_id: str, columns: str) -> Any:
         """Return some columns of a row; None if there is no such row."""
-        # The id may come from an address that somebody typed, and no database takes every text.
-        wanted = writable_text(f"the id of {self._what}", row_id).replace("\0", "\ufffd")
+        wanted = as_key(f"the id of {self._what}", row_id)
         return db.execute(f"SELECT {columns} FROM {self._table} WHERE id = ?", (wanted,)).fetchone()  # noqa: S608  # names of this package
 
     def add(self, db: Statements, row_id: str, **columns: Any) -> bool:

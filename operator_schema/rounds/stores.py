@@ -16,7 +16,7 @@ from ..findings import Finding
 from ..immutable import Value
 from ..message_text import checked_path, exception_text, listed, one_line, received
 from ..tools.calls import RawCall
-from .databases import Claims, Database, SqliteDatabase, Statements, Tables
+from .databases import Claims, Database, SqliteDatabase, Statements, Tables, as_key
 from .errors import RoundError, StoreError
 from .input_copies import own_json
 from .leases import Leases, Owner, owner_of
@@ -24,6 +24,7 @@ from .restore import RestoreError, with_ended
 from .round import HookError
 from .serialization import DEPTH, save_ended, without_texts
 from .signatures import check_secret
+from .stored_rounds import StoredRound, calls_of_row, calls_of_turn
 from .transcript import Turn, check_item, checked_name
 
 if TYPE_CHECKING:
@@ -226,6 +227,45 @@ class Store:
             raise _gone(round_id, row)
         return self._restored(round_id, row, toolset)
 
+    def find(self, round_id: str) -> StoredRound:
+        """Return what the store holds of a round, also one that runs, is stuck or was committed.
+
+        It needs neither the tools nor the secret, so nothing says whether somebody changed the data.
+
+        Args:
+            round_id: of the round.
+
+        Raises:
+            StoreError: there is no such round, or something else wrote into its row.
+        """
+        key = as_key("the id of a round", round_id)
+        columns = "round, revision, since, begun, lease, owner, state, waits, conversation"
+        with self._transaction(writes=False) as db:
+            row = _ROUNDS.read(db, round_id, columns)
+            now = db.now()
+            if row is None:
+                query = "SELECT transcript, item FROM items WHERE turn = ?"
+                row = db.execute(query, (key,)).fetchone()
+                return self._committed(round_id, row)
+            query = "SELECT saved FROM ended_calls WHERE round = ? ORDER BY position"
+            ended = [text for (text,) in db.execute(query, (key,)).fetchall()]
+        return _stored_round(round_id, row, ended, now)
+
+    def _committed(self, round_id: str, row: Any) -> StoredRound:
+        """Return a round that is in a transcript.
+
+        Raises:
+            StoreError: it isn't.
+        """
+        if row is None:
+            name = one_line(round_id, 100)
+            message = f"there is no round {name}, and no turn of it in a transcript"
+            raise StoreError(message, round_id, code="done")
+        conversation, text = row
+        with _reading(self.database):
+            turn = Turn.from_dict(json.loads(text)["turn"])
+        return StoredRound(round_id, "committed", None, conversation, turn.about, calls_of_turn(turn))
+
     def waiting(
         self,
         *,
@@ -251,11 +291,11 @@ class Store:
             TypeError: an argument isn't a number.
             ValueError: there is no such state.
         """
-        wanted: dict[str, Any] = {"position > ?": after}
+        wanted: dict[str, Any] = {"position > ?": max(-1, min(after, _LARGEST_INTEGER))}
         if conversation is not None:
             wanted["conversation = ?"] = checked_name("the name of a transcript", conversation)
         if tool is not None:
-            wanted["replace(tools, ?, '') <> tools"] = _named_tools([tool])
+            wanted["replace(tools, ?, '') <> tools"] = _named_tools([as_key("the name of a tool", tool)])
         if state is not None:
             if state not in get_args(WaitingState):
                 message = f"state must be one of {listed(get_args(WaitingState), 5)}, not {received(state)}"
@@ -827,6 +867,23 @@ def _stuck(row: Any, now: float) -> StuckRound:
         raise _damaged(found)
     known = (_is_valid(lease, now), owner_of(owner), conversation, _shown(found, shown)["about"])
     return StuckRound(found, now - since, _calls_to_run(text), bool(begun), *known)
+
+
+def _stored_round(round_id: str, row: Any, ended: Sequence[str], now: float) -> StoredRound:
+    """Return the round of a row.
+
+    Raises:
+        StoreError: something else wrote it.
+    """
+    text, revision, since, begun, lease, owner, state, waits, conversation = row
+    try:
+        calls, about = calls_of_row(text, ended)
+    except (DecodeError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
+        raise _damaged(round_id) from None
+    if since is not None:
+        state, waits = ("running" if _is_valid(lease, now) else "stuck"), since
+    known = (conversation, about, calls, revision, bool(begun), owner_of(owner))
+    return StoredRound(round_id, state, waits, *known)
 
 
 def _is_valid(lease: object, now: float) -> bool:

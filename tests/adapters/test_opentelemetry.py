@@ -39,7 +39,7 @@ from operator_schema import (
     hook,
     tool,
 )
-from operator_schema.adapters.opentelemetry import spans
+from operator_schema.adapters.opentelemetry import current_trace, observe_store, spans
 from operator_schema.workbench.cli import main
 from operator_schema.workbench.compare import snapshot_of
 
@@ -624,13 +624,16 @@ def test_the_page_lists_every_attribute_and_event(traced):
     waiting = executor.run_sync(round_)
     executor.run_sync(waiting.reject("c1", "no"))
     executor.run_sync(waiting.approve("c1", arguments={"amount": 3}))
+    executor.run_sync(Toolset(add).offer().round([wrong], conversation="customer 7"))
     shown = {name for span in traced.all for name in span.attributes}
     shown |= {event.name for span in traced.all for event in span.events}
     shown |= {name for span in traced.all for event in span.events for name in event.attributes}
     pattern = r"`((?:gen_ai|operator_schema)\.[a-z_.]+|error\.type)`"
     listed = set(re.findall(pattern, PAGE.read_text(encoding="utf-8")))
-    # A histogram, and the calls of tools without a function.
+    # A histogram, the gauges of a store, and the calls of tools without a function.
     listed -= {"gen_ai.execute_tool.duration", "operator_schema.round.pending"}
+    listed -= {"operator_schema.approvals"}
+    listed -= {"operator_schema.store.rounds", "operator_schema.store.oldest", "operator_schema.round.state"}
     assert shown == listed
 
 
@@ -693,3 +696,81 @@ def test_what_a_tool_runs_itself_is_not_taken_for_a_call_of_the_round(traced):
 def test_spans_without_parentheses_is_refused_when_the_executor_is_made(given):
     with pytest.raises(TypeError, match=r"write hooks=spans\(\)"):
         Executor([], hooks=given)
+
+
+def linked(span):
+    return [link.context.trace_id for link in span.links]
+
+
+def test_spans_link_back_to_the_trace_that_asked(traced, tmp_path):
+    from operator_schema.rounds import SqliteStore
+
+    store, toolset = SqliteStore(tmp_path / "desk.db"), Toolset(pay)
+    executor = Executor(toolset, hooks=spans(traced.tracer), store=store)
+    with traced.tracer.start_as_current_span("POST /say") as asked:
+        about = {"user": "anna", **current_trace()}
+        work = toolset.offer().round([call("pay", {"amount": 5})], conversation="customer 7", about=about)
+        work = executor.run_sync(work)
+    with traced.tracer.start_as_current_span("POST /decide"):
+        executor.run_sync(store.load(work.id, toolset).approve(0, by="anna"))
+    first, _, ran, second, _ = traced.all
+    assert linked(first) == []  # it is in that trace itself
+    assert linked(ran) == linked(second) == [asked.get_span_context().trace_id]
+    for span in (first, ran, second):
+        assert span.attributes["operator_schema.round.id"] == work.id
+        assert span.attributes["gen_ai.conversation.id"] == "customer 7"
+    executor.run_sync(call("pay", {"amount": 5}), confirm="run")
+    assert "operator_schema.round.id" not in traced.all[-1].attributes
+
+
+ABOUT = [None, 5, "text", [], [["traceparent", "x"]], {}, {"tracestate": "a=b"}]
+ABOUT += [{"traceparent": given} for given in (None, 5, "", "00-0-0-0", ["00"], "\ud800", "x" * 9_000)]
+
+
+@pytest.mark.parametrize("about", ABOUT, ids=range(len(ABOUT)))
+def test_whatever_a_program_notes_links_to_nothing_else(traced, about):
+    work = Toolset(add).offer().round([call("add", {"numbers": [1]})], about=about)
+    assert Executor(Toolset(add), hooks=spans(traced.tracer)).run_sync(work).is_complete
+    assert [linked(span) for span in traced.all] == [[], []]
+    assert current_trace() == {}
+
+
+def test_a_meter_reads_what_waits_in_a_store(tmp_path):
+    from operator_schema.rounds import SqliteStore
+
+    store, toolset, reader = SqliteStore(tmp_path / "desk.db"), Toolset(pay), InMemoryMetricReader()
+    observe_store(store, MeterProvider(metric_readers=[reader]).get_meter("desk"))
+    executor = Executor(toolset, store=store)
+    rounds = [executor.run_sync(toolset.offer().round([call("pay", {"amount": 5})])) for _ in range(4)]
+    store.save(rounds[0].approve(0))
+    store.save(rounds[1].reject(0))
+    store.claim(rounds[2].approve(0))
+
+    def read():
+        (metrics,) = [one.metrics for one in reader.get_metrics_data().resource_metrics[0].scope_metrics]
+        return {one.name: one.data.data_points for one in metrics}
+
+    found = read()
+    states = {
+        point.attributes["operator_schema.round.state"]: point.value
+        for point in found["operator_schema.store.rounds"]
+    }
+    assert states == {"deferred": 1, "pending": 1, "complete": 1, "running": 0, "stuck": 1}
+    (oldest,) = found["operator_schema.store.oldest"]
+    assert oldest.value >= 0
+    store.save(rounds[3].reject(0))
+    assert read()["operator_schema.store.oldest"][0].value == 0
+
+
+def test_a_meter_counts_what_was_decided_about_calls():
+    reader = InMemoryMetricReader()
+    meter = MeterProvider(metric_readers=[reader]).get_meter("desk")
+    executor = Executor(Toolset(pay), hooks=spans(meter=meter))
+    work = executor.run_sync(offered(*[call("pay", {"amount": n}, f"c{n}") for n in range(4)])[1])
+    work = executor.run_sync(work.approve("c0").reject("c1"))  # two of them wait still
+    work = executor.run_sync(work.reject("c2").approve("c3"))
+    assert work.is_complete
+    (found,) = [one.metrics for one in reader.get_metrics_data().resource_metrics[0].scope_metrics]
+    (counter,) = [one for one in found if one.name == "operator_schema.approvals"]
+    counts = {point.attributes["operator_schema.approval"]: point.value for point in counter.data.data_points}
+    assert counts == {"approved": 2, "rejected": 2}

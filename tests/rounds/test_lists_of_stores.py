@@ -264,3 +264,17 @@ def test_an_owner_that_cannot_be_read_is_nobody(text):
     assert owner_of(text) is None
     assert owner_of(Owner("h", 1, "n").text()) == Owner("h", 1, "n")
     assert str(Owner("h", 1)) == "process 1 on h"
+
+
+@pytest.mark.parametrize("after", [-(10**30), -1, 2**63 - 1, 2**63, 10**30])
+def test_a_page_after_any_number_is_a_page(tmp_path, after):
+    store = SqliteStore(tmp_path / "desk.db")
+    store.save(sent(["pay"]))
+    assert len(store.waiting(after=after)) == (after < 0)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\0", "|", "pay|pay", ""])
+def test_no_name_of_a_tool_is_too_odd_to_look_for(tmp_path, name):
+    store = SqliteStore(tmp_path / "desk.db")
+    store.save(sent(["pay"]))
+    assert store.waiting(tool=name) == []

@@ -39,6 +39,7 @@ _MODULES: Final = {
     "diff": "compare_commands",
     "replay": "replay_command",
     "probe": "probe_command",
+    "store": "store_command",
 }
 """The module of each command, which is loaded only for that command, or for the help of all."""
 
@@ -58,6 +59,7 @@ examples:
   operator-schema diff tools.json tools
   operator-schema probe "python server.py"
   operator-schema stubs tools
+  operator-schema store desk.db waiting
 
 \b
 exit status:

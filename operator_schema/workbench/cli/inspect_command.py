@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import asynccontextmanager, nullcontext, redirect_stdout
 from importlib import import_module
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import rounds
 from ...message_text import escape
 from .. import inspector
 from .arguments import (
@@ -30,12 +28,14 @@ from .lookup import ObjectName, find_tools_to_run
 from .module_loading import WrongUse, extra_needed, following
 from .output import count
 from .sources import server_source, why_no_server
+from .store_opening import open_store, secret_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
     from typing import TypeAlias
 
+    from ...rounds import Store
     from .factories import GivenContext
     from .output import Printer
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["inspect_tools"]
 
 _NEEDED = {"starlette", "uvicorn"}
+_FOR_A_STORE = {"secret_env": "--secret-env", "secret_file": "--secret-file", "by": "--as"}
 
 
 @click.command(
@@ -75,10 +76,12 @@ A target is a module or a registry, as for tools, or an MCP server:
 )
 @click.option(
     "--store",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="File of a SqliteStore with rounds that wait for a person.",
+    metavar="DATABASE",
+    help="A store with rounds that wait for a person: a file, or an address as for the command store.",
 )
 @click.option("--secret-env", metavar="NAME", help="Variable with the secret of the store.")
+@click.option("--secret-file", metavar="FILE", help="File with the secret of the store.")
+@click.option("--as", "by", metavar="NAME", help="Who decides about these rounds, for the record.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="To listen on (default: any).")
 @click.option(
     "--timeout",
@@ -126,11 +129,10 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     from ..inspector.call_logs import TriedCalls, check_has_calls
 
-    for name in ("calls", "store"):
-        path: Path | None = options[name]
-        if path is not None and not path.is_file():
-            message = f"--{name}: there is no file {escape(str(path))}"
-            raise WrongUse(message)
+    calls: Path | None = options["calls"]
+    if calls is not None and not calls.is_file():
+        message = f"--calls: there is no file {escape(str(calls))}"
+        raise WrongUse(message)
     try:
         if options["calls"] is not None:
             check_has_calls(options["calls"])
@@ -144,31 +146,31 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
         reason = getattr(error, "strerror", None) or error
         message = f"--tried {escape(str(options['tried']))} can't be used: {escape(str(reason))}"
         raise WrongUse(message) from None
-    try:
-        store = _store(options)
-    except rounds.StoreError as error:  # the message contains the name of the file
-        message = f"--store: {error}"
-        raise WrongUse(message) from None
-    except ValueError as error:
-        message = f"--store {escape(str(options['store']))} can't be used: {error}"
-        raise WrongUse(message) from None
-    return {"tried": tried, "store": store, "recorded": options["calls"]}
+    kept = {"tried": tried, "recorded": options["calls"], "by": options["by"]}
+    return {**kept, "store": _store(options)}
 
 
-def _store(options: Mapping[str, Any]) -> rounds.SqliteStore | None:
-    variable, path = options["secret_env"], options["store"]
-    if path is None:
-        if variable is not None:
-            message = "--secret-env is for --store"
-            raise WrongUse(message)
+def _store(options: Mapping[str, Any]) -> Store | None:
+    """Open the store of the command line, if it has one.
+
+    Raises:
+        WrongUse: it can't be used, or another option has no meaning without it.
+    """
+    if options["store"] is None:
+        for name, option in (
+            ("secret_env", "--secret-env"),
+            ("secret_file", "--secret-file"),
+            ("by", "--as"),
+        ):
+            if options[name] is not None:
+                message = f"{option} is for --store"
+                raise WrongUse(message)
         return None
-    secret = None
-    if variable is not None:
-        secret = os.environ.pop(variable, None)  # programs that tools start don't need the secret
-        if secret is None:
-            message = f"the variable {escape(variable)}, which should hold the secret, isn't set"
-            raise WrongUse(message)
-    return rounds.SqliteStore(path, secret=None if secret is None else secret.encode())
+    try:
+        return open_store(options["store"], secret_of(options["secret_env"], options["secret_file"]))
+    except WrongUse as error:
+        message = f"--store: {error.message}"
+        raise WrongUse(message) from None
 
 
 async def _serve(

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from ...rounds import SqliteStore
+    from ...rounds import Store
     from .subject import Inspector
 
     Answer = Callable[[Request], Awaitable[Response]]
@@ -262,7 +262,7 @@ class _PageAnswers:
 
     async def state(self, _: Request) -> Response:
         own = self._inspector
-        waiting = None if own.store is None else len(await run_in_threadpool(own.store.waiting))
+        waiting = None if own.store is None else await run_in_threadpool(_waiting_in, own.store)
         about = {"version": own.version, "problem": own.problem, "name": own.subject.name}
         kept = {"waiting": waiting, "tried": len(own.tried)}
         recorded = None if own.recorded is None else own.recorded.name
@@ -357,13 +357,17 @@ class _PageAnswers:
         await run_in_threadpool(own.tried.accept, own.subject.tool)
         return await self.tried(request)
 
-    async def waiting(self, _: Request) -> Response:
-        return _json(await run_in_threadpool(waiting_rounds, self._inspector.subject, self._store()))
+    async def waiting(self, request: Request) -> Response:
+        """Return a page of the rounds that wait; an empty filter counts for nothing."""
+        asked = {name: text for name, text in request.query_params.items() if name in _FILTERS and text}
+        filters = {name: _FILTERS[name](text) for name, text in asked.items()}
+        subject, store = self._inspector.subject, self._store()
+        return _json(await run_in_threadpool(waiting_rounds, subject, store, **filters))
 
     async def decide(self, request: Request) -> Response:
         decision = await _body(request, Decision)
         subject, store = self._inspector.subject, self._store()
-        return _json(await run_in_threadpool(decide, subject, store, decision))
+        return _json(await run_in_threadpool(decide, subject, store, decision, self._inspector.by))
 
     async def run_round(self, request: Request) -> Response:
         """Run the approved calls of a round, after a person has seen it again."""
@@ -381,11 +385,26 @@ class _PageAnswers:
         agreement = self._agreements.offer(version, round_id, texts)
         return _json({"question": "\n\n".join(texts), "agreement": agreement})
 
-    def _store(self) -> SqliteStore:
+    def _store(self) -> Store:
         if self._inspector.store is None:
             message = "no store was given: start with --store FILE"
             raise _NotFoundError(message)
         return self._inspector.store
+
+
+_FILTERS: dict[str, Callable[[str], Any]] = {
+    "conversation": str,
+    "tool": str,
+    "state": str,
+    "older_than": float,
+    "after": int,
+}
+
+
+def _waiting_in(store: Store) -> int:
+    """Return how many rounds wait, whatever for."""
+    counts = store.counts()
+    return counts.deferred + counts.pending + counts.complete
 
 
 def _asked(request: Request) -> tuple[str, bool]:

@@ -45,7 +45,7 @@ from .decode_call import finding_as_dict
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from ...rounds import Round, SqliteStore, ToolCall
+    from ...rounds import Round, Store, StuckRound, ToolCall, WaitingRound
     from ...tools import ProgressUpdate, Tool, ToolResult
     from .subject import Subject
 
@@ -53,6 +53,7 @@ __all__ = [
     "Agreements",
     "Decision",
     "DecisionError",
+    "counts_of",
     "decide",
     "load_round",
     "round_as_dict",
@@ -378,7 +379,8 @@ def _records(say: Callable[[dict[str, Any]], object]) -> Generator[list[dict[str
 
 # --- rounds that wait in a store ------------------------------------------------------------------
 
-_MOST_ROUNDS = 100
+_MOST_ROUNDS = 20
+_MOST_STUCK = 100
 _LONGEST_TEXT = 200_000
 _CAUSES = (DecodeError, EncodeError, RestoreError, RoundError, ToolError)
 
@@ -398,6 +400,7 @@ class Decision:
             else.
         action: the kind of decision.
         value: other arguments, or None; the reason, as text; or the answer.
+        words: the words of the person, for the record; the model doesn't see them.
     """
 
     round_id: str
@@ -405,29 +408,58 @@ class Decision:
     seen: str
     action: Literal["approve", "reject", "answer"]
     value: Any = None
+    words: str = ""
 
 
-def waiting_rounds(subject: Subject, store: SqliteStore) -> dict[str, Any]:
-    """Return the rounds that wait in a store, the oldest first, and those whose process may have died."""
-    ids = [one.id for one in store.waiting()]
-    rounds = [_shown(subject, store, round_id) for round_id in ids[:_MOST_ROUNDS]]
-    stuck = [
-        {
-            "id": one.id,
-            "seconds": one.seconds,
-            "calls": [_named(call) for call in one.calls],
-            "has_begun": one.has_begun,
-        }
-        for one in store.stuck()
-    ]
-    return {"rounds": rounds, "more": max(0, len(ids) - _MOST_ROUNDS), "stuck": stuck}
+def waiting_rounds(subject: Subject, store: Store, **filters: Any) -> dict[str, Any]:
+    """Return a page of the rounds that wait in a store, and those whose process may have died.
+
+    Args:
+        subject: has the tools.
+        store: where the rounds wait.
+        filters: as for `store.waiting`: `conversation`, `tool`, `older_than`, `state`, `after`.
+
+    Returns:
+        The `rounds`, the oldest first; `after`, which is None or the position for the next page; how many
+        there are in all (`counts`); and those that are `stuck`.
+    """
+    found = store.waiting(**filters, limit=_MOST_ROUNDS + 1)
+    page = found[:_MOST_ROUNDS]
+    return {
+        "rounds": [{**_shown(subject, store, one.id), **_listed(one)} for one in page],
+        "after": page[-1].position if len(found) > len(page) else None,
+        "counts": counts_of(store),
+        "stuck": [_taken(one) for one in store.stuck()[:_MOST_STUCK]],
+    }
+
+
+def counts_of(store: Store) -> dict[str, Any]:
+    """Return how many rounds a store has of each kind, and how many seconds the oldest has waited."""
+    counts = store.counts()
+    return {name: getattr(counts, name) for name in counts.__slots__}
+
+
+def _listed(one: WaitingRound) -> dict[str, Any]:
+    return {"since": one.since, "conversation": one.conversation, "about": one.about}
+
+
+def _taken(one: StuckRound) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "seconds": one.seconds,
+        "calls": [_named(call) for call in one.calls],
+        "has_begun": one.has_begun,
+        "is_running": one.is_running,
+        "owner": None if one.owner is None else str(one.owner),
+        "conversation": one.conversation,
+    }
 
 
 def _named(call: RawCall) -> str:
     return f"{clip(call.name, _LONGEST_NAME)} (call {clip(call.id, _LONGEST_NAME)})"
 
 
-def _shown(subject: Subject, store: SqliteStore, round_id: str) -> dict[str, Any]:
+def _shown(subject: Subject, store: Store, round_id: str) -> dict[str, Any]:
     try:
         return round_as_dict(store.load(round_id, subject.toolset))
     except (RestoreError, RoundError) as error:
@@ -462,6 +494,10 @@ def _call(call: ToolCall[Any]) -> dict[str, Any]:
         "tool": call.name,
         "state": call.state,
         "approved": call.approved,
+        "since": call.deferred_at,
+        "expires_at": call.expires_at,
+        "approvals": call.approvals,
+        "decisions": [one.as_dict() for one in call.decisions],
         "reason": call.reason,
         "text": call_text(call) if call.has_input else call.content,
         "arguments": _arguments_of(call),
@@ -482,8 +518,14 @@ def _arguments_of(call: ToolCall[Any]) -> Any:
         return None
 
 
-def decide(subject: Subject, store: SqliteStore, decision: Decision) -> dict[str, Any]:
+def decide(subject: Subject, store: Store, decision: Decision, by: str | None = None) -> dict[str, Any]:
     """Decide about a call that waits, and save the round; nothing is run.
+
+    Args:
+        subject: has the tools.
+        store: where the round waits.
+        decision: the decision.
+        by: the name of the person who decides, for the record.
 
     Returns:
         The round, as from `round_as_dict`.
@@ -497,13 +539,12 @@ def decide(subject: Subject, store: SqliteStore, decision: Decision) -> dict[str
         message = "this call isn't as it was shown any more: load the page again and look at it"
         raise DecisionError(message)
     try:
-        after = _decided(before, decision)
-        return round_as_dict(store.keep(store.claim(after), after))
+        return round_as_dict(store.save(_decided(before, decision, by)))
     except _CAUSES as error:
         raise DecisionError(clip(str(error), _LONGEST_TEXT)) from error
 
 
-def load_round(subject: Subject, store: SqliteStore, round_id: str) -> Round[Any]:
+def load_round(subject: Subject, store: Store, round_id: str) -> Round[Any]:
     """Return a round that waits.
 
     Raises:
@@ -515,17 +556,18 @@ def load_round(subject: Subject, store: SqliteStore, round_id: str) -> Round[Any
         raise DecisionError(_told(error)) from error
 
 
-def _decided(work: Round[Any], decision: Decision) -> Round[Any]:
+def _decided(work: Round[Any], decision: Decision, by: str | None) -> Round[Any]:
+    said: dict[str, Any] = {"by": by, "words": decision.words}
     match decision.action:
         case "approve":
-            return work.approve(decision.call, arguments=decision.value)
+            return work.approve(decision.call, arguments=decision.value, **said)
         case "reject":
-            return work.reject(decision.call, str(decision.value or ""))
+            return work.reject(decision.call, str(decision.value or ""), **said)
         case "answer":
-            return work.answer(decision.call, decision.value)
+            return work.answer(decision.call, decision.value, **said)
 
 
-async def run_round(subject: Subject, store: SqliteStore, work: Round[Any]) -> dict[str, Any]:
+async def run_round(subject: Subject, store: Store, work: Round[Any]) -> dict[str, Any]:
     """Run the approved calls of a round, and save it; your program commits it.
 
     Args:

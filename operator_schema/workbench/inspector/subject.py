@@ -11,7 +11,7 @@ from ...errors import ToolNotFoundError
 from ...execution import Executor
 from ...immutable import Value
 from ...message_text import nearest
-from ...rounds import SqliteStore, Toolset
+from ...rounds import Store, Toolset
 from ..lint import lint
 from .call_logs import TriedCalls
 
@@ -114,6 +114,7 @@ class Inspector:
     Args:
         subject: the first subject.
         store: the store with waiting rounds, or None.
+        by: the name of the person who decides about them, for the record; None if nobody said it.
         recorded: JSON Lines of calls, or None.
         tried: the calls that a person has tried.
     """
@@ -122,12 +123,14 @@ class Inspector:
         self,
         subject: Subject,
         *,
-        store: SqliteStore | None = None,
+        store: Store | None = None,
+        by: str | None = None,
         recorded: Path | None = None,
         tried: TriedCalls | None = None,
     ) -> None:
         self.subject = subject
         self.store = store
+        self.by = by
         self.recorded = recorded
         self.tried = TriedCalls() if tried is None else tried
         self.version = 1

@@ -251,4 +251,4 @@ def test_each_command_that_prints_a_report_has_json():
     with_json = {
         name for name, command in commands().items() if "as_json" in {one.name for one in command.params}
     }
-    assert with_json == {"schema", "decode", "check", "tools", "describe", "diff", "replay", "probe"}
+    assert with_json == {"schema", "decode", "check", "tools", "describe", "diff", "replay", "probe", "store"}

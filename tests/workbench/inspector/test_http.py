@@ -382,11 +382,11 @@ def test_a_waiting_call_is_approved_and_runs_at_the_second_click(serve, subject,
 
 
 def test_a_store_that_is_damaged_meanwhile_is_told(serve, subject, tmp_path):
-    path = tmp_path / "desk.db"
-    store = SqliteStore(path)
+    store = SqliteStore(tmp_path / "desk.db")
+    store.save(help_desk.toolset.offer().round([RawCall("c1", "refund", {"order_id": 1, "amount": "1"})]))
     served = serve(Inspector(subject, store=store))
-    store.close()  # or SQLite goes on with what it has in memory and in the log beside the file
-    path.write_bytes(b"no database " * 1000)
+    with store.database.transaction(writes=True) as db:
+        db.execute("UPDATE rounds SET shown = '5'")
     assert "can't be done" in served.get("waiting", 409)["problem"]
 
 

@@ -292,10 +292,23 @@ def test_a_waiting_call_is_changed_or_rejected(view, client, inspector):
     editor.fill('{"order_id": 1, "amount": "0.25"}')
     approve.click()
     expect(page.get_by_label("What is to run")).to_contain_text(['amount: "0.25"', "choose_seat"])
+    page.get_by_label("What you say of choose_seat").fill("seen on the board")
     page.get_by_label("Reason for rejecting choose_seat").fill("the train is full")
     page.get_by_role("button", name="Reject choose_seat").click()
     expect(page.get_by_label("The model reads")).to_have_text("This call was rejected: the train is full")
+    expect(page.get_by_text("reject by person, who said: seen on the board")).to_be_visible()
     assert help_desk.PAID == []
+
+
+def test_the_waiting_rounds_have_filters(view, client):
+    page = view(client, "#/rounds")
+    expect(page.get_by_text("1 round for a person, the oldest for")).to_be_visible()
+    page.get_by_label("Conversation", exact=True).fill("nobody")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    expect(page.get_by_text("nothing that fits the filters")).to_be_visible()
+    page.get_by_label("Conversation", exact=True).fill("")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    expect(page.get_by_text("refund: waits for you")).to_be_visible()
 
 
 # --- trying a tool ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 
@@ -11,7 +12,7 @@ import help_desk
 import pytest
 
 from operator_schema import Executor, RawCall, Toolset
-from operator_schema.rounds import SqliteStore
+from operator_schema.rounds import SqliteDatabase, SqliteStore, Store
 from operator_schema.workbench.inspector import subject_of
 from operator_schema.workbench.inspector.run_call import (
     Decision,
@@ -168,14 +169,84 @@ def test_rounds_of_a_process_that_died_are_listed(subject, store):
     assert found["rounds"] == []
 
 
-def test_very_many_rounds_are_counted(subject, store, monkeypatch):
-    from operator_schema.workbench.inspector import run_call
+class CountingDatabase(SqliteDatabase):
+    """A database that counts the rows that are read from it."""
 
-    monkeypatch.setattr(run_call, "_MOST_ROUNDS", 1)
-    first = wait(store, REFUND)
-    wait(store, REFUND)
-    found = waiting_rounds(subject, store)
-    assert ([work["id"] for work in found["rounds"]], found["more"]) == ([first], 1)
+    read = 0
+
+    @contextmanager
+    def transaction(self, *, writes):
+        with super().transaction(writes=writes) as db:
+            yield CountingConnection(self, db)
+
+
+class CountingConnection:
+    def __init__(self, database, db):
+        self.database, self.db = database, db
+
+    def execute(self, *statement):
+        return CountingCursor(self.database, self.db.execute(*statement))
+
+
+class CountingCursor:
+    def __init__(self, database, cursor):
+        self.database, self.cursor = database, cursor
+
+    def __getattr__(self, name):
+        return getattr(self.cursor, name)
+
+    def fetchone(self):
+        self.database.read += 1
+        return self.cursor.fetchone()
+
+    def fetchall(self):
+        rows = self.cursor.fetchall()
+        self.database.read += len(rows)
+        return rows
+
+
+def test_a_page_of_very_many_rounds_reads_only_its_own(subject, store, tmp_path):
+    round_id = wait(store, REFUND)
+    with store.database.transaction(writes=True) as db:  # as many as a desk may have, each a copy
+        row = db.execute("SELECT * FROM rounds").fetchone()
+        names = [one[1] for one in db.execute("PRAGMA table_info(rounds)").fetchall()]
+        values = dict(zip(names, row, strict=True))
+        db.executemany(
+            f"INSERT INTO rounds ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})",  # noqa: S608  # its own columns
+            [(*{**values, "position": None, "id": f"copy {n}"}.values(),) for n in range(2_000)],
+        )
+    counting = CountingDatabase(tmp_path / "desk.db")
+    many = Store(counting, secret=SECRET)
+    counting.read = 0
+    found = waiting_rounds(subject, many)
+    assert found["rounds"][0]["id"] == round_id
+    assert found["counts"]["deferred"] == 2_001
+    assert counting.read < 100
+    last = waiting_rounds(subject, many, after=found["after"])
+    assert last["rounds"][0]["id"] != round_id
+    assert len(last["rounds"]) == len(found["rounds"]) == 20
+
+
+def test_a_list_has_filters_and_says_of_whom_and_since_when(subject, store):
+    executor, raw = Executor(help_desk.toolset, store=store), RawCall("c", *REFUND)
+    for name in ("anna", "ben"):
+        executor.run_sync(help_desk.toolset.offer().round([raw], conversation=name, about={"of": name}))
+    (found,) = waiting_rounds(subject, store, conversation="ben")["rounds"]
+    (listed,) = store.waiting(conversation="ben")
+    assert (found["conversation"], found["about"], found["since"]) == ("ben", {"of": "ben"}, listed.since)
+    assert len(waiting_rounds(subject, store, tool="refund")["rounds"]) == 2
+    assert waiting_rounds(subject, store, tool="choose_seat")["rounds"] == []
+    assert waiting_rounds(subject, store, older_than=86_400.0)["rounds"] == []
+
+
+def test_the_person_and_the_words_are_in_the_record(subject, store):
+    round_id = wait(store, REFUND)
+    decision = Decision(round_id, 0, seen_of(subject, store, round_id), "approve", words="order checked")
+    shown = decide(subject, store, decision, "anna")
+    (record,) = store.load(round_id, help_desk.toolset).calls[0].decisions
+    assert (record.by, record.words) == ("anna", "order checked")
+    assert shown["calls"][0]["decisions"] == [record.as_dict()]
+    assert store.stuck() == []  # nothing was claimed
 
 
 def test_a_decision_is_about_what_the_person_saw(subject, store):

@@ -1,0 +1,174 @@
+"""What does a store hold of one round, readable without its tools?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ..immutable import Value
+from .serialization import CALLS, SavedCall, read_decisions, without_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..tools.calls import RawCall, ResultCode, ToolResult
+    from ..tools.decision_records import DecisionRecord
+    from .leases import Owner
+    from .tool_call import CallState
+    from .transcript import Turn
+
+__all__ = ["StoredCall", "StoredRound", "StoredState", "calls_of_row", "calls_of_turn"]
+
+StoredState: TypeAlias = Literal["deferred", "pending", "complete", "running", "stuck", "committed"]
+"""What a round in a store does: waits for decisions · for somebody who runs it · for its commit · runs · was
+taken by a process that seems to be dead · is in a transcript."""
+
+
+class StoredCall(Value):
+    """One call of a round in a store.
+
+    Attributes:
+        id: of the call.
+        name: of its tool.
+        state: as for a call of a round.
+        sent: the arguments as the model sent them.
+        runs_with: the arguments that run or ran, with defaults; None if it isn't known that they differ from
+            those that were sent.
+        reason: why it waits, or why it was rejected; None otherwise.
+        question: what its tool asks; None if it asks nothing.
+        since: since when it waits, or when it began to wait, in seconds since 1970; None if it never did.
+        expires_at: until when it can be approved, in seconds since 1970; None if it has no end.
+        approvals: how many people have to agree.
+        approved_by: who has agreed so far.
+        decisions: what hooks and people decided about it.
+        code: the code of its result; None if it succeeded or has no result.
+        content: what the model reads as its result; None if it has no result.
+        sent_name: the name that the model wrote, if it was repaired; None otherwise.
+    """
+
+    id: str
+    name: str
+    state: CallState
+    sent: Any
+    runs_with: Mapping[str, Any] | None = None
+    reason: str | None = None
+    question: str | None = None
+    since: float | None = None
+    expires_at: float | None = None
+    approvals: int = 1
+    approved_by: tuple[str, ...] = ()
+    decisions: tuple[DecisionRecord, ...] = ()
+    code: ResultCode | None = None
+    content: str | None = None
+    sent_name: str | None = None
+
+
+class StoredRound(Value):
+    """A round in a store, for whoever looks at it; made by `store.find`.
+
+    No signature was checked: to decide, `load` the round.
+
+    Attributes:
+        id: of the round.
+        state: `deferred`, `pending`, `complete`, `running`, `stuck` or `committed`.
+        since: since when it waits or runs, in seconds since 1970; None if it is committed.
+        conversation: the name of its conversation; None if it has none.
+        about: what your program noted about it, as JSON values.
+        calls: its calls, in order.
+        revision: how often it was saved; None if it is committed.
+        has_begun: whether its calls began to run; each that hasn't ended may have done its work or not.
+        owner: the process that took it; None if none did.
+    """
+
+    id: str
+    state: StoredState
+    since: float | None
+    conversation: str | None
+    about: Any
+    calls: tuple[StoredCall, ...]
+    revision: int | None = None
+    has_begun: bool = False
+    owner: Owner | None = None
+
+
+def calls_of_row(text: str, ended: Sequence[str]) -> tuple[tuple[StoredCall, ...], Any]:
+    """Return the calls of a saved round, and what its program noted about it.
+
+    Args:
+        text: the round, as a store saved it.
+        ended: its calls that ended since then, each as the store saved it.
+
+    Raises:
+        DecodeError: something else wrote it.
+        KeyError: the same, as for the next ones.
+        RecursionError: it nests too deep.
+        TypeError: it has another form.
+        ValueError: it isn't JSON.
+    """
+    head = without_texts(json.loads(text), ("assistant", "about"))
+    calls = [*head["calls"]]
+    for one in map(json.loads, ended):
+        calls[one["index"]] = one["call"]
+    return tuple([_saved_call(call) for call in calls]), head.get("about")
+
+
+def _saved_call(saved: dict[str, Any]) -> StoredCall:
+    call = CALLS.decode(without_texts(saved, saved.keys()))
+    code, content = _ending(call)
+    wait = call.wait
+    return StoredCall(
+        call.id,
+        call.name,
+        call.state,
+        call.arguments,
+        _running_arguments(call),
+        call.reason,
+        None if call.question is None else call.question.text,
+        _seconds(call.deferred_at),
+        None if wait is None else _seconds(wait.expires_at),
+        1 if wait is None else wait.approvals,
+        () if wait is None else tuple(wait.approved_by),
+        read_decisions(call.decisions),
+        code,
+        content,
+        call.sent_name,
+    )
+
+
+def _ending(call: SavedCall) -> tuple[ResultCode | None, str | None]:
+    """Return the code and the text of the result of a saved call."""
+    if call.state == "rejected":
+        return "rejected", None
+    if call.result is None:
+        return call.code, call.content
+    return call.result.code, call.result.content
+
+
+def _running_arguments(call: SavedCall) -> Mapping[str, Any] | None:
+    changed = call.changed or (None if call.result is None else call.result.changed)
+    return call.input if changed is None else changed.arguments
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1_000
+
+
+def calls_of_turn(turn: Turn) -> tuple[StoredCall, ...]:
+    """Return the calls of a turn, as those of a round that is committed."""
+    decisions = turn.decisions or ((),) * len(turn.calls)
+    return tuple([_ended_call(*one) for one in zip(turn.calls, turn.results, decisions, strict=True)])
+
+
+def _ended_call(sent: RawCall, result: ToolResult, decisions: tuple[DecisionRecord, ...]) -> StoredCall:
+    ran = None if result.changed is None else result.changed.arguments
+    return StoredCall(
+        sent.id,
+        sent.name,
+        "rejected" if result.code == "rejected" else "handled",
+        sent.arguments,
+        ran,
+        decisions=decisions,
+        code=result.code,
+        content=result.content,
+        sent_name=sent.sent_name,
+    )
