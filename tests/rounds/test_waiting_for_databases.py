@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing, contextmanager
 
 import anyio
@@ -80,8 +81,6 @@ def at(place, store, path, lock):
         waits.set()
         return use(*args, **options)
 
-    import threading
-
     waits = threading.Event()
     setattr(store, place, stopped)
     return waits
@@ -145,6 +144,44 @@ def test_a_cancelled_round_ends_at_once_and_what_happened_is_kept(path, library,
     else:
         states = [call.state for call in store.load(work.id, TOOLS).calls]
         assert states == ["handled" if ran else "pending"]
+
+
+@BACKENDS
+@pytest.mark.parametrize("place", PLACES)
+def test_a_round_that_is_cancelled_just_after_a_step_of_the_store_is_not_stuck(path, library, place):
+    """The step has ended by then, but the loop doesn't know yet."""
+    store = SqliteStore(path)
+    hooked = Executor(TOOLS, store=store, hooks=lambda call: None)
+    work = sent("a")
+
+    async def main():
+        begins = begun(place, store)
+        async with anyio.create_task_group() as group:
+            group.start_soon(hooked.run, work)
+            while not begins.is_set():
+                await turns(1)
+            finish()  # the loop stands still meanwhile
+            group.cancel_scope.cancel()
+
+    anyio.run(main, backend=library)
+    finish()
+    assert store.stuck() == []
+    assert (["a"] if place == "keep" else []) == RAN
+    if place == "claim":
+        assert store.waiting() == []
+    assert Executor(TOOLS, store=store).run_sync(store.load(work.id, TOOLS) if store.waiting() else work)
+
+
+def begun(place, store):
+    """Return an event that is set when a step of the store begins."""
+    use, begins = getattr(store, place), threading.Event()
+
+    def told(*args, **options):
+        begins.set()
+        return use(*args, **options)
+
+    setattr(store, place, told)
+    return begins
 
 
 def finish():
