@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
 from ..findings import Finding
@@ -90,7 +90,7 @@ def _read(saved: str) -> dict[str, Any]:
     try:
         match json.loads(saved):
             case {"revision": int() | None, "round": {"calls": [*_]}, **rest} as data if not rest:
-                return data
+                return cast("dict[str, Any]", data)
     except (TypeError, ValueError, RecursionError):
         pass  # as below
     message = f"the text must be one that saved_round wrote, not {received(saved)}"

@@ -113,11 +113,11 @@ def test_a_step_that_dies_while_a_hook_decides_runs_when_it_is_repeated(tmp_path
     def executor_with(decides):
         return Executor(tools_at(path), hooks=Hooks(decides), store=executor_at(tmp_path).store)
 
-    executor = executor_with(lambda call: None)
+    executor = executor_with(lambda _: None)
     saved = begun(executor)
     if decisions:
         saved = step(executor, saved)
-    in_a_child(lambda: step(executor_with(lambda call: os._exit(9)), saved, *decisions))
+    in_a_child(lambda: step(executor_with(lambda _: os._exit(9)), saved, *decisions))
     after = step(executor, saved, *decisions)
     assert ran(tmp_path) == (["look", "pay"] if decisions else ["look"])
     assert not durable.restored_round(executor, after).pending
@@ -128,7 +128,7 @@ def test_who_decides_sees_what_will_run():
     @tool(confirm=True)
     def send(text: str, copies: int = 1) -> str:
         """Send."""
-        return text
+        return text * copies
 
     @hook(send)
     def polite(call):
