@@ -50,6 +50,7 @@ async def in_thread(
     try:
         start_in_thread(use)
     except RuntimeError:  # the system gives no more threads, or the interpreter allows none
+        _USES.discard(use)  # else the interpreter would wait for it at its end
         return function()
     wait = partial(use.signal.wait, None)
     try:
