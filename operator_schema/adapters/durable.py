@@ -91,6 +91,8 @@ def _read(saved: str) -> dict[str, Any]:
         match json.loads(saved):
             case {"revision": int() | None, "round": {"calls": [*_]}, **rest} as data if not rest:
                 return cast("dict[str, Any]", data)
+            case _:
+                pass  # as below
     except (TypeError, ValueError, RecursionError):
         pass  # as below
     message = f"the text must be one that saved_round wrote, not {received(saved)}"
