@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from time import sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.codec import Codec
+from ..findings import Finding
 from ..lazy import answer_misnamed
-from ..rounds import RoundError, StoreError, in_thread
+from ..message_text import received
+from ..rounds import RestoreError, RoundError, StoreError, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,9 +76,27 @@ def restored_round(executor: Executor, saved: str, *, secret: bytes | None = Non
     Raises:
         RestoreError: the text isn't a round, or the round no longer fits the tools.
     """
-    data = json.loads(saved)
+    data = _read(saved)
     found: Round[Any] = executor.registry.toolset.restore_round(data["round"], secret=secret)
     return found.replace(revision=data["revision"])
+
+
+def _read(saved: str) -> dict[str, Any]:
+    """Return what `saved_round` wrote, whose round isn't checked yet.
+
+    Raises:
+        RestoreError: it is something else.
+    """
+    try:
+        match json.loads(saved):
+            case {"revision": int() | None, "round": {"calls": [*_]}, **rest} as data if not rest:
+                return cast("dict[str, Any]", data)
+            case _:
+                pass  # as below
+    except (TypeError, ValueError, RecursionError):
+        pass  # as below
+    message = f"the text must be one that saved_round wrote, not {received(saved)}"
+    raise RestoreError([Finding((), "not_a_round", message, tool="")])
 
 
 async def run_round(
@@ -114,8 +134,10 @@ async def run_round(
         while (found := await in_thread(lambda: _known_to(executor, sent))) is None:
             await in_thread(lambda: sleep(_PAUSE))
         work = found
-        if work.revision != sent.revision:  # an earlier attempt of this step got further
-            return saved_round(work, secret=secret)
+        if work.revision != sent.revision:  # an earlier attempt of this step got further, and has decided
+            decided = []
+            if not work.pending:
+                return saved_round(work, secret=secret)
     for each in decided:
         work = _with_decision(work, each)
     return saved_round(await executor.run(work), secret=secret)
@@ -162,13 +184,21 @@ def waiting_calls(saved: str) -> list[dict[str, Any]]:
         saved: the text from `run_round`.
 
     Returns:
-        `id`, `name`, `arguments` and `reason` of each; empty if the round is complete.
+        `id`, `name`, `arguments` and `reason` of each; empty if no call waits. The arguments are what will
+        run: with defaults, and as hooks and people left them.
+
+    Raises:
+        RestoreError: the text isn't one of a round.
     """
-    calls = json.loads(saved)["round"]["calls"]
+    waiting = [call for call in _read(saved)["round"]["calls"] if call["state"] == "deferred"]
     return [
-        {"id": call["id"], "name": call["name"], "arguments": call["arguments"], "reason": call.get("reason")}
-        for call in calls
-        if call["state"] == "deferred"
+        {
+            "id": call["id"],
+            "name": call["name"],
+            "arguments": call.get("input", call["arguments"]),  # an input that isn't JSON is as it was sent
+            "reason": call.get("reason"),
+        }
+        for call in waiting
     ]
 
 

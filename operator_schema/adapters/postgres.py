@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -105,15 +106,7 @@ class PostgresDatabase(Database):
     @contextmanager
     def transaction(self, *, writes: bool) -> Generator[psycopg.Connection[Any]]:  # noqa: ARG002  # readers never wait
         """Open a transaction on a connection of the pool."""
-        pool = self._opened()
-        try:
-            connection = pool.getconn(timeout=PATIENCE)
-        except psycopg_pool.PoolTimeout:
-            if self._used < self._connections:  # otherwise all of them are busy, and the server is available
-                # After an outage the pool retries at growing intervals; a new pool tries at once.
-                self._close(pool, timeout=0)
-                self._connect_alone()
-            raise
+        pool, connection = self._taken()
         self._count(1)
         try:
             with connection.transaction():
@@ -121,6 +114,27 @@ class PostgresDatabase(Database):
         finally:
             self._count(-1)
             pool.putconn(connection)
+
+    def _taken(self) -> tuple[psycopg_pool.ConnectionPool[Any], psycopg.Connection[Any]]:
+        """Take a connection, and return its pool with it.
+
+        Raises:
+            psycopg.Error: there was none for half a minute.
+        """
+        until = monotonic() + PATIENCE
+        while True:
+            pool = self._opened()
+            try:
+                return pool, pool.getconn(timeout=max(0.0, until - monotonic()))
+            except psycopg_pool.PoolClosed:  # by another thread, after this one had got the pool
+                if monotonic() >= until:
+                    raise
+            except psycopg_pool.PoolTimeout:
+                if self._used < self._connections:  # else all of them are busy, and the server isn't away
+                    # After an outage the pool tries again ever more rarely; a new one tries at once.
+                    self._close(pool, timeout=0)
+                    self._connect_alone()
+                raise
 
     def _count(self, number: int) -> None:
         with self._lock:

@@ -50,6 +50,7 @@ async def in_thread(
     try:
         start_in_thread(use)
     except RuntimeError:  # the system gives no more threads, or the interpreter allows none
+        _USES.discard(use)  # else the interpreter would wait for it at its end
         return function()
     wait = partial(use.signal.wait, None)
     try:
@@ -57,12 +58,22 @@ async def in_thread(
             await backend.start(wait, use.name).wait_shielded(grace)
         else:
             await wait()
-    finally:
-        has_ended = use.has_ended_before_caller()
-    if not has_ended:
+    except BaseException:
+        if not use.goes_on_alone():  # it ended just before: what it did must be undone all the same
+            _start_alone(_Use(use.end_alone, None, backend.signal()))
+        raise
+    if use.goes_on_alone():
         message = f"it takes longer than {grace:g} seconds, and goes on in a thread"
         raise TimeoutError(message)
     return cast("T", use.result())
+
+
+def _start_alone(use: _Use) -> None:
+    """Let a function run that nobody waits for."""
+    try:
+        start_in_thread(use)
+    except RuntimeError:  # as above
+        use.work()
 
 
 class _Use:
@@ -117,12 +128,12 @@ class _Use:
             is_left = self._is_left
         try:
             if is_left:
-                self._end_alone()
+                self.end_alone()
         finally:
             _USES.discard(self)
             self.ends.release()
 
-    def _end_alone(self) -> None:
+    def end_alone(self) -> None:
         """Undo what nobody waits for any more, and log what nobody else would say."""
         try:
             outcome = self.result()
@@ -138,11 +149,11 @@ class _Use:
         except RuntimeError:  # the loop is closed, and its callers are gone
             return
 
-    def has_ended_before_caller(self) -> bool:
-        """Return whether the function has ended; if not, it goes on alone."""
+    def goes_on_alone(self) -> bool:
+        """Return whether the function hasn't ended, and goes on with nobody who waits for it."""
         with self._lock:
             self._is_left = not self._has_ended
-            return self._has_ended
+            return self._is_left
 
     def result(self) -> Any:
         """Return what the function returned, or raise what it raised."""

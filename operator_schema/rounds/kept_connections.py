@@ -189,8 +189,8 @@ _forking: list[KeptConnections] = []
 
 def _before_fork() -> None:
     for kept in list(_ALL):
+        _forking.append(kept)  # first: an interrupt ends the wait, and the fork goes on
         kept.before_fork()
-        _forking.append(kept)
 
 
 def _after_fork() -> None:

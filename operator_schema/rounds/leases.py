@@ -6,13 +6,12 @@ import json
 import os
 import platform
 from contextlib import suppress
-from threading import Event, Lock, Thread
+from threading import TIMEOUT_MAX, Event, Lock, Thread
 from typing import TYPE_CHECKING
 from weakref import WeakMethod
 
 from ..immutable import Value
 from ..message_text import one_line
-from .errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -101,13 +100,13 @@ class Leases:
 
     def _work(self, renewing: WeakMethod[Callable[[Mapping[str, int]], object]]) -> None:
         pause = Event()
-        while not pause.wait(self._seconds / 3):
+        while not pause.wait(min(self._seconds / 3, TIMEOUT_MAX)):
             with self._lock:
                 running = dict(self._running)
                 renew = renewing()
                 if not running or renew is None:
                     self._thread = None
                     return
-            with suppress(StoreError):  # the database isn't available: the next attempt may be early enough
+            with suppress(Exception):  # whatever a database raises: the next attempt may be early enough
                 renew(running)
             del renew

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing, contextmanager
-from math import inf
+from math import inf, isnan
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args, overload
@@ -179,7 +179,7 @@ class Store:
         self._secret = secret
         self._name = checked_name("the name of a store", name)
         self._lease = _seconds("lease", lease)
-        if not 0 < self._lease < inf:
+        if not 0 < lease < inf:
             message = f"lease must be a number of seconds above 0, not {received(lease)}"
             raise ValueError(message)
         self.database = database
@@ -288,20 +288,21 @@ class Store:
 
         Raises:
             StoreError: another program wrote into the row of a round.
-            TypeError: an argument isn't a number.
-            ValueError: there is no such state.
+            TypeError: an argument has a wrong type.
+            ValueError: there is no such state, `limit` is below 0, or `older_than` is NaN.
         """
-        wanted: dict[str, Any] = {"position > ?": max(-1, min(after, _LARGEST_INTEGER))}
+        wanted: dict[str, Any] = {"position > ?": _whole("after", after)}
         if conversation is not None:
             wanted["conversation = ?"] = checked_name("the name of a transcript", conversation)
         if tool is not None:
-            wanted["replace(tools, ?, '') <> tools"] = _named_tools([as_key("the name of a tool", tool)])
+            name = as_key("the name of a tool", tool).replace("|", " ")  # no tool has this character
+            wanted["replace(tools, ?, '') <> tools"] = _named_tools([name])
         if state is not None:
             if state not in get_args(WaitingState):
                 message = f"state must be one of {listed(get_args(WaitingState), 5)}, not {received(state)}"
                 raise ValueError(message)
             wanted["state = ?"] = state
-        most = None if limit is None else min(limit, _LARGEST_INTEGER)
+        most = None if limit is None else _number_of_rows("limit", limit)
         with self._transaction(writes=False) as db:
             if older_than is not None:
                 wanted["waits <= ?"] = db.now() - _seconds("older_than", older_than)
@@ -371,6 +372,7 @@ class Store:
         Raises:
             StoreError: another program wrote into the row of a round.
             TypeError: `seconds` isn't a number.
+            ValueError: it is NaN.
         """
         least = _seconds("seconds", seconds)
         with self._transaction(writes=False) as db:
@@ -751,12 +753,10 @@ class StoredTranscript:
             count: the maximum number of items.
 
         Raises:
+            TypeError: `count` isn't an integer.
             ValueError: `count` is below 0.
         """
-        if count < 0:
-            message = f"count must be 0 or more, not {received(count)}"
-            raise ValueError(message)
-        return self._items("DESC LIMIT ?", min(count, _LARGEST_INTEGER))[::-1]
+        return self._items("DESC LIMIT ?", _number_of_rows("count", count))[::-1]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items())
@@ -918,7 +918,7 @@ def _listed(work: Round[Any], now: float) -> dict[str, Any]:
 
 def _named_tools(names: Iterable[str]) -> str:
     """Return the names of tools as one text in which each name can be searched for."""
-    return "".join([f"|{name}|" for name in names])
+    return "|".join(["", *names, ""])
 
 
 def _shown(round_id: object, text: object) -> dict[str, Any]:
@@ -953,11 +953,42 @@ def _seconds(what: str, given: object) -> float:
 
     Raises:
         TypeError: the value isn't a number.
+        ValueError: the value is NaN.
     """
     if isinstance(given, bool) or not isinstance(given, (int, float)):
         message = f"{what} must be a number, not {received(given)}"
         raise TypeError(message)
-    return float(given)
+    number = float(min(max(given, -_LARGEST_INTEGER), _LARGEST_INTEGER))
+    if isnan(number):  # databases compare it in different ways
+        message = f"{what} must be a number of seconds, not {received(given)}"
+        raise ValueError(message)
+    return number
+
+
+def _whole(what: str, given: object) -> int:
+    """Return an integer that a database takes.
+
+    Raises:
+        TypeError: it isn't an integer.
+    """
+    if isinstance(given, bool) or not isinstance(given, int):
+        message = f"{what} must be an integer, not {received(given)}"
+        raise TypeError(message)
+    return max(-_LARGEST_INTEGER, min(given, _LARGEST_INTEGER))
+
+
+def _number_of_rows(what: str, given: object) -> int:
+    """Return how many rows are read at most.
+
+    Raises:
+        TypeError: it isn't an integer.
+        ValueError: it is below 0.
+    """
+    number = _whole(what, given)
+    if number < 0:
+        message = f"{what} must be 0 or more, not {received(given)}"
+        raise ValueError(message)
+    return number
 
 
 def _damaged(round_id: object) -> StoreError:

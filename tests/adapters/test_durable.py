@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 
 import pytest
 
-from operator_schema import Executor, RawCall, Toolset, tool
+from operator_schema import Executor, RawCall, Toolset, hook, tool
 from operator_schema.adapters import durable
 from operator_schema.errors import DecodeError
-from operator_schema.rounds import RoundError, SqliteStore, StoreError
+from operator_schema.rounds import Hooks, RestoreError, RoundError, RunNormally, SqliteStore, StoreError
 
 pytestmark = pytest.mark.needs_threads
 YES = {"call": "2", "approve": True, "by": "anna", "words": "checked"}
@@ -102,6 +103,55 @@ def test_a_repeated_step_runs_nothing_twice(tmp_path, dies, again):
     assert ran(tmp_path) == ["look", "pay"]
     left = [call["id"] for call in durable.waiting_calls(after)]
     assert left == [*(["1"] if dies == "look" else []), *(["2"] if dies == "pay" else [])]
+
+
+@pytest.mark.needs_process
+@pytest.mark.parametrize("decisions", [(), (YES,)])
+def test_a_step_that_dies_while_a_hook_decides_runs_when_it_is_repeated(tmp_path, decisions):
+    path = tmp_path / "ran"
+
+    def executor_with(decides):
+        return Executor(tools_at(path), hooks=Hooks(decides), store=executor_at(tmp_path).store)
+
+    executor = executor_with(lambda _: None)
+    saved = begun(executor)
+    if decisions:
+        saved = step(executor, saved)
+    in_a_child(lambda: step(executor_with(lambda _: os._exit(9)), saved, *decisions))
+    after = step(executor, saved, *decisions)
+    assert ran(tmp_path) == (["look", "pay"] if decisions else ["look"])
+    assert not durable.restored_round(executor, after).pending
+    assert step(executor, saved, *decisions) == after
+
+
+def test_who_decides_sees_what_will_run():
+    @tool(confirm=True)
+    def send(text: str, copies: int = 1) -> str:
+        """Send."""
+        return text * copies
+
+    @hook(send)
+    def polite(call):
+        return RunNormally(input=replace(call.input, text="please")) if call.input.text == "rude" else None
+
+    executor = Executor([send], hooks=Hooks(polite))
+    offer = executor.registry.toolset.offer()
+    sent = [{"text": "rude"}, {"text": "a", "unknown": "\ud800"}]
+    for arguments, shown in zip(sent, ["please", "a"], strict=True):
+        waits = step(executor, durable.saved_round(offer.round([RawCall("1", "send", arguments)])))
+        (call,) = durable.waiting_calls(waits)
+        assert call["arguments"] == {"text": shown, "copies": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[]", "null", "[" * 100_000, '{"revision": 1, "round": 3}', '{"revision": "1", "round": {}}'],
+)
+def test_a_text_of_something_else_is_refused(text):
+    executor = Executor([])
+    for read in (durable.waiting_calls, lambda saved: durable.restored_round(executor, saved)):
+        with pytest.raises(RestoreError):
+            read(text)
 
 
 @pytest.mark.needs_process

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing, contextmanager
 from functools import partial
 
@@ -79,8 +80,6 @@ def at(place, store, path, lock):
         waits.set()
         return use(*args, **options)
 
-    import threading
-
     waits = threading.Event()
     setattr(store, place, stopped)
     return waits
@@ -146,6 +145,42 @@ def test_a_cancelled_round_ends_at_once_and_what_happened_is_kept(path, library,
         assert states == ["handled" if ran else "pending"]
 
 
+@BACKENDS
+@pytest.mark.parametrize("place", PLACES)
+def test_a_round_that_is_cancelled_just_after_a_step_of_the_store_is_not_stuck(path, library, place):
+    """The step has ended by then, but the loop doesn't know yet."""
+    store = SqliteStore(path)
+    hooked = Executor(TOOLS, store=store, hooks=lambda call: None)
+    work = sent("a")
+
+    async def main():
+        begins = begun(place, store)
+        async with anyio.create_task_group() as group:
+            group.start_soon(hooked.run, work)
+            while not begins.is_set():
+                await turns(1)
+            finish()  # the loop stands still meanwhile
+            group.cancel_scope.cancel()
+
+    anyio.run(main, backend=library)
+    finish()
+    assert store.stuck() == []
+    kept = store.load(work.id, TOOLS) if store.waiting() else work
+    assert not RAN or not kept.pending  # what ran doesn't run again by itself
+
+
+def begun(place, store):
+    """Return an event that is set when a step of the store begins."""
+    use, begins = getattr(store, place), threading.Event()
+
+    def told(*args, **options):
+        begins.set()
+        return use(*args, **options)
+
+    setattr(store, place, told)
+    return begins
+
+
 def finish():
     from operator_schema.execution import storing
 
@@ -159,13 +194,16 @@ def test_what_ended_before_a_cancellation_is_in_the_store_when_the_task_ends(pat
     work = TOOLS.offer().round([raw("note", "n", text="a"), raw("wait", "w")])
 
     async def main():
+        ended = anyio.Event()  # trio starts tasks in any order
+        executor = Executor(TOOLS, store=store)
         async with anyio.create_task_group() as group:
 
-            def cancel(call, result):
+            async def cancel():
+                await ended.wait()
                 group.cancel_scope.cancel()
 
-            executor = Executor(TOOLS, store=store)
-            group.start_soon(partial(executor.run, work, on_result=cancel))
+            BEGUN[0] = cancel
+            group.start_soon(partial(executor.run, work, on_result=lambda *_: ended.set()))
         return [call.state for call in store.load(work.id, TOOLS).calls]
 
     assert anyio.run(main, backend=library) == ["handled", "deferred"]
@@ -246,3 +284,4 @@ def test_a_store_works_where_no_thread_can_start(path, monkeypatch):
 
     monkeypatch.setattr(storing, "start_in_thread", no_more)
     assert Executor(TOOLS, store=SqliteStore(path)).run_sync(sent("a")).is_complete
+    assert not storing._USES  # the interpreter would wait for them at its end

@@ -13,7 +13,7 @@ from itertools import count
 import psycopg
 import pytest
 import test_stores as laws
-from patience import LONGEST_WAIT
+from patience import LONGEST_WAIT, wait_until
 from postgres_server import PostgresServer, is_installed
 
 from operator_schema import Executor, Toolset
@@ -230,3 +230,24 @@ def test_a_fork_does_not_wait_for_a_lock_of_another_thread(store):
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     assert list(store.transcript("a")) == ["before", "in the child"]
+
+
+def test_closing_a_store_stops_nobody_who_waits_for_a_connection(server):
+    store = PostgresStore(server.conninfo, schema="closed meanwhile", connections=1)
+    ended = []
+
+    def append():
+        store.transcript("a").append("in the thread")
+        ended.append(True)
+
+    with store.database.transaction(writes=False) as db:
+        db.execute("SELECT 1")
+        pool = store.database._pool
+        thread = threading.Thread(target=append)
+        thread.start()
+        wait_until(lambda: pool.get_stats().get("requests_waiting"))
+        store.close()
+        thread.join(LONGEST_WAIT)
+    assert ended
+    assert list(store.transcript("a")) == ["in the thread"]
+    store.close()
