@@ -33,9 +33,11 @@ async def note(text: str) -> str:
 @tool
 async def wait() -> None:
     """Wait for ever."""
+    await BEGUN[0]()
     await anyio.sleep_forever()
 
 
+BEGUN = [anyio.lowlevel.checkpoint]
 TOOLS = Toolset(note, wait)
 
 
