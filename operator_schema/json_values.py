@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     ReadText: TypeAlias = Callable[[str | bytes | bytearray], Any]
 
 __all__ = [
-    "HashCounter",
     "JSON_SPACES",
     "JSON_TYPES",
     "LONGEST_BITS",
@@ -456,30 +455,3 @@ def has_too_many_digits(number: int) -> bool:
 def most_digits() -> int:
     """Return how many digits of an integer are read: our limit or the interpreter's, whichever is smaller."""
     return min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
-
-
-class HashCounter:
-    """Counts equal hashes of items of a set or keys of a map, so that too many of them are refused.
-
-    Values that share one hash are compared with each other: a few thousand integers chosen for that
-    would keep a set busy for minutes.
-
-    Args:
-        size: how many items or keys there are in all.
-    """
-
-    __slots__ = ("_counts", "_is_needed")
-
-    def __init__(self, size: int) -> None:
-        self._is_needed = size > MAX_COLLISIONS
-        self._counts: dict[int, int] = {}
-
-    def admits(self, value: object) -> bool:
-        """Return whether a value may be looked up among the added ones: few enough of them share its hash."""
-        return not self._is_needed or self._counts.get(hash(value), 0) < MAX_COLLISIONS
-
-    def add(self, value: object) -> None:
-        """Count a value that was added."""
-        if self._is_needed:
-            code = hash(value)
-            self._counts[code] = self._counts.get(code, 0) + 1
