@@ -14,15 +14,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
+from ..json_reading import distinct_keys, json_scanner
 from ..json_values import (
     JSON_SPACES,
     MAX_INTEGER_DIGITS,
     MAX_TEXT_DEPTH,
     WrittenFloat,
-    distinct_keys,
     is_array,
     is_object,
-    json_scanner,
     most_digits,
 )
 from ..message_text import clip, escape, excerpt, quote, said_by, steps_of
