@@ -104,6 +104,10 @@ BARS = (
     Bar("functions", "openai-agents", 0.15),
     # Ours reads the docstring, too.
     Bar("functions", "mcp", 0.2),
+    Bar("answers", "construct_type", 0.25, cases=("whole answer",)),
+    Bar("answers", "construct_type", 0.2, cases=("chunk of a stream",)),
+    # Each request gets copies of all messages.
+    Bar("answers", "json.dumps", 2.0, cases=("history of 100 turns",)),
 )
 
 

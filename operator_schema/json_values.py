@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
+    from collections.abc import Callable, Collection, Hashable, Mapping
     from fractions import Fraction
-    from typing import TypeAlias
-
-    ReadText: TypeAlias = Callable[[str | bytes | bytearray], Any]
 
 __all__ = [
-    "HashCounter",
     "JSON_SPACES",
     "JSON_TYPES",
     "LONGEST_BITS",
@@ -26,12 +21,10 @@ __all__ = [
     "MAX_PROBLEMS",
     "WrittenFloat",
     "MAX_TEXT_DEPTH",
-    "RepeatedKeyError",
     "choice_key",
     "copy_at_most",
     "copy_json",
     "count_values",
-    "distinct_keys",
     "fits_types",
     "has_surrogate",
     "has_too_many_digits",
@@ -40,15 +33,12 @@ __all__ = [
     "is_finite",
     "is_finite_within",
     "is_object",
-    "json_reader",
-    "json_scanner",
     "most_digits",
     "nests_deeper",
     "plain_number",
-    "read_distinct",
-    "repeated_key",
     "to_json_text",
     "type_of",
+    "types_of_schema",
     "without_surrogates",
     "writable_json",
 ]
@@ -62,111 +52,8 @@ JSON_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object
 """The values of `type` in JSON Schema 2020-12 (JSON Schema Validation, section 6.1.1)."""
 
 
-class RepeatedKeyError(ValueError):
-    """An object of a JSON text has a key more than once.
-
-    Attributes:
-        key: the first such key.
-    """
-
-    def __init__(self, key: str) -> None:
-        super().__init__(key)
-        self.key = key
-
-    def __str__(self) -> str:
-        """Write the key."""
-        key = self.key if len(self.key) <= _LONGEST_KEY else f"{self.key[:_LONGEST_KEY]}…"
-        return f"an object has the key {key!r} more than once"
-
-
-_LONGEST_KEY = 100
-
-
-def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its members, and refuse repeated keys: the `object_pairs_hook` for foreign JSON text.
-
-    RFC 8259, section 4, leaves it to each reader which of several equal keys counts, so a program that
-    checked the text before may have read another value. RFC 7493 (I-JSON) forbids such keys.
-
-    Raises:
-        RepeatedKeyError: a key occurs more than once.
-    """
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise RepeatedKeyError(key)
-            seen.add(key)
-    return made
-
-
-def json_scanner(**options: Any) -> Callable[[str, int], tuple[Any, int]]:
-    """Return a function that reads the value at an index of a text, and returns it with the index behind it.
-
-    Make it once: `json.loads` makes a decoder for each text, which costs as much as reading the arguments
-    of a call. It raises StopIteration where no value begins, such as at a space.
-
-    Args:
-        options: of `json.JSONDecoder`.
-    """
-    from json import JSONDecoder  # only programs that read text
-
-    decoder: Any = JSONDecoder(**options)
-    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # what `raw_decode` calls
-    return scan
-
-
-def json_reader(**options: Any) -> ReadText:
-    """Return a function that reads a text as `json.loads` does with these options, and faster."""
-    from json import JSONDecodeError, detect_encoding, loads  # only a program that reads text
-
-    scan = json_scanner(**options)
-
-    def read(text: str | bytes | bytearray) -> Any:
-        if isinstance(text, str):
-            given = text
-        elif isinstance(text, (bytes, bytearray)):
-            encoding = "utf-8" if text.isascii() and b"\0" not in text else detect_encoding(text)
-            given = str(text, encoding, "surrogatepass")
-        else:
-            return loads(text, **options)  # which says what is wrong
-        try:
-            value, end = scan(given, 0)
-        except (StopIteration, JSONDecodeError):
-            pass  # it begins with a space or isn't JSON
-        else:
-            if end == len(given) or not given[end:].strip(JSON_SPACES):
-                return value
-        return loads(text, **options)
-
-    return read
-
-
 JSON_SPACES = " \t\n\r"
 """What may stand around JSON values (RFC 8259, section 2)."""
-
-
-def read_distinct(text: str | bytes | bytearray) -> Any:
-    """Read JSON text as `json.loads` does, and refuse an object that has a key twice.
-
-    Raises:
-        RepeatedKeyError: a key occurs more than once.
-        ValueError: the text isn't JSON.
-        TypeError: the argument isn't a text.
-        RecursionError: the text nests too deeply.
-    """
-    return _distinct_reader()(text)
-
-
-@cache
-def _distinct_reader() -> ReadText:
-    return json_reader(object_pairs_hook=distinct_keys)
-
-
-@cache
-def _key_finder() -> ReadText:
-    return json_reader(object_pairs_hook=distinct_keys, parse_int=float)  # an int may have too many digits
 
 
 def count_values(value: Any) -> int:
@@ -181,21 +68,6 @@ def count_values(value: Any) -> int:
         elif is_array(item):
             pending.extend(item)
     return number
-
-
-def repeated_key(text: str | bytes) -> str | None:
-    """Return a message about JSON text in which an object has a key twice; None if there is no such object.
-
-    Args:
-        text: any text; another parser complains if it isn't JSON, so there is no message about that.
-    """
-    try:
-        _key_finder()(text)
-    except RepeatedKeyError as error:
-        return str(error)
-    except (ValueError, RecursionError):
-        pass
-    return None
 
 
 def is_array(value: object) -> TypeGuard[list[Any]]:
@@ -239,6 +111,12 @@ def type_of(value: object) -> str | None:
             return "object"
         case _:
             return None
+
+
+def types_of_schema(json_schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the JSON types that a schema names in `type`."""
+    declared: Any = json_schema.get("type")
+    return (declared,) if isinstance(declared, str) else tuple(declared) if is_array(declared) else ()
 
 
 def fits_types(value: object, types: Collection[str]) -> bool:
@@ -456,30 +334,3 @@ def has_too_many_digits(number: int) -> bool:
 def most_digits() -> int:
     """Return how many digits of an integer are read: our limit or the interpreter's, whichever is smaller."""
     return min(MAX_INTEGER_DIGITS, sys.get_int_max_str_digits() or MAX_INTEGER_DIGITS)
-
-
-class HashCounter:
-    """Counts equal hashes of items of a set or keys of a map, so that too many of them are refused.
-
-    Values that share one hash are compared with each other: a few thousand integers chosen for that
-    would keep a set busy for minutes.
-
-    Args:
-        size: how many items or keys there are in all.
-    """
-
-    __slots__ = ("_counts", "_is_needed")
-
-    def __init__(self, size: int) -> None:
-        self._is_needed = size > MAX_COLLISIONS
-        self._counts: dict[int, int] = {}
-
-    def admits(self, value: object) -> bool:
-        """Return whether a value may be looked up among the added ones: few enough of them share its hash."""
-        return not self._is_needed or self._counts.get(hash(value), 0) < MAX_COLLISIONS
-
-    def add(self, value: object) -> None:
-        """Count a value that was added."""
-        if self._is_needed:
-            code = hash(value)
-            self._counts[code] = self._counts.get(code, 0) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    answers,
     calls,
     encode,
     failing_decode,
@@ -38,5 +39,6 @@ QUESTIONS = {
         functions,
         requests,
         calls,
+        answers,
     )
 }

@@ -14,7 +14,16 @@ from ..introspect.nodes import UNKNOWN, AnyNode, Field, ObjectNode
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import encoded_at_sight, fits_at_sight, interpret
-from .problems import INVALID, GiveUp, LazyCorrection, Problems, decode_error, errors, ignored_keys
+from .problems import (
+    INVALID,
+    GiveUp,
+    LazyCorrection,
+    Problems,
+    decode_error,
+    encode_error,
+    errors,
+    ignored_keys,
+)
 from .tiered_compilation import Tiers
 
 if TYPE_CHECKING:
@@ -229,15 +238,14 @@ class Codec(Generic[T]):
         options = self._options
         if options["repair"]:
             value, _ = self._repaired(value)
-        decoded, problems = interpret(self._graph, value, options["max_depth"], self._tiers.plans)
-        # The error is raised here and not further down: each frame that it passes takes time.
+        tiers = self._tiers
+        decoded, problems = interpret(
+            self._graph, value, options["max_depth"], tiers.plans, filler_of=tiers.filler_of
+        )
+        # The error is raised here and not further down: each frame that it passes takes time. It has no
+        # variable, because the frame and the error would keep each other until the collector comes.
         if problems.found:
-            error = self._error(problems, value)
-            first = problems.found[0]
-            if isinstance(value, (str, bytes, bytearray)) and (first.path, first.code) == ((), "wrong_type"):
-                # A note for readers of the traceback; the report itself is for the model.
-                error.add_note("decode takes a parsed value; decode_json takes JSON text")
-            raise error
+            raise self._error_of_value(problems, value)
         instance: T = decoded
         return instance
 
@@ -335,7 +343,10 @@ class Codec(Generic[T]):
         else:
             self._tiers.count("report", self._compile_exact)
         repaired, more = self._repaired(value)
-        instance, problems = interpret(self._graph, repaired, self._options["max_depth"], self._tiers.plans)
+        tiers, max_depth = self._tiers, self._options["max_depth"]
+        instance, problems = interpret(
+            self._graph, repaired, max_depth, tiers.plans, filler_of=tiers.filler_of
+        )
         if problems.found:
             raise self._error(problems, repaired)
         findings = _findings()
@@ -462,6 +473,7 @@ class Codec(Generic[T]):
             self._compile_decoder()
         if self._tiers.encode is None:
             self._compile_encoder()
+        self._tiers.warm_items()
         return self
 
     @property
@@ -497,9 +509,7 @@ class Codec(Generic[T]):
         about = self._graph.definitions, value, self._options["max_depth"], self._graph_of
         encoded, problems = encode_node(node, *about, is_decoded=not self._walk_class.of_results)
         if problems.found:
-            error = errors().EncodeError(self._name, _suggesting(problems).found, problems.omitted)
-            error.run = problems
-            raise error
+            raise encode_error(self._name, _suggesting(problems))
         return encoded
 
     def _encode_default(self, node: Node, value: object) -> Any:
@@ -522,6 +532,14 @@ class Codec(Generic[T]):
         correction = None if found.is_hopeless else LazyCorrection.of(self._correction, found, value)
         example = lambda: next(iter(self._example()), None)  # noqa: E731  # beside its like
         return decode_error(self._name, found, self._expects, example, correction)
+
+    def _error_of_value(self, problems: Problems, value: object) -> DecodeError:
+        error = self._error(problems, value)
+        first = problems.found[0]
+        if isinstance(value, (str, bytes, bytearray)) and (first.path, first.code) == ((), "wrong_type"):
+            # A note for readers of the traceback; the report itself is for the model.
+            error.add_note("decode takes a parsed value; decode_json takes JSON text")
+        return error
 
     def _correction(self, problems: Problems, value: object) -> Any:
         """Return the value that was probably meant by one that doesn't fit, or None."""

@@ -28,8 +28,8 @@ from ..introspect.nodes import (
     resolve,
 )
 from ..json_values import (
+    MAX_COLLISIONS,
     MAX_KEY_DIGITS,
-    HashCounter,
     choice_key,
     copy_json,
     fits_types,
@@ -40,10 +40,10 @@ from ..json_values import (
     type_of,
 )
 from ..message_text import count_of, key_step, steps_of
-from .problems import INVALID, Problems, Trial, Trials, document_reader
+from .problems import INVALID, GiveUp, Problems, Trial, Trials, document_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
     from types import ModuleType
 
     from ..introspect.leaves import SchemaLeaf
@@ -51,7 +51,10 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Constraints, Field, Graph, Node, ScalarType, Target
     from ..message_text import Path
     from ..schema.written import WrittenSchema
+    from .hash_counts import HashCounter
 
+    Fill = Callable[[list[Any], Iterator[Any]], Any]
+    FillerOf = Callable[[ArrayNode, int, int], Fill | None]
     Check = Callable[[Problems, ScalarNode, Any, Path], Any]
 
 __all__ = [
@@ -192,6 +195,7 @@ def interpret(
     max_depth: int,
     plans: dict[int, UnionPlan] | None = None,
     depth: int = 1,
+    filler_of: FillerOf | None = None,
 ) -> tuple[Any, Problems]:
     """Decode a JSON value.
 
@@ -201,11 +205,13 @@ def interpret(
         max_depth: levels of arrays and objects that are followed.
         plans: plans of unions of this graph, by identity of the node; new ones are added.
         depth: depth of the value, which may be a part of another one.
+        filler_of: returns compiled code for the items of an array, as `ItemDecoders.filler` does; None if the
+            interpreter decodes all of them.
 
     Returns:
         The instance and no problems, or `INVALID` and at least one.
     """
-    shared = DecodeState(graph.definitions, max_depth, plans)
+    shared = DecodeState(graph.definitions, max_depth, plans, filler_of)
     return follow(DecodeRun(shared, Problems(graph.definitions, graph.root)), graph.root, value, depth)
 
 
@@ -249,19 +255,22 @@ class DecodeState:
         definitions: the definitions of the graph.
         max_depth: levels of arrays and objects that are followed.
         plans: of the unions met so far, by identity of the node.
+        filler_of: as `interpret` takes it.
         raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.
     """
 
-    __slots__ = ("_trials", "definitions", "max_depth", "plans", "raised_by_user")
+    __slots__ = ("_trials", "definitions", "filler_of", "max_depth", "plans", "raised_by_user")
 
     def __init__(
         self,
         definitions: Mapping[Target, Node],
         max_depth: int,
         plans: dict[int, UnionPlan] | None = None,
+        filler_of: FillerOf | None = None,
     ) -> None:
         self.definitions = definitions
         self.max_depth = max_depth
+        self.filler_of = filler_of
         self.plans = {} if plans is None else plans
         self._trials: Trials[bool] | None = None
         self.raised_by_user: RecursionError | None = None
@@ -288,7 +297,7 @@ class DecodeState:
         Scalars of different types need no plan. So the code that makes plans isn't imported for `int |
         float`, which saves 7 % of the time to the first decode.
         """
-        if id(node) not in self.plans:
+        if id(node) not in self.plans and self.filler_of is None:
             few = node.members[: len(TAKERS)]
             scalars = {member.type: member for member in few if isinstance(member, ScalarNode)}
             if len(scalars) == len(node.members):
@@ -427,32 +436,49 @@ class DecodeRun:
             return INVALID
         limits = node.constraints
         valid = limits is None or self._has_length(limits, value, path, "items")
-        decode, inner = self.decode, node.items
-        decoded: list[Any] = []
-        for index, item in enumerate(value):
-            result = decode(inner, item, (path, index), depth + 1)
-            if result is INVALID:
-                valid = False
-            else:
-                decoded.append(result)
-        if not valid:
+        decoded = self._decode_items(node, value, path, depth + 1)
+        if not valid or decoded is None:
             return INVALID
         if node.unique and not self._are_distinct(decoded, value, path):
             return INVALID
         return decoded if node.container is list else node.container(decoded)
 
+    def _decode_items(self, node: ArrayNode, value: list[Any], path: Path, depth: int) -> list[Any] | None:
+        """Return the decoded items; None if one doesn't decode."""
+        decode, inner = self.decode, node.items
+        filler_of = self.shared.filler_of if self.builds and value.__class__ is list else None
+        fill = None if filler_of is None else filler_of(node, len(value), depth)
+        valid = True
+        decoded: list[Any] = []
+        if fill is None:
+            for index, item in enumerate(value):
+                result = decode(inner, item, (path, index), depth)
+                if result is INVALID:
+                    valid = False
+                else:
+                    decoded.append(result)
+            return decoded if valid else None
+        items = iter(value)
+        while fill(decoded, items) is GiveUp:
+            index = len(decoded)
+            result = decode(inner, value[index], (path, index), depth)
+            valid = valid and result is not INVALID
+            decoded.append(result)
+        return decoded if valid else None
+
     def _are_distinct(self, decoded: list[Any], value: list[Any], path: Path) -> bool:
         seen: set[Any] = set()
-        hashes = HashCounter(len(decoded))
+        hashes = _hash_counter(len(decoded))
         for index, item in enumerate(decoded):
-            if not hashes.admits(item):
+            if hashes is not None and not hashes.admits(item):
                 self.problems.colliding_hashes(path, "the items")
                 return False
             if item in seen:
                 self.problems.duplicate((path, index), value[index], "the items")
             else:
                 seen.add(item)
-                hashes.add(item)
+                if hashes is not None:
+                    hashes.add(item)
         return len(seen) == len(decoded)
 
     def decode_tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
@@ -485,21 +511,22 @@ class DecodeRun:
         limits = node.constraints
         valid = limits is None or self._has_length(limits, value, path, "keys")
         decoded: dict[Any, Any] = {}
-        hashes = HashCounter(len(value))
+        hashes = _hash_counter(len(value))
         for key, item in value.items():
             step = (path, key_step(key))
             name = self.decode_key(node.keys, key, step)
             result = self.decode(node.values, item, step, depth + 1)
             if name is INVALID or result is INVALID:
                 valid = False
-            elif not hashes.admits(name):
+            elif hashes is not None and not hashes.admits(name):
                 return self.problems.colliding_hashes(path, "the keys")
             elif name in decoded:
                 valid = False
                 self.problems.duplicate(step, key, "the keys")
             else:
                 decoded[name] = result
-                hashes.add(name)
+                if hashes is not None:
+                    hashes.add(name)
         if not valid:
             return INVALID
         return decoded if node.container is dict else node.container(decoded)
@@ -630,6 +657,15 @@ def keeps_schema(leaf: SchemaLeaf[Any], value: Any, problems: Problems, path: Pa
 def are_plain(members: Iterable[Node]) -> bool:
     """Return whether objects come from a JSON Schema document, so that it doesn't matter which one fits."""
     return all(isinstance(member, ObjectNode) and member.type is dict for member in members)
+
+
+def _hash_counter(size: int) -> HashCounter | None:
+    """Return a counter of the hashes of some values; None if there are too few to watch."""
+    if size <= MAX_COLLISIONS:
+        return None
+    from .hash_counts import HashCounter
+
+    return HashCounter()
 
 
 _CALLED_OTHERWISE = frozenset({"struct", "attrs"})

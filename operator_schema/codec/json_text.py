@@ -14,15 +14,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, repaired
+from ..json_reading import distinct_keys, json_scanner
 from ..json_values import (
     JSON_SPACES,
     MAX_INTEGER_DIGITS,
     MAX_TEXT_DEPTH,
     WrittenFloat,
-    distinct_keys,
     is_array,
     is_object,
-    json_scanner,
     most_digits,
 )
 from ..message_text import clip, escape, excerpt, quote, said_by, steps_of
@@ -330,7 +329,7 @@ class _Parse:
 
     def __init__(self, *, keeps_digits: bool) -> None:
         self.has_faults = False
-        self._read_float = self._written if keeps_digits else self._float
+        self._keeps_digits = keeps_digits
         self._most_digits = most_digits()
 
     def read(self, text: str) -> Any:
@@ -338,7 +337,7 @@ class _Parse:
             return json.loads(
                 text,
                 object_pairs_hook=self._object,
-                parse_float=self._read_float,
+                parse_float=self._written if self._keeps_digits else self._float,
                 parse_int=self._integer if len(text) > self._most_digits else None,
                 parse_constant=lambda name: _refuse_constant(name, text),
             )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import ModuleType
 
-    from ..errors import DecodeError
+    from ..errors import DecodeError, EncodeError
     from ..findings import Finding
     from ..introspect.nodes import EnumNode, Field, LeafNode, LiteralNode, Node, ObjectNode, Target, UnionNode
     from ..message_text import Path
@@ -34,6 +34,7 @@ __all__ = [
     "Trials",
     "decode_error",
     "document_reader",
+    "encode_error",
     "errors",
     "ignored_keys",
     "ignored_places",
@@ -84,6 +85,18 @@ def decode_error(
     error: DecodeError = errors().DecodeError(
         name, problems.found, expects, problems.omitted, example, None, correction
     )
+    error.run = problems
+    return error
+
+
+def encode_error(name: str, problems: Problems) -> EncodeError:
+    """Return the error for an instance that doesn't fit.
+
+    Args:
+        name: name of the type.
+        problems: the problems of the instance, at least one.
+    """
+    error: EncodeError = errors().EncodeError(name, problems.found, problems.omitted)
     error.run = problems
     return error
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..introspect.node_kinds import UnionPlan
     from ..introspect.nodes import Graph
     from .compile.writer import Method, Refusal
+    from .interpret import FillerOf
 
     Decode = Callable[[Any], Any]
     Encode = Callable[[Any], Any]
@@ -62,6 +63,8 @@ class Tiers:
         exact: decodes values that need no repair and have no unused key; None until it is compiled.
         read: takes a JSON text and returns its value, or `GiveUp` if it must be read in another way: the
             first one, a faulty one, and each one if numbers keep their digits.
+        filler_of: returns compiled code for the items of an array, for values that the compiled decoder gives
+            up on; None until that is compiled.
         expects: the last line of reports; None until it is needed.
     """
 
@@ -79,6 +82,7 @@ class Tiers:
         "encode",
         "exact",
         "expects",
+        "filler_of",
         "read",
     )
 
@@ -103,6 +107,7 @@ class Tiers:
         self.exact: Decode | None = None
         self.read: Callable[[Any], Any] = _unread
         self.expects: str | None = None
+        self.filler_of: FillerOf | None = None
         self._decimals: bool | None = None
         self._plans: dict[int, UnionPlan] | None = None
 
@@ -155,6 +160,12 @@ class Tiers:
             self.compiled |= {"decode"}
             self.decode = MethodType(compiled, codec)
 
+    def warm_items(self) -> None:
+        """Let the items of arrays be compiled at once, when a value with a mistake has some."""
+        from .compile.items import ItemDecoders
+
+        self.filler_of = ItemDecoders(self._max_depth, 0).filler
+
     def compile_exact(self, codec: Any, refusal: Refusal) -> None:
         """Compile and publish the decoder of values that need no repair and have no unused key.
 
@@ -169,7 +180,10 @@ class Tiers:
 
     def _compiled_decoder(self, fallback: Method, refusal: Refusal, *, exact: bool) -> Method | None:
         from .compile.decoder import compile_decoder
+        from .compile.items import ItemDecoders
 
+        if self.filler_of is None:
+            self.filler_of = ItemDecoders(self._max_depth).filler
         return compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=exact)
 
     def compile_encoder(self, codec: Any, interpret: Encode, fallback: Method) -> None:

@@ -20,14 +20,13 @@ from ..message_text import excerpt, one_line, received
 from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
 from .foreign_classes import is_foreign, translate
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
+from .leaf_checks import misfit, shown_schema
 from .leaves import (
     IMPORT_OWN,
     SchemaLeaf,
     as_leaf,
     copy_of_leaf,
-    misfit,
     received_leaf,
-    shown_schema,
     trusted_leaf,
 )
 from .nodes import (

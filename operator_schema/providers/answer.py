@@ -6,17 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..immutable import Value
-from ..json_values import (
-    MAX_TEXT_DEPTH,
-    copy_json,
-    is_finite,
-    is_finite_within,
-    is_object,
-    json_reader,
-    nests_deeper,
-    read_distinct,
-    repeated_key,
-)
+from ..json_reading import json_reader, read_distinct, repeated_key
+from ..json_values import MAX_TEXT_DEPTH, copy_json, is_finite, is_finite_within, is_object, nests_deeper
 from ..message_text import excerpt, one_line, quote, received
 from .call_ids import given_id
 
@@ -27,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar  # a type checker has it
 
     from ..errors import DecodeError
-    from ..json_values import ReadText
+    from ..json_reading import ReadText
     from ..tools import RawCall, Tool, ToolResult
 
     T = TypeVar("T", default=Any)

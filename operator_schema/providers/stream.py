@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..codec.json_text import RefusedTextError, check_depth
 from ..immutable import Value
-from ..json_values import copy_json, is_object, repeated_key
+from ..json_reading import repeated_key
+from ..json_values import copy_json, is_object
 from ..message_text import excerpt
 from .answer import FIRST_EVENTS, Answer, ResponseError, json_of, message_of, parsed, what_came
 from .wire_format import arguments_text, failed_calls

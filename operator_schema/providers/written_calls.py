@@ -11,7 +11,8 @@ from ..codec.json_text import RefusedTextError, check_depth
 from ..immutable import Value
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import ObjectNode
-from ..json_values import distinct_keys, is_array, is_finite, is_object, to_json_text, type_of
+from ..json_reading import distinct_keys
+from ..json_values import is_array, is_finite, is_object, to_json_text, type_of
 from ..tools import RawCall
 from .answer import read_json
 from .tool_names import SCOPES

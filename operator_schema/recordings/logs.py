@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from .. import rounds
 from ..codec.codec import codec_of
 from ..codec.problems import GiveUp
-from ..json_values import RepeatedKeyError, is_array, is_object, read_distinct
+from ..json_reading import RepeatedKeyError, read_distinct
+from ..json_values import is_array, is_object
 from .line_reader import line_reader
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, cast
 from ..codec.codec import Codec
 from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..findings import Finding
-from ..json_values import is_object, read_distinct
+from ..json_reading import read_distinct
+from ..json_values import is_object
 from ..message_text import exception_text, fault_list, nearest_names, received
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode
 from .input_copies import check_same, own_json, schema_digest

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..codec.codec import Codec
 from ..errors import DecodeError, EncodeError, ToolError
 from ..findings import Finding
-from ..json_values import copy_json, has_surrogate, read_distinct, to_json_text
+from ..json_reading import read_distinct
+from ..json_values import copy_json, has_surrogate, to_json_text
 from ..message_text import exception_text
 from ..sameness import is_equal
 from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode

@@ -384,6 +384,8 @@ def close_awaitable(value: object) -> None:
 
 def takes(function: Any, count: int) -> bool:
     """Return whether a function can be called with a number of positional arguments."""
+    if type(function) is FunctionType and not function.__dict__:  # a decorator leaves its marks there
+        return _takes_by_code(function, count)
     try:
         inspect.signature(function).bind(*[None] * count)
     except TypeError:
@@ -391,6 +393,17 @@ def takes(function: Any, count: int) -> bool:
     except Exception:  # noqa: BLE001  # a function in C may have no signature; or the code of an object
         return True
     return True
+
+
+def _takes_by_code(function: FunctionType, count: int) -> bool:
+    """Answer as `takes` does for a function without decorators, without its signature, which takes 40 µs."""
+    code = function.__code__
+    most = code.co_argcount
+    named = code.co_varnames[most : most + code.co_kwonlyargcount]
+    if not set(named).issubset(function.__kwdefaults__ or ()):
+        return False
+    has_rest = bool(code.co_flags & inspect.CO_VARARGS)
+    return most - len(function.__defaults__ or ()) <= count and (has_rest or count <= most)
 
 
 async def outcome_of(function: Callable[..., Any], /, *given: Any) -> Any:

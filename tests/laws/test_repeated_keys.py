@@ -16,7 +16,7 @@ from operator_schema import RawCall, Toolset, tool
 from operator_schema.adapters.mcp.http import HttpGuard
 from operator_schema.adapters.mcp.stdio import UnreadableLine as UnreadableMessage
 from operator_schema.adapters.mcp.stdio import message_of
-from operator_schema.json_values import RepeatedKeyError, distinct_keys, repeated_key
+from operator_schema.json_reading import RepeatedKeyError, distinct_keys, repeated_key
 from operator_schema.providers import ResponseError, anthropic, openai_chat
 from operator_schema.providers.written_calls import written_calls
 from operator_schema.recordings.logs import Unreadable, parts_of, records_of

@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ...immutable import Value
-from ...json_values import repeated_key
+from ...json_reading import repeated_key
 from ..http_requests import body_of, headers_of, listen, refuse, replayed, status_of_sender, uvicorn_server
 
 if TYPE_CHECKING:

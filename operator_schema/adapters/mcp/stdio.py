@@ -21,7 +21,7 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from ...json_values import repeated_key
+from ...json_reading import repeated_key
 from ...processes import kept_from_children
 from ...tools import WARNING, write_log
 from .server import server

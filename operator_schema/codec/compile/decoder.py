@@ -153,8 +153,11 @@ def building(cls: Any, gather: Method, fallback: Method, refusal: Refusal) -> Me
         try:
             return cls(**arguments)
         except (ValueError, TypeError) as error:
-            refused = error
-        raise refusal(codec, refused, value)
+            refused = refusal(codec, error, value)
+        try:
+            raise refused  # outside of the handler, so that the error of the class isn't its context
+        finally:
+            del refused  # frame and error would keep each other until the collector comes
 
     return decode
 
@@ -237,7 +240,7 @@ class Decoder(Writer):
     verb = "decode"
     subject = "value"
 
-    def __init__(self, graph: Graph, max_depth: int, fallback: Method, *, exact: bool) -> None:
+    def __init__(self, graph: Graph, max_depth: int, fallback: Method | None, *, exact: bool) -> None:
         root = graph.root
         is_users = isinstance(root, ObjectNode) and way_of(root) == "user"
         self.user_root: ObjectNode | None = root if is_users and isinstance(root, ObjectNode) else None

@@ -268,12 +268,14 @@ class Writer(ABC):
 
     Attributes:
         verb: name of the main function, which is a method.
-        subject: name of its parameter.
+        receiver: name of its first parameter.
+        subject: name of its second parameter.
         arms: by kind of node, the method that writes its code. The interpreter handles values of any other
             kind.
     """
 
     verb: ClassVar[str]
+    receiver: ClassVar[str] = "codec"
     subject: ClassVar[str]
     arms: ClassVar[Mapping[type, Callable[[Any, Any, str, int, str], str]]]
 
@@ -305,7 +307,7 @@ class Writer(ABC):
 
     def main(self, root: Node) -> str:
         """Write the function of the root, and those that it needs; return its name."""
-        main = self.at = self.source.function(self.verb, "codec", self.subject)
+        main = self.at = self.source.function(self.verb, self.receiver, self.subject)
         with main.block("try:"):
             main.line(f"return {self.root(root)}")
         if self._fallback:

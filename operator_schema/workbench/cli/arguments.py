@@ -17,7 +17,7 @@ import click
 from ...engine import Codec, UnknownFields
 from ...errors import DecodeError, SchemaError
 from ...files import replacement, resolved
-from ...json_values import RepeatedKeyError, distinct_keys
+from ...json_reading import RepeatedKeyError, distinct_keys
 from ...lazy import names_meant
 from ...message_text import clip, escape, quote, show_path
 from .lookup import ObjectName, find_factory

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from ...engine import ObjectNode, json_types_of
-from ...json_values import RepeatedKeyError, read_distinct, type_of
+from ...json_reading import RepeatedKeyError, read_distinct
+from ...json_values import type_of
 from ...message_text import escape, show_place
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...files import check_can_be_made, replacement, resolved
 from ...immutable import Value
-from ...json_values import is_object, nests_deeper, read_distinct
+from ...json_reading import read_distinct
+from ...json_values import is_object, nests_deeper
 from ...message_text import clip
 from ...recordings import Unreadable, records_in, without_redacted
 from ..compare.recorded_calls import calls_in

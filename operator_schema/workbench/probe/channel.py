@@ -14,7 +14,8 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
-from ...json_values import is_array, is_object, read_distinct
+from ...json_reading import read_distinct
+from ...json_values import is_array, is_object
 from ...message_text import one_line
 from ...processes import kill_group
 

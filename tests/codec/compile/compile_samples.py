@@ -16,6 +16,7 @@ from compare import same
 from operator_schema import Codec, DecodeError
 from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.compile.encoder import compile_encoder
+from operator_schema.codec.compile.items import ItemDecoders
 from operator_schema.codec.corrections import add_suggestions
 from operator_schema.codec.encode import encode_node
 from operator_schema.codec.interpret import interpret
@@ -54,6 +55,22 @@ def encoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
     return partial(compiled or leave, None)
 
 
+@functools.lru_cache(maxsize=32)
+def items_of(codec: Codec[Any]) -> ItemDecoders:
+    """Return decoders of the items of arrays that are compiled at first use."""
+    return ItemDecoders(codec._options["max_depth"], cold=0)
+
+
+def check_items(codec: Codec[Any], value: Any) -> None:
+    """Hold the interpreter that leaves items of arrays to compiled code against the one that doesn't."""
+    graph, max_depth = codec.graph, codec._options["max_depth"]
+    expected, problems = interpret(graph, value, max_depth)
+    made, others = interpret(graph, value, max_depth, filler_of=items_of(codec).filler)
+    assert same(made, expected)
+    assert (others.found, others.omitted) == (problems.found, problems.omitted)
+    assert same(others.ignored, problems.ignored)
+
+
 def check_decoder(codec: Codec[Any], value: Any) -> Any:
     """Hold the compiled decoder against the interpreter; return the instance, if there is one."""
     expected, problems = interpret(codec.graph, value, codec._options["max_depth"])
@@ -85,6 +102,7 @@ def check_encoder(codec: Codec[Any], instance: Any) -> None:
 
 
 def check(codec: Codec[Any], value: Any) -> None:
+    check_items(codec, value)
     instance = check_decoder(codec, value)
     if instance is not GiveUp:
         check_encoder(codec, instance)
