@@ -37,7 +37,7 @@ _ASIDE = frozenset(
     {
         *("test", "tests", "testing", "testdata"),
         *("bench", "benchmark", "benchmarks", "demo", "demos", "doc", "docs", "example", "examples"),
-        *("vendor", "_vendor", "vendored", "third_party"),
+        *("vendor", "_vendor", "vendored", "third_party", "dist"),
     }
 )
 """Folders that hold something other than the code itself."""
@@ -52,7 +52,7 @@ class SourceFile(NamedTuple):
         is_young: whether it may have changed since, with the same key.
         digest: of its content.
         parsed: what it declares.
-        is_aside: whether it seems to be a test, a benchmark, an example, or somebody else's code.
+        is_aside: whether it seems to be a test, a benchmark, an example, built, or somebody else's code.
         is_plain: whether places in what was parsed are places in the file itself.
         lines: of the names of its declarations, for a `NameTable`: whether they are qualified, and whether
             case makes no difference, to the text.
