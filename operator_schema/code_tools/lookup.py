@@ -517,7 +517,8 @@ def _imported_from_outside(index: Index, name: str) -> Iterator[str]:
         language = file.language
         for one in file.parsed.imports:
             target = language.import_target(one.target, file.path)
-            is_named = head in {one.name, target.rpartition(".")[2]}
+            # All names of a header or module don't make its own name known.
+            is_named = head == one.name or (one.name != "*" and head == target.rpartition(".")[2])
             if not is_named and not f"{name}.".startswith(f"{target}."):
                 continue
             full = f"{target}{dot}{rest}" if is_named else name

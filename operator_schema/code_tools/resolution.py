@@ -161,7 +161,7 @@ class Resolver:
                         target = file.language.import_target(one.target, file.path)
                         known = [found for found, _ in self._index.modules.imported(target, file.path)]
                         if not known:
-                            return f"{file.path} takes all of {target}, which has no source here"
+                            return f"{file.path} takes all of {one.target}, which has no source here"
                         waiting += [
                             found for found in known[:1] if found not in waiting and len(waiting) < _MOST_WAYS
                         ]
