@@ -159,6 +159,11 @@ class GoLanguage(Language):
         """Return the dotted path of an imported package."""
         return target.replace("/", ".")
 
+    @property
+    def names_packages_inside(self) -> bool:
+        """Whether an import is known by the name that the files of the package give it."""
+        return True
+
     def is_own_library(self, target: str) -> bool:
         """Return whether a package comes with Go: only the others begin with a domain."""
         return "." not in target.partition("/")[0]
@@ -336,8 +341,8 @@ def _imports(node: Node) -> Iterator[Import]:
             continue
         target = text_of(path).strip('"`')
         parts = [part for part in target.split("/") if not re.fullmatch(r"v\d+", part)]
-        # gopkg.in/yaml.v3 is known as yaml, and go-chi as chi only by its package clause.
-        last = re.sub(r"\.v\d+$", "", parts[-1] if parts else target)
+        # gopkg.in/yaml.v3 is known as yaml, and go-chi as chi: no name has a hyphen.
+        last = re.sub(r"\.v\d+$|^go-|[-.]go$", "", parts[-1] if parts else target)
         known = last if alias is None else text_of(alias)
         text = f'"{target}"' if alias is None else f'{known} "{target}"'
         yield Import("*" if known == "." else known, target, text)

@@ -333,6 +333,11 @@ class Language(Protocol):
         del target
         return False
 
+    @property
+    def names_packages_inside(self) -> bool:
+        """Whether an import is known by the name that the files of the package give it."""
+        return False
+
     def is_own_library(self, target: str) -> bool:
         """Return whether the target of an import is in the library that comes with the language."""
         del target

@@ -161,7 +161,7 @@ class Resolver:
                         target = file.language.import_target(one.target, file.path)
                         known = [found for found, _ in self._index.modules.imported(target, file.path)]
                         if not known:
-                            return f"{file.path} takes all of {one.target}, which has no source here"
+                            return f"{file.path} takes all of {target or one.target}, which has no source here"
                         waiting += [
                             found for found in known[:1] if found not in waiting and len(waiting) < _MOST_WAYS
                         ]
@@ -499,6 +499,8 @@ class Resolver:
         known = self._imported_by(file)
         named = [one for one in file.parsed.imports if _LAST_PART.split(one.target)[-1] == name]
         each = [*inside, *named, *known.get(name, ()), *known.get("*", ())]
+        if file.language.names_packages_inside and not each and self.meant(file, name) is None:
+            each = list(file.parsed.imports)  # one of them may be of a package that has this name
         return any(not file.language.is_own_library(one.target) for one in each)
 
     def _imported_by(self, file: SourceFile) -> dict[str, list[Import]]:
