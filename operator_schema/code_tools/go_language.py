@@ -1,4 +1,4 @@
-"""What does a file of Go declare, and what is wrong with a snippet of it?"""
+"""What does a file of Go declare, and which errors does a snippet have?"""
 
 from __future__ import annotations
 
@@ -349,7 +349,7 @@ def _imports(node: Node) -> Iterator[Import]:
 
 
 def _all(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:
-    """Yield the nodes of a kind; those in a node of the same outer kind once more inside it are left out."""
+    """Yield the nodes of a kind below a node, without those that two nodes of another kind surround."""
     waiting = [(root, 0)]
     while waiting:
         node, level = waiting.pop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .language import (
@@ -152,7 +153,7 @@ class PythonLanguage(Language):
         return list(found.values())
 
     def may_have_field(self, source: bytes, name: str) -> bool:
-        """Return whether the text of a class may set a name: what it calls it doesn't set there."""
+        """Return whether the text of a class may set a name, and doesn't only call it."""
         size = len(name.encode())
         return any(_NOT_SET.match(source, place + size) is None for place in places_of(name.encode(), source))
 
@@ -227,7 +228,7 @@ class PythonLanguage(Language):
         from .newer_python import with_newer_syntax
         from .python_syntax import python_problems
 
-        return with_newer_syntax(python_problems, code, context)
+        return with_newer_syntax(partial(python_problems, tokens=self.tokens), code, context)
 
 
 LANGUAGE = PythonLanguage()
@@ -321,7 +322,7 @@ def _assignments(statement: Node) -> list[Node]:
 
 
 def _value(assignments: list[Node]) -> Node | None:
-    """Return what all targets of a statement are set to."""
+    """Return the value that a statement sets all its targets to."""
     return assignments[-1].child_by_field_name("right") if assignments else None
 
 
@@ -374,7 +375,7 @@ def _makes_type(source: bytes, value: Node | None) -> bool:
 
 
 def _annotated_kind(source: bytes, assignment: Node) -> Kind | None:
-    """Return what an annotation makes of the name before it; None if that is up to its letters."""
+    """Return the kind of a name by its annotation; None if its upper or lower case decides."""
     annotation = assignment.child_by_field_name("type")
     said = "" if annotation is None else text_in(source, annotation)
     if said.endswith("TypeAlias"):

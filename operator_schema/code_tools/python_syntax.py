@@ -9,7 +9,6 @@ import warnings
 from typing import TYPE_CHECKING, cast
 
 from .language import SyntaxProblem, parse_tree
-from .python_language import PythonLanguage
 from .snippets import MOST_PROBLEMS, brackets_put_right
 
 if TYPE_CHECKING:
@@ -24,11 +23,12 @@ _QUIET = ("ignore", None, Warning, re.compile(_NAME), 0)
 _MOST_LEVELS = 150
 """Deeper code than this is refused, before a parser that uses the C stack sees it."""
 
+_REMOVE = "Remove the bracket, or open it first"
 _SUGGESTED = (
     ("'(' was never closed", "Add ')'"),
     ("'[' was never closed", "Add ']'"),
     ("'{' was never closed", "Add '}'"),
-    ("unmatched", "Remove the bracket, or open it first"),
+    ("unmatched", _REMOVE),
     ("expected an indented block", "Write the block, or `pass`"),
     ("unexpected indent", "Give all statements of a block the same indentation"),
     ("unindent does not match", "Give all statements of a block the same indentation"),
@@ -39,22 +39,43 @@ _SUGGESTED = (
 )
 
 
-def python_problems(code: str, context: Context) -> list[SyntaxProblem]:
+def python_problems(code: str, context: Context, tokens: re.Pattern[str]) -> list[SyntaxProblem]:
     """List what is wrong with a snippet of Python.
 
     Args:
         code: the snippet.
         context: what it is a part of.
+        tokens: matches strings and comments as a whole, and single brackets.
     """
     if "\0" in code:
         before = code.partition("\0")[0]
         line = before.count("\n") + 1
         return [SyntaxProblem(line, len(before) - before.rfind("\n"), "a null character in the code")]
+    found = _found(code, context, tokens)
+    return [
+        one._replace(suggestion=None)
+        if one.suggestion == _REMOVE and len(_found(_removed(code, one), context, tokens)) > len(found)
+        else one
+        for one in found
+    ]
+
+
+def _found(code: str, context: Context, tokens: re.Pattern[str]) -> list[SyntaxProblem]:
     text = code.strip() if context == "expression" else code if context == "file" else textwrap.dedent(code)
-    return list(_each_problem(text, code, context))
+    return list(_each_problem(text, code, context, tokens))
 
 
-def _each_problem(written: str, code: str, context: Context) -> Iterator[SyntaxProblem]:
+def _removed(code: str, problem: SyntaxProblem) -> str:
+    """Return code without the character at a problem."""
+    lines = code.split("\n")
+    line = lines[problem.line - 1]
+    lines[problem.line - 1] = f"{line[: problem.column - 1]} {line[problem.column :]}"
+    return "\n".join(lines)
+
+
+def _each_problem(
+    written: str, code: str, context: Context, tokens: re.Pattern[str]
+) -> Iterator[SyntaxProblem]:
     """Yield the problems of a text in the order in which Python finds them.
 
     Python stops at the first one, so what is wrong is put right, and the rest is read again.
@@ -63,6 +84,7 @@ def _each_problem(written: str, code: str, context: Context) -> Iterator[SyntaxP
         written: the snippet without the indentation that all of it has.
         code: the snippet.
         context: what it is a part of.
+        tokens: as `python_problems` takes them.
     """
     text = written
     seen: set[int] = set()
@@ -77,7 +99,7 @@ def _each_problem(written: str, code: str, context: Context) -> Iterator[SyntaxP
             problem = _problem(error, code, written)
             if problem.line not in seen:
                 yield problem
-            after = _put_right(text, error, context)
+            after = _put_right(text, error, context, tokens)
             if after == text:
                 return
             seen.add(problem.line)
@@ -220,9 +242,9 @@ _HEADS = {
 """What stands for the first line of a compound statement that can't be read."""
 
 
-def _put_right(text: str, error: SyntaxError, context: Context) -> str:
+def _put_right(text: str, error: SyntaxError, context: Context, tokens: re.Pattern[str]) -> str:
     """Return a text without an error in it, or the same text if that isn't possible; no line moves."""
-    balanced = brackets_put_right(text, PythonLanguage.tokens, PythonLanguage.grammar)
+    balanced = brackets_put_right(text, tokens, "tree_sitter_python")
     if balanced != text or context == "expression":
         return balanced
     lines = text.split("\n")
@@ -230,19 +252,25 @@ def _put_right(text: str, error: SyntaxError, context: Context) -> str:
     said = error.msg or ""
     empty = _BLOCK_ON.match(said)
     if empty is not None:
-        return _with_statement(text, lines, int(empty[1]) - 1, is_empty=True)
+        return _with_statement(lines, _continued(text, lines, tokens), int(empty[1]) - 1, is_empty=True)
     if "unexpected indent" in said:  # what comes before it becomes the head of a block
         above = _above(lines, row)
         return text if above is None else _with_row(lines, above, f"{_margin(lines[above])}while 1:")
     if "unindent does not match" in said:
         above = _above(lines, row)
         return text if above is None else _with_row(lines, row, f"{_margin(lines[above])}pass")
-    return _with_statement(text, lines, row, is_empty=False)
+    return _with_statement(lines, _continued(text, lines, tokens), row, is_empty=False)
 
 
-def _with_statement(text: str, lines: list[str], row: int, *, is_empty: bool) -> str:
-    """Return a text in which a statement that says nothing stands for the one around a row."""
-    joined = _continued(text, lines)
+def _with_statement(lines: list[str], joined: set[int], row: int, *, is_empty: bool) -> str:
+    """Return a text in which a statement that does nothing stands for the one around a row.
+
+    Args:
+        lines: of the text.
+        joined: rows that belong to the statement of the row before.
+        row: in the statement.
+        is_empty: whether the block that should follow is missing.
+    """
     first = last = row
     while first in joined:
         first -= 1
@@ -263,11 +291,11 @@ def _with_statement(text: str, lines: list[str], row: int, *, is_empty: bool) ->
     return "\n".join([*lines[:first], f"{margin}{stands}", *blank, *lines[last + 1 :]])
 
 
-def _continued(text: str, lines: list[str]) -> set[int]:
+def _continued(text: str, lines: list[str], tokens: re.Pattern[str]) -> set[int]:
     """Return the rows that belong to the statement of the row before."""
     joined = {row + 1 for row, line in enumerate(lines) if line.endswith("\\")}
     level = row = first = counted = 0
-    for match in PythonLanguage.tokens.finditer(text):
+    for match in tokens.finditer(text):
         row += text.count("\n", counted, match.start())
         counted = match.start()
         token = match.group()

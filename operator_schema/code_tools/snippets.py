@@ -96,7 +96,7 @@ class Wrapper(NamedTuple):
 
 
 def one_item(kind: str = "") -> Callable[[Node], bool]:
-    """Return what says whether a file holds one item and nothing else.
+    """Return the test whether a file holds one item and nothing else.
 
     Args:
         kind: type of its node; empty for any.
@@ -341,7 +341,7 @@ def _remedies(
     wrapper: Wrapper,
     tokens: re.Pattern[str],
 ) -> Iterator[SyntaxProblem]:
-    """Yield what is said about brackets; what to do about one is said only if that leaves fewer problems.
+    """Yield the problems of brackets, each with a suggestion only if that leaves fewer problems.
 
     Args:
         brackets: that are wrong.
@@ -388,7 +388,7 @@ def _problem(node: Node, code: str, wrapper: Wrapper) -> SyntaxProblem:
 
 
 def _missing(node: Node) -> tuple[str, str | None]:
-    """Return what is said about a node that is missing, and what to do: words of the grammar aren't code."""
+    """Return the message about a missing node, and a suggestion if the node is code."""
     if not node.is_named:
         return f"'{node.type}' is missing", f"Add '{node.type}'"
     words = node.type.replace("_", " ").strip()
@@ -459,7 +459,7 @@ def _never_closed(code: str, opened: list[tuple[str, int]]) -> Iterator[_Bracket
 
 
 def _closed_by_another(code: str, match: re.Match[str], opened: list[tuple[str, int]]) -> Iterator[_Bracket]:
-    """Take what a closing bracket closes from the list of the opened; yield what should be closed first."""
+    """Close the bracket that a closing one belongs to; yield those inside it that are still open."""
     token = match.group()
     before, place = opened.pop()
     if before == _PAIRS[token]:
