@@ -105,7 +105,7 @@ def read_function(
 
 
 def _short(name: str) -> str:
-    """Return what is called without the expression that it is called on, where that is more than names."""
+    """Shorten a call whose object is an expression to the name that is called."""
     last = re.split(r"""['"\])}>]""", name.removeprefix(_SUPER))[-1]
     return name if name in {last, f"{_SUPER}{last}"} else f"…{last}"
 
@@ -268,7 +268,7 @@ def _shortened(text: bytes, span: Span, most: int) -> str:
 
 
 def _outline(source: bytes, found: FoundDeclaration, methods: list[FoundDeclaration]) -> str:
-    """Return what a class holds before its methods, which have a list of their own."""
+    """Return the text of a class up to its methods, which have a list of their own."""
     whole = found.declaration.whole
     if not methods:
         return whole_text(source, found.declaration)
@@ -291,7 +291,7 @@ _NO_MORE_THAN_A_NAME = frozenset(
 
 
 def match(index: Index, found: FoundDeclaration, budget: Budget, *, is_short: bool = False) -> Match:
-    """Return what a list of declarations says of one, without its signature if it `is_short`."""
+    """Describe one declaration of a list, without its signature if it `is_short`."""
     declaration = found.declaration
     shown = Match(name=budget.line(declaration.qualified), kind=declaration.kind, location=location(found))
     if declaration.head.end and not is_short:

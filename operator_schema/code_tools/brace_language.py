@@ -77,7 +77,7 @@ class NodeReading(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A name that a class, or a file, has for a value."""
+    """A field, variable or constant of a class or file."""
 
     name: str
     at: Node
@@ -132,7 +132,7 @@ def start_of(node: Node | None) -> int | None:
 
 
 def members(node: Node, found: Sequence[Member], kind: Kind, place: NodePlace) -> list[Declaration]:
-    """Make the declarations of the names that one statement has."""
+    """Make the declarations of all names in one statement."""
     return [declared(node, one.name, kind, place, at=one.at, value=one.value) for one in found]
 
 
@@ -220,7 +220,7 @@ class BraceLanguage(Language):
         raise NotImplementedError
 
     def members_in(self, node: Node) -> list[Member]:
-        """Return the names that a statement of a class has for values."""
+        """Return the fields and constants that a statement of a class declares."""
         raise NotImplementedError
 
     def parse(self, source: bytes) -> Parsed:
@@ -282,7 +282,7 @@ class BraceLanguage(Language):
         return found.pop() if len(found) == 1 else ""
 
     def bindings_in(self, node: Node) -> list[Member]:
-        """Return the parameters and variables that a node of a function brings."""
+        """Return the parameters and variables that a node of a function declares."""
         lone = node.child_by_field_name("parameter") or node.child_by_field_name("parameters")
         if lone is not None and lone.type == "identifier":  # of a lambda
             return [Member(text_of(lone), lone)]

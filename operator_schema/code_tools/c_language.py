@@ -1,4 +1,4 @@
-"""Declarations of C and C++; what the preprocessor does is derived from the text of the file alone."""
+"""How declarations of C and C++ are read from one file, without running the preprocessor."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class CLanguage(BraceLanguage):
         )
 
     def members_in(self, node: Node) -> list[Member]:
-        """Return the names that a statement of a struct has for values."""
+        """Return the fields that a statement of a struct declares."""
         if node.type == "enumerator":
             return [Member(name_of(node), node, None, node.child_by_field_name("value"))]
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("default_value")
@@ -157,7 +157,7 @@ class CLanguage(BraceLanguage):
         ]
 
     def bindings_in(self, node: Node) -> list[Member]:
-        """Return the parameters and variables that a node of a function brings."""
+        """Return the parameters and variables that a node of a function declares."""
         kind = (
             node.child_by_field_name("type")
             if node.type.endswith(("declaration", "for_range_loop"))
@@ -184,7 +184,7 @@ class CLanguage(BraceLanguage):
 
 
 class CppLanguage(CLanguage):
-    """How declarations are read from C++: as C, and what C hasn't."""
+    """How declarations are read from C++, which has more kinds of them than C."""
 
     name = "cpp"
     grammar = "tree_sitter_cpp"
@@ -295,7 +295,7 @@ def _value_or_function(
 def _type_of(
     node: Node, place: NodePlace, used: Node | None = None, *, is_typedef: bool = False
 ) -> NodeReading:
-    """Return a struct, union, enum or class that has a body, under its name or that of what has this type."""
+    """Return a struct, union, enum or class with a body; a nameless one has the name of its variable."""
     body, own_name = node.child_by_field_name("body"), node.child_by_field_name("name")
     at = used if own_name is None else own_name
     if body is None:

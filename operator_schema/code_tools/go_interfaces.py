@@ -1,4 +1,4 @@
-"""Which methods do the interfaces of Go's own library have, which is rarely below the root?"""
+"""Which methods do the usual interfaces of Go's own library have?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a file of Go declare, and what is wrong with a snippet of it?"""
+"""What does a file of Go declare, and which errors does a snippet have?"""
 
 from __future__ import annotations
 
@@ -158,6 +158,11 @@ class GoLanguage(Language):
     def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
         """Return the dotted path of an imported package."""
         return target.replace("/", ".")
+
+    @property
+    def names_packages_inside(self) -> bool:
+        """Whether an import is known by the name that the files of the package give it."""
+        return True
 
     def is_own_library(self, target: str) -> bool:
         """Return whether a package comes with Go: only the others begin with a domain."""
@@ -336,15 +341,15 @@ def _imports(node: Node) -> Iterator[Import]:
             continue
         target = text_of(path).strip('"`')
         parts = [part for part in target.split("/") if not re.fullmatch(r"v\d+", part)]
-        # gopkg.in/yaml.v3 is known as yaml, and go-chi as chi only by its package clause.
-        last = re.sub(r"\.v\d+$", "", parts[-1] if parts else target)
+        # gopkg.in/yaml.v3 is known as yaml, and go-chi as chi: no name has a hyphen.
+        last = re.sub(r"\.v\d+$|^go-|[-.]go$", "", parts[-1] if parts else target)
         known = last if alias is None else text_of(alias)
         text = f'"{target}"' if alias is None else f'{known} "{target}"'
         yield Import("*" if known == "." else known, target, text)
 
 
 def _all(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:
-    """Yield the nodes of a kind; those in a node of the same outer kind once more inside it are left out."""
+    """Yield the nodes of a kind below a node, without those that two nodes of another kind surround."""
     waiting = [(root, 0)]
     while waiting:
         node, level = waiting.pop()

@@ -106,7 +106,7 @@ def _without_spaces(line: bytes) -> bytes:
 
 
 def _fitting(pattern: bytes, *, is_path: bool) -> Callable[[bytes], bool]:
-    """Return what says whether a pattern fits; one that git can't read fits nothing."""
+    """Return the test whether a path fits a pattern; a pattern that git can't read fits nothing."""
     pattern = pattern[1:] if is_path and pattern.startswith(b"/") else pattern
     special = _SPECIAL.search(pattern)
     if special is None:
@@ -149,7 +149,7 @@ def _leads(steps: Sequence[re.Pattern[bytes]], names: Sequence[bytes]) -> bool:
 
 
 def _with_skipped(steps: Sequence[re.Pattern[bytes]], places: set[int]) -> set[int]:
-    """Return places in the steps, and those behind where any number of folders may be none."""
+    """Add the places that are reached when `**` stands for no folder at all."""
     found = set(places)
     for place in places:
         while place < len(steps) and steps[place] is _ANY_FOLDERS:
@@ -195,7 +195,7 @@ def _steps(pattern: bytes, *, is_path: bool) -> list[re.Pattern[bytes]] | None:
 
 
 def _expression(parts: Sequence[Sequence[bytes]]) -> re.Pattern[bytes]:
-    """Join what stands between stars: each part is taken where it comes first, which is never taken back."""
+    """Join the parts of a pattern between its stars into an expression that never backtracks."""
     first, *rest = [b"".join(part) for part in parts]
     middle = b"".join([b"(?>.*?%b)" % part for part in rest[:-1]])
     return re.compile(first + middle + (b".*" + rest[-1] if rest else b""), re.DOTALL)

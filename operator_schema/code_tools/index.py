@@ -37,7 +37,7 @@ _ASIDE = frozenset(
     {
         *("test", "tests", "testing", "testdata"),
         *("bench", "benchmark", "benchmarks", "demo", "demos", "doc", "docs", "example", "examples"),
-        *("vendor", "_vendor", "vendored", "third_party"),
+        *("vendor", "_vendor", "vendored", "third_party", "dist"),
     }
 )
 """Folders that hold something other than the code itself."""
@@ -52,7 +52,7 @@ class SourceFile(NamedTuple):
         is_young: whether it may have changed since, with the same key.
         digest: of its content.
         parsed: what it declares.
-        is_aside: whether it seems to be a test, a benchmark, an example, or somebody else's code.
+        is_aside: whether it seems to be a test, a benchmark, an example, built, or somebody else's code.
         is_plain: whether places in what was parsed are places in the file itself.
         lines: of the names of its declarations, for a `NameTable`: whether they are qualified, and whether
             case makes no difference, to the text.
@@ -275,7 +275,7 @@ class Index:
         return iter(sorted(found, key=lambda file: _order(file.path, is_aside=file.is_aside)))
 
     def members(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
-        """Yield what the files of a type declare as its own, in their order."""
+        """Yield the members of a type, in the order of its files."""
         owner = found.declaration.qualified
         for file in self.beside(found.file):
             for declaration in file.parsed.declarations:
@@ -295,7 +295,7 @@ class Index:
         return self._imported
 
     def named(self, name: str, path: str = "") -> list[FoundDeclaration]:
-        """List the declarations of a name; with dots in it, those whose qualified name ends so.
+        """List the declarations of a name; a dotted name is the end of a qualified name.
 
         Args:
             name: such as `decode`, `Codec.decode` or `codec.Codec.decode`.
@@ -567,7 +567,7 @@ def is_aside(path: str) -> bool:
 
 
 def _order(path: str, *, is_aside: bool) -> tuple[bool, int, str]:
-    """Return what files are sorted by."""
+    """Return the key by which files are sorted."""
     return is_aside, path.count("/"), path
 
 
@@ -620,7 +620,7 @@ def is_private(found: FoundDeclaration) -> bool:
 
 
 def _targets(file: SourceFile) -> set[str]:
-    """Return the modules that a file imports, and those that it imports something of."""
+    """Return the modules that a file imports as a whole or names from."""
     language = file.language
     found: set[str] = set()
     for one in file.parsed.imports:

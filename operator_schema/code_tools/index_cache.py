@@ -123,7 +123,7 @@ def _settles(path: Path) -> bool:
 
 
 def _state(path: Path) -> os.stat_result | None:
-    """Return what a path names itself, without following links; None if there is nothing to be read."""
+    """Return the state of a file without following links; None if it can't be read."""
     try:
         return os.lstat(path)
     except OSError:

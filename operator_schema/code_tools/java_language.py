@@ -1,4 +1,4 @@
-"""What does a file of Java declare: types, their members, and what they extend?"""
+"""What does a file of Java declare?"""
 
 from __future__ import annotations
 

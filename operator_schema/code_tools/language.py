@@ -333,13 +333,18 @@ class Language(Protocol):
         del target
         return False
 
+    @property
+    def names_packages_inside(self) -> bool:
+        """Whether an import is known by the name that the files of the package give it."""
+        return False
+
     def is_own_library(self, target: str) -> bool:
         """Return whether the target of an import is in the library that comes with the language."""
         del target
         return False
 
     def package_of(self, path: str) -> str:
-        """Return what is the same for files that share their declarations, if those of a folder do."""
+        """Return the key of the package of a file; files with the same key share their declarations."""
         return path.rpartition("/")[0]
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
@@ -399,7 +404,7 @@ def language_named(name: str) -> Language:
 
 @cache
 def _parser_of(package: str) -> Callable[[], Parser]:
-    """Return what makes a parser: one isn't for several threads."""
+    """Return the maker of parsers for a grammar: each thread needs a parser of its own."""
     try:
         from tree_sitter import Language as Grammar
         from tree_sitter import Parser
@@ -461,7 +466,7 @@ def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
 
 
 def _with_stack(size: int, work: Callable[[], Node]) -> Node:
-    """Run what recurses in C in a thread whose stack is large enough.
+    """Run a function that recurses in C in a thread whose stack is large enough.
 
     Args:
         size: of the stack, in bytes. Only what is used of it takes memory.
@@ -566,7 +571,7 @@ def qualified(owner: str, name: str) -> str:
 
 
 def called_name(source: bytes, function: Node, last: Node | None = None) -> str:
-    """Return what a call calls, without white space; of a long one the end, after an ellipsis.
+    """Return the name that a call uses, without white space; a long one is cut at its beginning.
 
     Args:
         source: the text.

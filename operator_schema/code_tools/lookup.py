@@ -228,7 +228,7 @@ def look_up(
 
 
 def _inherited(index: Index, environment: Environment, name: str, *, outside: bool) -> Sought | Miss | None:
-    """Find what a type inherits from one outside of the root; None if it inherits nothing of this name."""
+    """Find a member that a type inherits from outside of the root; None if there is none of this name."""
     owner, _, member = name.rpartition(".")
     unknown = ""
     for found, base in islice(Resolver(index).outer_bases(owner) if owner else (), _MOST_BASES):
@@ -311,7 +311,7 @@ def unread_note(index: Index) -> str:
 
 
 def _inside_functions(index: Index, written: WrittenName) -> Iterator[Way]:
-    """Yield what functions declare inside of them under a name."""
+    """Yield declarations of a name inside of functions."""
     resolver = Resolver(index)
     parsed: dict[tuple[str, int], Mapping[int, FoundDeclaration]] = {}
     for file, line in islice(_declaring_lines(index, written), _MOST_LINES):
@@ -517,7 +517,8 @@ def _imported_from_outside(index: Index, name: str) -> Iterator[str]:
         language = file.language
         for one in file.parsed.imports:
             target = language.import_target(one.target, file.path)
-            is_named = head in {one.name, target.rpartition(".")[2]}
+            # All names of a header or module don't make its own name known.
+            is_named = head == one.name or (one.name != "*" and head == target.rpartition(".")[2])
             if not is_named and not f"{name}.".startswith(f"{target}."):
                 continue
             full = f"{target}{dot}{rest}" if is_named else name
@@ -542,7 +543,7 @@ def _heads(file: SourceFile) -> set[str]:
 
 
 def _is_in(folder: str, root: str) -> bool:
-    """Return whether the index of the root has what is in a folder."""
+    """Return whether a folder is in the index of the root."""
     return folder == root or (
         folder.startswith(f"{root}{os.sep}")
         and not any(f"{os.sep}{one}{os.sep}" in folder for one in _ENVIRONMENTS)
@@ -576,7 +577,7 @@ class _Library(Index):
             self._replace(path, None)
 
     def find(self, name: str) -> Way | None:
-        """Return what a full name means; None if it isn't here."""
+        """Find the declaration of a full name; None if it isn't here."""
         parts = name.split(".")
         for place in range(min(len(parts) - 1, 8), 0, -1):
             files = self.of_module(".".join(parts[:place]))

@@ -48,7 +48,7 @@ class Modules:
         return self._files.get(module, [])
 
     def ending(self, name: str) -> Iterator[str]:
-        """Yield the modules whose names end so, as somebody writes who knows which one is meant."""
+        """Yield the modules whose names end with a dotted name."""
         crates = self._workspaces.crates
         if name in crates:
             yield crates[name]

@@ -62,7 +62,7 @@ _MOST_HELD = 2
 
 
 class WordTable:
-    """Says which files may have a word; most of those that don't have it are left out.
+    """A table that tells which files may contain a word, and rarely names a file without it.
 
     A row has the numbers of the files that have one of some words, about forty numbers in code that people
     write: four bytes for each different word of a file.
@@ -143,7 +143,7 @@ class Pattern:
 
 
 def _expression(parts: list[str]) -> str:
-    """Join what stands between stars: each part is taken where it comes first, which is never taken back."""
+    """Join the parts of a pattern between its stars into an expression that never backtracks."""
     escaped = [re.escape(part).replace(r"\?", ".") for part in parts]
     escaped[-1] = f"{escaped[-1].removesuffix(_END)}(?=\n)"
     if len(parts) == 1:

@@ -231,7 +231,7 @@ class _PatchReader:
         self._at = 0
 
     def patches(self) -> Iterator[FilePatch]:
-        """Yield what it does to each file."""
+        """Yield the change of each file."""
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if line.startswith(b"diff --git "):
@@ -540,7 +540,7 @@ def _after(change: _FileChange, budget: Budget) -> FileAfter:
 
 
 def _errors(change: _FileChange, language: Language) -> tuple[list[SyntaxProblem], str]:
-    """Return what is wrong with a file that wasn't wrong before, and a note about that."""
+    """Return the errors that a patch adds to a file, and a note about them."""
     assert change.after is not None  # noqa: S101  # the caller looked
     if len(change.after) > MOST_BYTES:
         return [], "It is too large to be parsed."
@@ -598,7 +598,7 @@ def _vanished(changes: Sequence[_FileChange]) -> list[tuple[str, Declaration]]:
 def _described(
     index: Index, changes: Sequence[_FileChange], vanished: Sequence[tuple[str, Declaration]]
 ) -> Iterator[Vanished]:
-    """Yield what is said about declarations that vanish: where their names still are."""
+    """Describe the declarations that vanish, with the places where their names remain."""
     some = vanished[:_MOST_VANISHED]
     places = _places(changes, {one.name for _, one in some})
     changed = {change.path for change in changes}

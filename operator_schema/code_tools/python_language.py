@@ -1,13 +1,11 @@
-"""What does a file of Python declare, and what is wrong with a snippet of it?"""
+"""What does a file of Python declare?"""
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
-import textwrap
-import warnings
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING
 
 from .language import (
     BRACKETS,
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
 
     from .language import Context, Kind
 
-__all__ = ["LANGUAGE", "PythonLanguage", "python_problems"]
+__all__ = ["LANGUAGE", "PythonLanguage"]
 
 
 _GRAMMAR = "tree_sitter_python"
@@ -155,7 +153,7 @@ class PythonLanguage(Language):
         return list(found.values())
 
     def may_have_field(self, source: bytes, name: str) -> bool:
-        """Return whether the text of a class may set a name: what it calls it doesn't set there."""
+        """Return whether the text of a class may set a name, and doesn't only call it."""
         size = len(name.encode())
         return any(_NOT_SET.match(source, place + size) is None for place in places_of(name.encode(), source))
 
@@ -228,8 +226,9 @@ class PythonLanguage(Language):
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List what is wrong with a snippet; nothing of it is run."""
         from .newer_python import with_newer_syntax
+        from .python_syntax import python_problems
 
-        return with_newer_syntax(python_problems, code, context)
+        return with_newer_syntax(partial(python_problems, tokens=self.tokens), code, context)
 
 
 LANGUAGE = PythonLanguage()
@@ -323,7 +322,7 @@ def _assignments(statement: Node) -> list[Node]:
 
 
 def _value(assignments: list[Node]) -> Node | None:
-    """Return what all targets of a statement are set to."""
+    """Return the value that a statement sets all its targets to."""
     return assignments[-1].child_by_field_name("right") if assignments else None
 
 
@@ -376,7 +375,7 @@ def _makes_type(source: bytes, value: Node | None) -> bool:
 
 
 def _annotated_kind(source: bytes, assignment: Node) -> Kind | None:
-    """Return what an annotation makes of the name before it; None if that is up to its letters."""
+    """Return the kind of a name by its annotation; None if its upper or lower case decides."""
     annotation = assignment.child_by_field_name("type")
     said = "" if annotation is None else text_in(source, annotation)
     if said.endswith("TypeAlias"):
@@ -454,159 +453,3 @@ def _statements_of_class(root: Node) -> Iterator[tuple[Node, bool]]:
             waiting += [(child, is_inside) for child in reversed(node.named_children)]
         else:
             yield node, is_inside
-
-
-_NAME = "operator_schema_snippet"
-_QUIET = ("ignore", None, Warning, re.compile(_NAME), 0)
-_MOST_LEVELS = 150
-"""Deeper code than this is refused, before a parser that uses the C stack sees it."""
-
-_SUGGESTED = (
-    ("'(' was never closed", "Add ')'"),
-    ("'[' was never closed", "Add ']'"),
-    ("'{' was never closed", "Add '}'"),
-    ("unmatched", "Remove the bracket, or open it first"),
-    ("expected an indented block", "Write the block, or `pass`"),
-    ("unexpected indent", "Give all statements of a block the same indentation"),
-    ("unindent does not match", "Give all statements of a block the same indentation"),
-    ("unterminated", "Close the string with the quotes that it begins with"),
-    ("expected ':'", "End the line with a colon"),
-    ("invalid non-printable character", "Remove the invisible character"),
-    ("outside function", "Use the context function_body for the inside of a function"),
-)
-
-
-def python_problems(code: str, context: Context) -> list[SyntaxProblem]:
-    """List what is wrong with a snippet of Python.
-
-    Args:
-        code: the snippet.
-        context: what it is a part of.
-    """
-    if "\0" in code:
-        before = code.partition("\0")[0]
-        line = before.count("\n") + 1
-        return [SyntaxProblem(line, len(before) - before.rfind("\n"), "a null character in the code")]
-    text = code.strip() if context == "expression" else code if context == "file" else textwrap.dedent(code)
-    if _levels(text) > _MOST_LEVELS:
-        return [SyntaxProblem(1, 1, f"the code nests deeper than {_MOST_LEVELS} levels")]
-    try:
-        _compiled(text, context)
-    except SyntaxError as error:
-        return [_problem(error, code, text)]
-    except (ValueError, OverflowError, MemoryError, RecursionError) as error:
-        return [SyntaxProblem(1, 1, f"the parser gives up: {str(error) or type(error).__name__}")]
-    return []
-
-
-def _levels(text: str) -> int:
-    """Return how deep the tree of a snippet is, as far as it matters."""
-    # A cursor makes no objects of the nodes that it passes, which would take most of the time.
-    cursor = parse_tree("tree_sitter_python", text.encode(errors="replace")).walk()
-    level = deepest = 1
-    while deepest <= _MOST_LEVELS:
-        if cursor.goto_first_child():
-            level += 1
-        else:
-            while not cursor.goto_next_sibling():
-                if not cursor.goto_parent():
-                    return deepest
-                level -= 1
-        if level > deepest and cursor.node is not None and cursor.node.is_named:
-            deepest = level
-    return deepest
-
-
-def _compiled(text: str, context: Context) -> None:
-    _be_quiet()
-    if context == "expression":
-        tree = ast.parse(text, _NAME, "eval")
-        _tell_apart(tree, text)
-        compile(tree, _NAME, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True, optimize=0)
-        return
-    module = ast.parse(text, _NAME)
-    if context != "file":
-        module = _inside_a_function(module, text, loops=context == "statements")
-    _tell_apart(module, text)
-    compile(module, _NAME, "exec", dont_inherit=True, optimize=0)  # with docstrings
-
-
-_ALIKE = re.compile(r"(?:\b(?:class|def|lambda)|for)\b")
-"""What any function, class and comprehension has in its text; a number may touch a `for`, as in `[0for`."""
-
-
-def _tell_apart(tree: ast.AST, text: str) -> None:
-    """Put a number of its own into each function, class and comprehension.
-
-    Python 3.11 compares each one with all those before it that differ by their lines alone: 200 kB of
-    `lambda:0` take 10 seconds, in which no other thread runs.
-    """
-    if _ALIKE.search(text) is None:
-        return
-    for number, node in enumerate(_nodes(tree)):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                # As a docstring, which is kept. What was one is a string that does nothing.
-                docstring = ast.Constant(str(number), lineno=node.lineno, col_offset=node.col_offset)
-                node.body.insert(0, ast.copy_location(ast.Expr(docstring), docstring))
-            case ast.Lambda():
-                node.body = _numbered(number, node.body)
-            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-                node.elt = _numbered(number, node.elt)
-            case ast.DictComp():
-                node.value = _numbered(number, node.value)
-            case _:
-                pass
-
-
-def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes of a tree, each before it is changed; `ast.walk` takes twice as long."""
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        for value in vars(node).values():
-            if isinstance(value, ast.AST):
-                waiting.append(value)
-            elif isinstance(value, list):
-                waiting += [one for one in cast("list[object]", value) if isinstance(one, ast.AST)]
-        yield node
-
-
-def _numbered(number: int, value: ast.expr) -> ast.expr:
-    pair = ast.Tuple([ast.copy_location(ast.Constant(number), value), value], ast.Load())
-    return ast.copy_location(pair, value)
-
-
-def _inside_a_function(module: ast.Module, text: str, *, loops: bool) -> ast.Module:
-    """Return a module with a function that has the statements, so that `return` and `await` have a place."""
-    has_await = ("await" in text or "async" in text) and any(
-        isinstance(node, (ast.Await, ast.AsyncFor, ast.AsyncWith)) for node in _nodes(module)
-    )
-    body: list[ast.stmt] = module.body or [ast.Pass(lineno=1, col_offset=0)]
-    if loops:  # statements may come out of a loop
-        forever = ast.Constant(value=True, lineno=1, col_offset=0)
-        body = [ast.While(forever, body, [], lineno=1, col_offset=0)]
-    source = "async def snippet(self, cls): pass" if has_await else "def snippet(self, cls): pass"
-    made = ast.parse(source, _NAME)
-    function = made.body[0]
-    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))  # noqa: S101  # written above
-    function.body = body
-    return made
-
-
-def _be_quiet() -> None:
-    # Python warns about odd escapes while it parses. `catch_warnings` would change what other threads see.
-    if _QUIET not in warnings.filters:
-        warnings.filterwarnings("ignore", category=Warning, module=_QUIET[3].pattern)
-
-
-def _problem(error: SyntaxError, code: str, text: str) -> SyntaxProblem:
-    """Return a problem of a text as one of the code that the text was before it lost its indentation."""
-    message = error.msg or "invalid syntax"
-    line, column = error.lineno or 1, max(error.offset or 1, 1)
-    suggestion = next((hint for said, hint in _SUGGESTED if said in message), None)
-    read = text.split("\n")[line - 1 : line]
-    line += code[: code.find(text)].count("\n") if text in code else 0
-    written = code.split("\n")[line - 1 : line]
-    removed = written[0].find(read[0]) if read and written else 0
-    return SyntaxProblem(line, column + max(removed, 0), message, suggestion)

@@ -412,7 +412,7 @@ def _names_field(source: bytes, at: int, end: int) -> bool:
 
 
 def _end_of_chain(before: bytes) -> bytes:
-    """Return the end of a text that names with dots between them may take, and what stands before them."""
+    """Return the last part of a text in which a chain of dotted names may be."""
     backwards = _CHAIN_SIGNS.match(before[::-1])
     return before if backwards is None else before[max(len(before) - backwards.end() - 1, 0) :]
 
@@ -583,7 +583,7 @@ def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
 def _written_bases(
     index: Index, resolver: Resolver, name: str
 ) -> Iterator[tuple[FoundDeclaration, SourceFile, str]]:
-    """Yield the types with a base from outside of the root, whose last part is that of a name.
+    """Yield the types with a base from outside of the root that has the last part of a name.
 
     Yields:
         The type, the file that names the base, and the full name of the base by the imports of that file.
@@ -722,7 +722,7 @@ def _shape_of(head: str, name: str) -> tuple[int, int]:
 
 
 def _counted(text: str) -> tuple[int, str]:
-    """Return how many parts a list has whose bracket is open, and what stands behind its end."""
+    """Count the parts of a list behind its opening bracket; also return the text after its closing one."""
     level, commas = 1, 0
     for place, sign in enumerate(text):
         level += (sign in "([{") - (sign in ")]}")

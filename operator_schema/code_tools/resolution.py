@@ -78,7 +78,7 @@ class Resolver:
     # --- what somebody asks for ----------------------------------------------------------------------
 
     def named(self, name: str, path: str = "") -> list[Way]:
-        """List what a dotted name means that no declaration has as its own, the likeliest first.
+        """List the declarations that a dotted name leads to by other names, the likeliest first.
 
         Args:
             name: such as `models.CharField` or `ModelForm.is_valid`.
@@ -103,7 +103,7 @@ class Resolver:
         return list(unlike.values())
 
     def _in_modules(self, parts: list[str], path: str, places: Iterable[int]) -> Iterator[Way]:
-        """Yield what modules have under a name, whose own name is the part of it before the first place."""
+        """Yield the declarations of a dotted name whose first parts are the name of a module."""
         for place in places:
             groups = self._groups(".".join(parts[:place]), parts[place], path)
             found = [way for files in groups if (way := self._of_module(files, parts[place:], 0))]
@@ -112,7 +112,7 @@ class Resolver:
                 return
 
     def _groups(self, module: str, name: str, path: str) -> list[list[SourceFile]]:
-        """Return the files of each module that may be meant by what stands in front of a name."""
+        """Return the files of each module that the parts in front of a name may mean."""
         index = self._index
         if path:
             return [] if module else [[file] for file in islice(index.at(path), _MOST_WAYS)]
@@ -122,7 +122,7 @@ class Resolver:
         return [[file] for file in index.importers(name)[:_MOST_WAYS]]
 
     def _below_package(self, parts: list[str], path: str) -> Iterator[Way]:
-        """Yield what modules below a package of Python declare: it may export names when it runs."""
+        """Yield declarations of modules below a package of Python, which may export them when it runs."""
         above = ".".join(parts[:-1])
         for module in islice(self._index.modules.ending(above), _MOST_WAYS) if above and not path else ():
             files = self._index.modules.files(module)
@@ -144,7 +144,7 @@ class Resolver:
                 yield Way(found, ("exported as a macro",))
 
     def in_module(self, files: Sequence[SourceFile], parts: Sequence[str]) -> Way | None:
-        """Return what a module, whose files are given, has under a name."""
+        """Find the declaration of a name in a module whose files are given."""
         self._steps = 0
         return self._of_module(files, parts, 0)
 
@@ -161,7 +161,9 @@ class Resolver:
                         target = file.language.import_target(one.target, file.path)
                         known = [found for found, _ in self._index.modules.imported(target, file.path)]
                         if not known:
-                            return f"{file.path} takes all of {target}, which has no source here"
+                            return (
+                                f"{file.path} takes all of {target or one.target}, which has no source here"
+                            )
                         waiting += [
                             found for found in known[:1] if found not in waiting and len(waiting) < _MOST_WAYS
                         ]
@@ -181,7 +183,7 @@ class Resolver:
                         yield from ((owner, f"{target}{dot}{rest}") for target in targets or [head])
 
     def inner_by_line(self, found: FoundDeclaration) -> dict[int, FoundDeclaration]:
-        """Return what a function declares inside of it, by its line in the file; the first one of a line."""
+        """Return the declarations inside of a function by their lines, one for each line."""
         if found.declaration.kind not in FUNCTIONS:
             return {}
         return {one.declaration.line: one for one in reversed([*self._all_inner(found)])}
@@ -189,7 +191,7 @@ class Resolver:
     # --- what code means -----------------------------------------------------------------------------
 
     def meant(self, file: SourceFile, name: str) -> Way | None:
-        """Return what a dotted name means at the top of a file; None where that isn't known."""
+        """Find the declaration that a dotted name means at the top of a file; None if that isn't known."""
         key = file.path, name
         if key not in self._known:
             self._steps = 0
@@ -197,7 +199,7 @@ class Resolver:
         return self._known[key]
 
     def called(self, found: FoundDeclaration, name: str, imports: Iterable[Import] = ()) -> Way | None:
-        """Return what a dotted name means inside of a function; None where that isn't known.
+        """Find the declaration that a dotted name means inside of a function; None if that isn't known.
 
         Args:
             found: the function.
@@ -228,7 +230,7 @@ class Resolver:
         return frozenset() if receiver is None else frozenset({str(receiver[1])})
 
     def method(self, file: SourceFile, owner: str, name: str, *, after: bool = False) -> Way | None:
-        """Return what an object of a type has under a name; None if its code sets that, or it isn't known.
+        """Find the member of a type with a name; None if its code sets that member, or it isn't known.
 
         Args:
             file: of the type.
@@ -286,7 +288,7 @@ class Resolver:
                     yield file, base
 
     def _around(self, file: SourceFile, owner: str, name: str, level: int) -> Way | None:
-        """Return what a name means in the text of a type: in the types around it first."""
+        """Find the declaration that a name means in the text of a type, first in the types around it."""
         above = owner.rpartition(".")[0]
         while above:
             way = self._meant(file, [*above.split("."), *name.split(".")], level)
@@ -395,7 +397,7 @@ class Resolver:
         return self._steps > _MOST_STEPS or level > _MOST_LEVELS
 
     def _member(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
-        """Return what a declaration has under a name."""
+        """Find a member of a declaration."""
         if not parts or self._is_too_far(level):
             return None if parts else way
         declaration = way.found.declaration
@@ -409,7 +411,7 @@ class Resolver:
         return self._of_alias(way, parts, level)
 
     def _of_alias(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
-        """Return what a variable has under a name that is set to another name, or to a new object."""
+        """Find a member of a variable that is set to another name, or to a new object."""
         value = self._value(way.found)
         alias, made = _ALIAS.fullmatch(value), _MADE.match(value)
         if alias is None and made is None:
@@ -430,7 +432,7 @@ class Resolver:
         )
 
     def _inner(self, found: FoundDeclaration, parts: Sequence[str]) -> FoundDeclaration | None:
-        """Return what a function declares inside of it under a name."""
+        """Find a declaration inside of a function by its name."""
         wanted = ".".join([found.declaration.qualified, *parts])
         if not self._index.has_word(found.file, parts[0]):
             return None
@@ -441,7 +443,7 @@ class Resolver:
         return next((one for one in self._all_inner(found) if one.declaration.qualified == wanted), None)
 
     def _all_inner(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
-        """Yield what a function declares inside of it, at its places in the file."""
+        """Yield the declarations inside of a function, at their places in the file."""
         declaration = found.declaration
         start, rows = declaration.head.start, declaration.line - 1
         text = source_of(self._index, found.file)[start : declaration.whole.end]
@@ -460,7 +462,7 @@ class Resolver:
             )
 
     def _meant(self, file: SourceFile, parts: Sequence[str], level: int) -> Way | None:
-        """Return what a name means at the top of a file."""
+        """Find the declaration that a name means at the top of a file."""
         key = file.path, *parts
         if self._is_too_far(level) or key in self._busy:
             return None
@@ -499,6 +501,8 @@ class Resolver:
         known = self._imported_by(file)
         named = [one for one in file.parsed.imports if _LAST_PART.split(one.target)[-1] == name]
         each = [*inside, *named, *known.get(name, ()), *known.get("*", ())]
+        if file.language.names_packages_inside and not each and self.meant(file, name) is None:
+            each = list(file.parsed.imports)  # one of them may be of a package that has this name
         return any(not file.language.is_own_library(one.target) for one in each)
 
     def _imported_by(self, file: SourceFile) -> dict[str, list[Import]]:
@@ -510,7 +514,7 @@ class Resolver:
         return self._imports[file.path]
 
     def _imported(self, one: Import, file: SourceFile, rest: Sequence[str], level: int) -> Way | None:
-        """Return what an import of a file brings, with more names behind it."""
+        """Find the declaration that an import, with more names behind it, means."""
         target = file.language.import_target(one.target, file.path).split(".")
         parts, index, is_bare = [*target, *rest], self._index, file.language.is_bare(one.target)
         if len(parts) > _LONGEST:
@@ -542,7 +546,7 @@ class Resolver:
         )
 
     def _of_module(self, files: Sequence[SourceFile], parts: Sequence[str], level: int) -> Way | None:
-        """Return what a module has under a name."""
+        """Find the declaration of a name in a module."""
         for file in files:
             way = self._meant(file, parts, level + 1)
             if way is not None or file.language.package_is_folder:

@@ -1,4 +1,4 @@
-"""What does a file of Rust declare: items, what implementations add to them, and traits?"""
+"""What does a file of Rust declare?"""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ LANGUAGE = RustLanguage()
 
 
 def _with_docs(parent: Node) -> Iterator[tuple[Node, Span, int]]:
-    """Yield what a node holds, each with its doc comment and the byte where its attributes begin."""
+    """Yield the children of a node, each with its doc comment and the byte where its attributes begin."""
     doc, start = Span(), -1
     for child in parent.named_children:
         if child.type in {"line_comment", "block_comment"}:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from .language import SyntaxProblem, parse_tree
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tree_sitter import Node
@@ -17,9 +16,11 @@ if TYPE_CHECKING:
     from .language import Context
 
 __all__ = [
+    "MOST_PROBLEMS",
     "Snippet",
     "Wrapper",
     "bracket_problem",
+    "brackets_put_right",
     "broken_places",
     "one_item",
     "position_in",
@@ -75,7 +76,8 @@ _EXPECTED: Mapping[Context, str] = {
     "statements": "a list of statements",
     "expression": "one expression",
 }
-_MOST_PROBLEMS = 10
+MOST_PROBLEMS = 10
+"""Problems of one snippet that are told."""
 _SHOWN = 40
 
 
@@ -94,7 +96,7 @@ class Wrapper(NamedTuple):
 
 
 def one_item(kind: str = "") -> Callable[[Node], bool]:
-    """Return what says whether a file holds one item and nothing else.
+    """Return the test whether a file holds one item and nothing else.
 
     Args:
         kind: type of its node; empty for any.
@@ -124,19 +126,20 @@ def wrapped_problems(
     if not found and wrapper.holds(root):
         return []
     # Only of code that can't be read: the pattern of the tokens is simpler than the grammar.
-    brackets = _brackets(code, tokens)
+    brackets = _wrong_brackets(code, tokens, grammar, wrapper)
     if not brackets:
         return found or [
             SyntaxProblem(1, 1, f"this isn't {_EXPECTED[context]}", "Give the context that the code is from")
         ]
     # What a wrong bracket makes unreadable says nothing: the rest is read with the brackets put right.
-    brackets = _best_placed(brackets, code, grammar, wrapper)
     repaired = "".join(_repaired(code, brackets))
     rest = _places_that_break(_tree(repaired, grammar, wrapper), repaired, wrapper)
     lines = {line for one in brackets for line in (one.problem.line, one.opened)}
-    told = [one.problem._replace(suggestion=_remedy(one, code, grammar, wrapper, tokens)) for one in brackets]
-    told += [one for one in rest if one.line not in lines and one.line <= code.count("\n") + 1]
-    return sorted(told, key=lambda one: (one.line, one.column))[:_MOST_PROBLEMS]
+    last = code.count("\n") + 1
+    # What is missing in the repaired code may be there in what was written, so only its place is told.
+    told = [one._replace(suggestion=None) for one in rest if one.line not in lines and one.line <= last]
+    told += _remedies(brackets, len(told), code, grammar, wrapper, tokens)
+    return sorted(told, key=lambda one: (one.line, one.column))[:MOST_PROBLEMS]
 
 
 def _tree(code: str, grammar: str, wrapper: Wrapper) -> Node:
@@ -149,45 +152,215 @@ def _places_that_break(root: Node, code: str, wrapper: Wrapper) -> list[SyntaxPr
     for node in broken_places(root):
         problem = _problem(node, code, wrapper)
         found.setdefault((problem.line, problem.column), problem)
-        if len(found) == _MOST_PROBLEMS:
+        if len(found) == MOST_PROBLEMS:
             break
     return list(found.values())
 
 
-def _best_placed(brackets: list[_Bracket], code: str, grammar: str, wrapper: Wrapper) -> list[_Bracket]:
-    """Return brackets, the one that is never closed with the place where closing it breaks the least.
+def brackets_put_right(code: str, tokens: re.Pattern[str], grammar: str) -> str:
+    """Return a file whose brackets are closed where that breaks the least; no line moves."""
+    return "".join(_repaired(code, _wrong_brackets(code, tokens, grammar, Wrapper())))
 
-    That is the end of the snippet, or the end of what is indented deeper than its line.
+
+def _wrong_brackets(code: str, tokens: re.Pattern[str], grammar: str, wrapper: Wrapper) -> list[_Bracket]:
+    """List the brackets that are wrong, each where it is wrong by what the grammar can read without it."""
+    extra: list[_Bracket] = []
+    rest = code
+    while len(extra) < _MOST_EXTRA:
+        found = _without_opening(rest, tokens, grammar, wrapper)
+        if found is None:
+            break
+        extra.append(found[0])
+        rest = _without(rest, found[1])
+    others = _best_placed(_brackets(rest, tokens), rest, grammar, wrapper)
+    return sorted([*extra, *others], key=lambda one: one.place)
+
+
+def _without_opening(
+    code: str, tokens: re.Pattern[str], grammar: str, wrapper: Wrapper
+) -> tuple[_Bracket, int] | None:
+    """Return the first closing bracket that nothing opens, and its place; None if there is none.
+
+    It is taken away or opened, whatever lets the grammar read more.
     """
-    *others, last = brackets
-    if last.place < len(code):
-        return brackets
-    lines = code.split("\n")
-    row = last.problem.line - 1
-    level = _indentation(lines[row])
-    ends = (place for place in range(row + 1, len(lines)) if _indentation(lines[place]) <= level)
-    places = [len(code), *[len("\n".join(lines[:end])) for end in islice(ends, 1)]]
-    tried = [
-        [*others, last._replace(place=place)] for place in places if all(one.place < place for one in others)
+    wrong = _brackets(code, tokens)
+    first = next((one for one in wrong if code[one.place : one.place + 1] in _PAIRS), None)
+    if first is None:
+        return None
+
+    def broken(text: str) -> tuple[int, int]:
+        brackets = _brackets(text, tokens)
+        return len(brackets), _broken_when(brackets, text, grammar, wrapper)
+
+    tried: list[tuple[str, tuple[_Bracket, int] | None]] = [
+        (_without(code, place), (_extra(code, place, first.place), place))
+        for place in [*_odd_closings(code, tokens, first.place), first.place]
     ]
-    return min(
-        tried or [brackets],
-        key=lambda each: _broken_bytes(_tree("".join(_repaired(code, each)), grammar, wrapper)),
-    )
+    if first.added:
+        tried.append((code, None))
+    else:
+        opening = _PAIRS[code[first.place]]
+        for place in _lost_openings(code, first.place):
+            text = f"{code[:place]}{opening}{code[place:]}"
+            tried.append((text, (_lost(code, place, first.place), first.place)))
+    return min(tried, key=lambda each: broken(each[0]))[1]
+
+
+def _extra(code: str, place: int, noticed: int) -> _Bracket:
+    """Return a closing bracket that is one too many."""
+    token = code[place]
+    or_early = "" if place == noticed else ", or closes too early"
+    message = f"'{token}' closes what was never opened{or_early}"
+    return _bracket(code, place, message, f"Remove '{token}', or open it")
+
+
+def _lost(code: str, place: int, closing: int) -> _Bracket:
+    """Return an opening bracket that is missing at a place."""
+    token = code[closing]
+    line = position_in(code, closing)[0]
+    message = f"missing opening {_WORDS[token]}: '{token}' of line {line} closes what was never opened"
+    return _bracket(code, place, message, f"Add '{_PAIRS[token]}'", _PAIRS[token])
+
+
+def _lost_openings(code: str, closing: int) -> list[int]:
+    """List the places where an opening bracket may be missing: behind words, or at the end of a line."""
+    line = _line_around(code, closing)
+    if code[line.start : closing].strip():
+        if code[closing] == "}":
+            return []  # a block ends in the line of its last statement: it may begin anywhere
+        words = [match.end() for match in re.finditer(r"\w\b|[=:(,]", code[line.start : closing])]
+        return [line.start + end for end in words[-_MOST_TRIED:]]
+    level = _margin_of(code, line)
+    while line.start > 0:
+        line = _line_around(code, line.start - 1)
+        if _margin_of(code, line) <= level:
+            return [line.start + len(code[line].rstrip())]
+    return []
+
+
+def _odd_closings(code: str, tokens: re.Pattern[str], end: int) -> list[int]:
+    """List closing braces up to a place whose indentation isn't that of the line that opens them."""
+    opened: list[int] = []
+    odd: list[int] = []
+    for match in tokens.finditer(code, 0, end):
+        if match.group() == "{":
+            opened.append(match.start())
+        elif match.group() == "}" and opened:
+            line, start = _line_around(code, match.start()), opened.pop()
+            head = _line_around(code, start)
+            if line.start == head.start:
+                below = _line_around(code, min(line.stop + 1, len(code)))
+                is_odd = below.start > line.start and _deeper(code, below, line)
+            else:
+                is_odd = bool(code[line.start : match.start()].strip("\t )]}")) or _margin_of(
+                    code, line
+                ) != _margin_of(code, head)
+            if is_odd:
+                odd.append(match.start())
+    return odd[-_MOST_TRIED:]
+
+
+def _line_around(code: str, place: int) -> slice:
+    end = code.find("\n", place)
+    return slice(code.rfind("\n", 0, place) + 1, len(code) if end < 0 else end)
+
+
+def _margin_of(code: str, line: slice) -> float:
+    return _indentation(code[line])
+
+
+def _deeper(code: str, line: slice, than: slice) -> bool:
+    return math.inf > _indentation(code[line]) > _indentation(code[than])
+
+
+def _without(code: str, place: int) -> str:
+    return f"{code[:place]} {code[place + 1 :]}"
+
+
+_MOST_EXTRA = 3
+_MOST_TRIED = 8
+
+
+def _best_placed(brackets: list[_Bracket], code: str, grammar: str, wrapper: Wrapper) -> list[_Bracket]:
+    """Return brackets, each that isn't closed with the place where closing it breaks the least.
+
+    That is where this was noticed, the end of what is indented deeper than its line, or in its own line.
+    """
+    best = brackets
+    for one in brackets:
+        if len(one.added) != 1:
+            continue
+        line = one.opened or one.problem.line
+        moved = [
+            sorted(
+                [_moved(one, code, place) if each is one else each for each in best],
+                key=lambda each: each.place,
+            )
+            for place in _ends(code, line)
+            if place < one.place
+        ]
+        best = min([best, *moved], key=lambda each: _broken_when(each, code, grammar, wrapper))
+    return best
+
+
+def _moved(one: _Bracket, code: str, place: int) -> _Bracket:
+    """Return a bracket that isn't closed with another place to close it."""
+    if not one.opened:
+        return one._replace(place=place)
+    opening = _PAIRS[one.added]
+    message = f"missing closing {_WORDS[one.added]}: '{opening}' of line {one.opened} is never closed"
+    line, column = position_in(code, place)
+    problem = SyntaxProblem(line, column, message, f"Add '{one.added}'")
+    return one._replace(place=place, problem=problem)
+
+
+def _broken_when(brackets: list[_Bracket], code: str, grammar: str, wrapper: Wrapper) -> int:
+    return _broken_bytes(_tree("".join(_repaired(code, brackets)), grammar, wrapper))
+
+
+def _ends(code: str, line: int) -> list[int]:
+    """List the ends of a line, before and behind its last signs, and of the deeper lines below it."""
+    lines = code.split("\n")
+    written = lines[line - 1]
+    start = sum(len(each) + 1 for each in lines[: line - 1])
+    level = _indentation(written)
+    block = next((row for row in range(line, len(lines)) if _indentation(lines[row]) <= level), None)
+    ends = [start + len(written.rstrip(" \t;,:{")), start + len(written.rstrip())]
+    return ends if block is None else [*ends, len("\n".join(lines[:block]))]
 
 
 def _indentation(line: str) -> float:
     return len(line) - len(line.lstrip()) if line.strip() else math.inf
 
 
-def _remedy(one: _Bracket, code: str, grammar: str, wrapper: Wrapper, tokens: re.Pattern[str]) -> str | None:
-    """Return what to do about a bracket; None if less could be read of the code after that."""
-    after = "".join(_repaired(code, [one]))
-    tree = _tree(after, grammar, wrapper)
-    is_better = len(_brackets(after, tokens)) < len(_brackets(code, tokens))
-    is_read = all(each.line != one.problem.line for each in _places_that_break(tree, after, wrapper))
-    breaks_less = is_read or _broken_bytes(tree) <= _broken_bytes(_tree(code, grammar, wrapper))
-    return one.problem.suggestion if is_better and breaks_less else None
+def _remedies(
+    brackets: Sequence[_Bracket],
+    others: int,
+    code: str,
+    grammar: str,
+    wrapper: Wrapper,
+    tokens: re.Pattern[str],
+) -> Iterator[SyntaxProblem]:
+    """Yield the problems of brackets, each with a suggestion only if that leaves fewer problems.
+
+    Args:
+        brackets: that are wrong.
+        others: number of the other problems of the snippet.
+        code: the snippet.
+        grammar: package of the grammar.
+        wrapper: that makes a file of it.
+        tokens: as `bracket_problem` takes them.
+    """
+    wrong = len(_brackets(code, tokens))
+    broken = _broken_bytes(_tree(code, grammar, wrapper))
+    for one in brackets:
+        after = "".join(_repaired(code, [one]))
+        left, tree = len(_brackets(after, tokens)), _tree(after, grammar, wrapper)
+        if left:
+            helps = left < wrong and _broken_bytes(tree) <= broken
+        else:
+            helps = len(_places_that_break(tree, after, wrapper)) < len(brackets) + others
+        yield one.problem._replace(suggestion=one.problem.suggestion if helps else None)
 
 
 def _broken_bytes(root: Node) -> int:
@@ -215,7 +388,7 @@ def _problem(node: Node, code: str, wrapper: Wrapper) -> SyntaxProblem:
 
 
 def _missing(node: Node) -> tuple[str, str | None]:
-    """Return what is said about a node that is missing, and what to do: words of the grammar aren't code."""
+    """Return the message about a missing node, and a suggestion if the node is code."""
     if not node.is_named:
         return f"'{node.type}' is missing", f"Add '{node.type}'"
     words = node.type.replace("_", " ").strip()
@@ -266,20 +439,27 @@ def _brackets(code: str, tokens: re.Pattern[str]) -> list[_Bracket]:
                 found.append(_bracket(code, match.start(), message, f"Remove '{token}', or open it"))
             else:
                 found += _closed_by_another(code, match, opened)
-        if len(found) >= _MOST_PROBLEMS:
+        if len(found) >= MOST_PROBLEMS:
             return found
-    if opened:
-        before, place = opened[-1]
-        closing = _CLOSING[before]
-        message = f"missing closing {_WORDS[closing]}: '{before}' is never closed"
-        added = "".join(_CLOSING[each] for each, _ in reversed(opened))
-        problem = SyntaxProblem(*position_in(code, place), message, f"Add '{closing}'")
-        found.append(_Bracket(problem, len(code), added))
+    found += _never_closed(code, opened)
     return found
 
 
+def _never_closed(code: str, opened: list[tuple[str, int]]) -> Iterator[_Bracket]:
+    """Yield the brackets that are still open at the end, the inner ones first."""
+    for number, (before, place) in enumerate(reversed(opened), 1):
+        closing = _CLOSING[before]
+        message = f"missing closing {_WORDS[closing]}: '{before}' is never closed"
+        problem = SyntaxProblem(*position_in(code, place), message, f"Add '{closing}'")
+        if number == MOST_PROBLEMS:
+            rest = "".join(_CLOSING[each] for each, _ in opened[: len(opened) - number + 1][::-1])
+            yield _Bracket(problem, len(code), rest)
+            return
+        yield _Bracket(problem, len(code), closing)
+
+
 def _closed_by_another(code: str, match: re.Match[str], opened: list[tuple[str, int]]) -> Iterator[_Bracket]:
-    """Take what a closing bracket closes from the list of the opened; yield what should be closed first."""
+    """Close the bracket that a closing one belongs to; yield those inside it that are still open."""
     token = match.group()
     before, place = opened.pop()
     if before == _PAIRS[token]:

@@ -162,7 +162,7 @@ class Folder(NamedTuple):
 
 
 def key_of(status: os.stat_result) -> FileKey:
-    """Return what changes whenever a file does."""
+    """Return a key of a file that changes whenever the file does."""
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 

@@ -100,7 +100,7 @@ _MOST_LOOKED_AT = 10
 
 
 def likeliest_first(index: Index, all_found: list[FoundDeclaration]) -> list[FoundDeclaration]:
-    """Return declarations of a name, what others may use before what is private where the name is alike.
+    """Sort the declarations of a name: public ones come before private ones of the same name.
 
     The one that has a body comes before its overloads.
 
@@ -256,7 +256,7 @@ _SET_AS = re.compile(rb"[ \t]*:=")
 
 
 def _is_plainly_bound(name: bytes, lines: bytes) -> bool | None:
-    """Return what `_BINDING` and `_NAME` would say about a name, where that can be told without them.
+    """Return quickly whether a name is bound, in cases that need no search; None in other cases.
 
     Args:
         name: to look for.
@@ -348,7 +348,7 @@ class FunctionText:
         return b"\n".join(found)
 
     def binds(self, name: str) -> bool:
-        """Return whether it seems to bind a name otherwise than by an import."""
+        """Return whether it seems to bind a name, other than by an import."""
         if name not in self._bound:
             self._bound[name] = not self.imports(name) and self._is_bound(name.encode())
         return self._bound[name]
@@ -393,7 +393,7 @@ _START = attrgetter("whole.start")
 
 
 class Places:
-    """Says of places in a file what they are in.
+    """Tells for places in a file which declaration, string or comment they are in.
 
     Args:
         declarations: of the file.
@@ -526,7 +526,7 @@ class Places:
         return max(self._line_of[1], self._read)
 
     def _next_sign(self, at: int) -> int:
-        """Return where the first text is by which something may go on behind its line; else the place."""
+        """Find the first sign, such as a quote, of something that may continue on the next line."""
         signs = self._language.spanning
         if not self._signs:
             self._signs = [(self._read, False)] * len(signs)

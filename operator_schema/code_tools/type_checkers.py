@@ -74,7 +74,7 @@ class _Checker(NamedTuple):
 
 
 def type_checked(root: Path, snippet: Snippet, language: str, seconds: float) -> TypeCheck:
-    """Check the types of a snippet with what the project has.
+    """Check the types of a snippet with a checker of the project.
 
     Args:
         root: of the project.
@@ -226,7 +226,7 @@ def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], s
 
 
 def _reading(process: subprocess.Popen[bytes]) -> tuple[list[bytes], Event, list[Thread]]:
-    """Read what a program prints, until it is too much: the texts, whether it is, and who reads."""
+    """Read the output of a program until it is too long."""
     printed: list[bytes] = [b"", b""]
     is_too_much = Event()
 

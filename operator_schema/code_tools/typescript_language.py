@@ -91,11 +91,11 @@ class TypeScriptLanguage(BraceLanguage):
         return _values(node, self.members_in(node), kind, place)
 
     def members_in(self, node: Node) -> list[Member]:
-        """Return the names that a statement has for values."""
+        """Return the variables and fields that a statement declares."""
         return list(_members_of(node))
 
     def bindings_in(self, node: Node) -> list[Member]:
-        """Return the parameters and variables that a node of a function brings."""
+        """Return the parameters and variables that a node of a function declares."""
         return [] if node.type in {"property_identifier", "string"} else super().bindings_in(node)
 
     def imports_in(self, node: Node) -> list[Import]:
@@ -136,7 +136,7 @@ JAVASCRIPT = TypeScriptLanguage("javascript", "language_tsx")
 
 
 def _without_export(node: Node | None) -> Node | None:
-    """Return what words such as `export` and `declare` stand in front of; None if that declares nothing."""
+    """Return the node behind words such as `export` and `declare`; None if it declares nothing."""
     while node is not None and node.type in _AROUND:
         inner = [child for child in node.named_children if child.type not in {"comment", "decorator"}]
         is_namespace = node.type != "expression_statement" or (inner and inner[0].type == "internal_module")
@@ -166,7 +166,7 @@ def _made(node: Node, kind: Kind, place: NodePlace, body: Node | None) -> NodeRe
 
 
 def _values(node: Node, found: list[Member], kind: Kind, place: NodePlace) -> NodeReading:
-    """Return what a statement declares: a name whose value is a function or a class is one."""
+    """Return the declarations of a statement; a name whose value is a function or class counts as one."""
     declarations: list[Declaration] = []
     bodies: list[tuple[Node, NodePlace]] = []
     for one in found:
@@ -195,7 +195,7 @@ def _unquoted(name: str) -> str:
 
 
 def _members_of(node: Node) -> Iterator[Member]:
-    """Yield the names that a statement has for values."""
+    """Yield the variables and fields that a statement declares."""
     kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
     name = node.child_by_field_name("name")
     if node.type in {"lexical_declaration", "variable_declaration"}:

@@ -16,7 +16,7 @@ REPLACED = "\ufffd"
 
 
 def paths_shown_as(paths: Iterable[str]) -> dict[str, str | None]:
-    """Return how paths of files that no text can hold, and of their folders, are shown: that to the path.
+    """Map the shown forms of paths that aren't UTF-8, and of their folders, to the paths.
 
     Of two that are shown as the same, neither can be asked for: these have None. But a path that is really
     written like that is meant itself.
@@ -37,7 +37,7 @@ def paths_shown_as(paths: Iterable[str]) -> dict[str, str | None]:
 
 
 def path_meant(asked: str, shown_as: Mapping[str, str | None], *, is_path: bool = False) -> str:
-    """Return what was asked for, with a path at its beginning as it is and not as it was shown.
+    """Replace a path at the beginning of a text that was shown in another form by the real path.
 
     Args:
         asked: a path, and maybe the name of a declaration behind a colon.

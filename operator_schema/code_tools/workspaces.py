@@ -125,7 +125,7 @@ class Workspaces:
     # --- npm -----------------------------------------------------------------------------------------
 
     def of_npm(self, name: str) -> Iterator[str]:
-        """Yield the modules that the name of a package, or of a part of one, stands for.
+        """Yield the modules that the name of a package of npm, or of a part of one, may mean.
 
         Args:
             name: dotted, such as `@acme.core.inner` for `@acme/core/inner`.

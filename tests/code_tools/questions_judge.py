@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from names_judge import read_once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from operator_schema.code_tools import CodeBase
 
@@ -43,6 +43,9 @@ RIPGREP = (
     "ignore",
 )
 """Crates that ripgrep is made of."""
+
+TANSTACK = ("query-core", "react-query", "query-persist-client-core")
+"""Packages of one workspace, which import each other by their names."""
 
 BACKEND = """
 import email, pathlib, shutil
@@ -169,20 +172,55 @@ def sdist(package: str, folder: Path) -> Path:
     return next(child for child in place.iterdir() if child.is_dir())
 
 
-def _ripgrep(folder: Path) -> Path | None:
-    """Return the folder with the crates of ripgrep, as Debian packs them; None without apt."""
-    fetch, unpack = shutil.which("apt-get"), shutil.which("dpkg-deb")
-    if fetch is None or unpack is None:
-        return None
-    place = folder / "ripgrep"
-    place.mkdir(exist_ok=True)
-    packages = [f"librust-{name}-dev" for name in RIPGREP]
-    done = subprocess.run([fetch, "download", *packages], cwd=place, capture_output=True, check=False)
-    if done.returncode:
-        return None
-    for archive in place.glob("*.deb"):
-        subprocess.run([unpack, "-x", str(archive), str(place)], check=True)
-    return place / "usr" / "share" / "cargo" / "registry"
+def from_debian(name: str, packages: Sequence[str]) -> Callable[[Path], Path | None]:
+    """Return what fetches sources as Debian packs them, and returns their folder; None without apt.
+
+    Args:
+        name: of the folder.
+        packages: whose files are the sources.
+    """
+
+    def fetched(folder: Path) -> Path | None:
+        fetch, unpack = shutil.which("apt-get"), shutil.which("dpkg-deb")
+        if fetch is None or unpack is None:
+            return None
+        place = folder / name
+        place.mkdir(exist_ok=True)
+        done = subprocess.run([fetch, "download", *packages], cwd=place, capture_output=True, check=False)
+        if done.returncode:
+            return None
+        for archive in place.glob("*.deb"):
+            subprocess.run([unpack, "-x", str(archive), str(place)], check=True)
+        return place / "usr" / "share"
+
+    return fetched
+
+
+def from_npm(name: str, packages: Sequence[str]) -> Callable[[Path], Path | None]:
+    """Return what fetches packages of npm into one folder, without what a build wrote; None without npm.
+
+    Args:
+        name: of the folder.
+        packages: with their sources in them.
+    """
+
+    def fetched(folder: Path) -> Path | None:
+        npm = shutil.which("npm")
+        if npm is None:
+            return None
+        for package in packages:
+            place = folder / name / re.sub(r"\W+", "_", package)
+            place.mkdir(parents=True)
+            done = subprocess.run(
+                [npm, "pack", "--silent", package], cwd=place, check=True, capture_output=True, text=True
+            )
+            with tarfile.open(place / done.stdout.split()[-1]) as archive:
+                archive.extractall(place, filter="data")  # the filter lets nothing out of the folder
+            for built in ("build", "dist"):  # git ignores it in the repositories that they come from
+                shutil.rmtree(place / "package" / built, ignore_errors=True)
+        return folder / name
+
+    return fetched
 
 
 def _cpython(folder: Path) -> Path:
@@ -206,8 +244,18 @@ ROOTS: dict[str, Callable[[Path], Path | None]] = {
     "django": lambda folder: folder / "django",
     "sqlalchemy": lambda folder: folder / "sqlalchemy",
     "go": _go,
-    "ripgrep": _ripgrep,
+    "ripgrep": from_debian("ripgrep", [f"librust-{name}-dev" for name in RIPGREP]),
     "pydantic_core": lambda folder: sdist("pydantic-core==2.46.0", folder),
+    "starlette": lambda folder: sdist("starlette==0.41.3", folder),
+    "textual": lambda folder: sdist("textual==0.89.1", folder),
+    "tokenizers": lambda folder: sdist("tokenizers==0.21.0", folder),
+    "rayon": from_debian("rayon", ["librust-rayon-dev", "librust-rayon-core-dev"]),
+    "gin": from_debian("gin", ["golang-github-gin-gonic-gin-dev"]),
+    "cobra": from_debian("cobra", ["golang-github-spf13-cobra-dev"]),
+    "toolkit": from_npm("toolkit", ["@reduxjs/toolkit@2.5.0"]),
+    "tanstack": from_npm("tanstack", [f"@tanstack/{name}@5.62.0" for name in TANSTACK]),
+    "capacitor": from_npm("capacitor", ["@capacitor/android@6.2.0"]),
+    "jpype": lambda folder: sdist("jpype1==1.5.1", folder),
 }
 """What questions are asked about, and what returns the folder with it; None if it can't be had here."""
 

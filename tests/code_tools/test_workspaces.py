@@ -18,6 +18,8 @@ NPM_ENTRIES = {
     "main": '"main": "dist/index.js"',
     "module in a folder of its kind": '"module": "./lib/esm/index.mjs"',
     "nothing": '"private": true',
+    "conditions in conditions": '"exports": {".": {"node": {"import": "./lib/index.mjs"}, "default": null}}',
+    "globs": '"workspaces": {"packages": ["inner/**"]}, "exports": [{"import": "./dist/index.js"}, "./x.js"]',
 }
 NPM_USES = {
     "import": "import { helperFn } from '@acme/a';\nhelperFn();\n",
@@ -45,6 +47,10 @@ CARGO_USES = {
 GO_LINKS = {
     "work": {"go.work": "go 1.22\nuse (\n\t./a\n\t./b\n)\n", "a/go.mod": "module example.com/acme/a\n"},
     "no work": {"a/go.mod": "module example.com/acme/a\n", "go.mod": "module example.com/root\n"},
+    "work of one line each": {
+        "go.work": "go 1.22\nuse ./a\nuse ./b\n",
+        "a/go.mod": "module example.com/acme/a\n",
+    },
     "replaced": {
         "go.mod": "module example.com/root\nreplace example.com/acme/a => ./a\n",
         "a/go.mod": "module example.com/another/name\n",
@@ -55,7 +61,7 @@ GO_USES = {
     "alias": 'import other "example.com/acme/a"\nfunc F() { other.HelperFn() }\n',
     "dot": 'import . "example.com/acme/a"\nfunc F() { HelperFn() }\n',
 }
-PYTHON_ROOTS = ("packages/a/src/acme_a", "packages/a/acme_a", "libs/acme_a", "src/acme_a")
+PYTHON_ROOTS = ("packages/a/src/acme_a", "packages/a/acme_a", "lib/acme_a", "src/acme_a")
 PYTHON_USES = {
     "from": "from acme_a import helperFn\nhelperFn()\n",
     "module": "import acme_a\ndef f():\n    acme_a.helperFn()\n",
@@ -188,6 +194,51 @@ def test_an_import_that_leads_nowhere_is_never_certainly_something_else(tmp_path
         found = uses(written(tmp_path / str(number), given))
         assert {one["location"] for one in found["places"]} == places(given) - {found["location"]}, given
         assert "certainly" not in found.get("note", ""), given
+
+
+ROUNDABOUT = {
+    "a name for imports": {
+        "package.json": '{"name": "me", "imports": {"#lib/*": "./src/lib/*.ts"}}',
+        "src/lib/a.ts": "export function helperFn() {}\n",
+        "src/b.ts": "import { helperFn } from '#lib/a';\nhelperFn();\n",
+    },
+    "paths of the compiler": {
+        "tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["src/*"]}}}',
+        "src/lib/a.ts": "export function helperFn() {}\n",
+        "src/b.ts": "import { helperFn } from '@/lib/a';\nhelperFn();\n",
+    },
+    "a table for a dependency": {
+        "alpha/Cargo.toml": CARGO,
+        "alpha/src/lib.rs": "pub fn helperFn() {}\n",
+        "beta/Cargo.toml": '[package]\nname = "beta"\n[dependencies.new]\npackage = "alpha-lib"\n',
+        "beta/src/main.rs": "fn f() { new::helperFn(); }\n",
+    },
+    "a package with the name of its folder's end": {
+        "a/go.mod": "module example.com/go-a\n",
+        "a/a.go": "package a\nfunc HelperFn() {}\n",
+        "b/go.mod": "module example.com/b\n",
+        "b/b.go": 'package b\nimport "example.com/go-a"\nfunc F() { a.HelperFn() }\n',
+    },
+    "a package with a name of its own": {
+        "a/go.mod": "module example.com/folder\n",
+        "a/a.go": "package other\nfunc HelperFn() {}\n",
+        "b/go.mod": "module example.com/b\n",
+        "b/b.go": 'package b\nimport "example.com/folder"\nfunc F() { other.HelperFn() }\n',
+    },
+    "all that is static": {
+        "a/src/main/java/org/a/A.java": JAVA_A,
+        "b/src/B.java": "package org.b;\nimport static org.a.A.*;\nclass B { int x = helperFn(); }\n",
+    },
+}
+"""Ways to write an import that nothing here follows to its end, or only by a convention."""
+
+
+@pytest.mark.parametrize("way", ROUNDABOUT)
+def test_a_roundabout_import_is_never_certainly_something_else(tmp_path, way):
+    files = ROUNDABOUT[way]
+    found = uses(written(tmp_path, files))
+    assert {one["location"] for one in found["places"]} >= places(files) - {found["location"]}, found
+    assert "certainly" not in found.get("note", ""), found
 
 
 def test_a_patch_that_renames_tells_of_other_packages(tmp_path):
