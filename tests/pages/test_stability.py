@@ -59,6 +59,7 @@ BELOW = {
     "findings",
     "immutable",
     "json_copies",
+    "json_reading",
     "json_values",
     "lazy",
     "message_text",
