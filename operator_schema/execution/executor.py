@@ -10,7 +10,7 @@ from ..errors import ToolError, ToolNotFoundError
 from ..message_text import received
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import ShowErrors, counted, giving, result_of, results_of, under_name
+from ..tools.failures import RoundLog, ShowErrors, counted, giving, result_of, results_of, under_name
 from ..tools.tool_sources import check_is_tool
 from .concurrency import Load, Slots
 from .options import (
@@ -601,7 +601,8 @@ class Executor:
         async def started(_: object = None) -> Any:
             return await self._telling(work, start)
 
-        return await watched(watching, None, work, started)
+        with RoundLog(work):
+            return await watched(watching, None, work, started)
 
     async def _telling(self, work: Any, start: Callable[[], Awaitable[Any]]) -> Any:
         """Run a round, then tell which of its calls begin to wait."""

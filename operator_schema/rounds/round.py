@@ -9,7 +9,7 @@ from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import class_name_of, count_of, exception_text, one_line, quote, writable_text
-from ..tools.failures import WARNING, write_log
+from ..tools.failures import WARNING, RoundLog, write_log
 from ..tools.signature import outcome_of
 from .chosen_calls import find_call
 from .commit import revised, settled, with_results
@@ -201,7 +201,8 @@ class Round(Value, Generic[Input]):
             ValueError: hooks are for a toolset that isn't nested in this one.
         """
         self._check_open()
-        return await self._decided(call_hooks_of(hooks, self.toolset).before)
+        with RoundLog(self):
+            return await self._decided(call_hooks_of(hooks, self.toolset).before)
 
     async def _decided(self, hooks: ForTools, asking: Asking | None = None) -> Self:
         """Ask hooks about all pending calls; then ask a person about those that wait now.
@@ -240,9 +241,9 @@ class Round(Value, Generic[Input]):
     def confirmed(self) -> Self:
         """Return the round in which pending calls of tools that say `confirm=True` are deferred."""
         self._check_open()
-        return self._with(
-            [unless_confirmed(call) if call.state == "pending" else call for call in self.calls]
-        )
+        with RoundLog(self):
+            calls = [unless_confirmed(call) if call.state == "pending" else call for call in self.calls]
+        return self._with(calls)
 
     # --- decisions of people ---------------------------------------------------------------------
 
@@ -294,7 +295,8 @@ class Round(Value, Generic[Input]):
             )
             raise RoundError(message)
         given = input if arguments is None else waiting.tool.decode(arguments)
-        return self._replaced(_people().agreed(waiting, given, *_said(by, words)))
+        with RoundLog(self):
+            return self._replaced(_people().agreed(waiting, given, *_said(by, words)))
 
     def answer(
         self, call: WhichCall, answer: object, /, *, by: str | None = None, words: str = ""
@@ -318,7 +320,8 @@ class Round(Value, Generic[Input]):
                 f"{shown_call(waiting.name, waiting.id)} has no question: use round.approve or round.reject"
             )
             raise RoundError(message)
-        return self._replaced(_people().answered(waiting, waiting.question, answer, *_said(by, words)))
+        with RoundLog(self):
+            return self._replaced(_people().answered(waiting, waiting.question, answer, *_said(by, words)))
 
     def reject(
         self, call: WhichCall, reason: str = "", /, *, by: str | None = None, words: str = ""
@@ -337,7 +340,8 @@ class Round(Value, Generic[Input]):
             RoundError: no such call is deferred or pending, or several share the id.
         """
         waiting = self._find(call, "deferred or pending")
-        return self._replaced(_people().refused(waiting, reason, *_said(by, words)))
+        with RoundLog(self):
+            return self._replaced(_people().refused(waiting, reason, *_said(by, words)))
 
     def reject_open(self, reason: str = "", /, *, by: str | None = None, words: str = "") -> Round[Input]:
         """Return the round with all deferred and pending calls rejected.
@@ -355,10 +359,11 @@ class Round(Value, Generic[Input]):
         self._check_open()
         said = _said(by, words)
         calls = list(self.calls)
-        for call in self.calls:
-            if call.state in _OPEN:
-                self._settlement.check_not_run(call)
-                calls[call.index] = _people().refused(call, reason, *said)
+        with RoundLog(self):
+            for call in self.calls:
+                if call.state in _OPEN:
+                    self._settlement.check_not_run(call)
+                    calls[call.index] = _people().refused(call, reason, *said)
         return self._with(calls)
 
     def with_expired(self) -> Round[Input]:

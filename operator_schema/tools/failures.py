@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..codec.problems import ignored_places
@@ -43,6 +44,7 @@ __all__ = [
     "INFO",
     "NoAnswerError",
     "Passed",
+    "RoundLog",
     "ShowErrors",
     "WARNING",
     "error_hint",
@@ -64,8 +66,33 @@ _MOST_EXCEPTIONS = 200
 _DEEPEST_GROUP = 20
 
 
+_ROUND: ContextVar[Any] = ContextVar("round", default=None)
+"""The round whose calls are decided on or run here."""
+
+
+class RoundLog:
+    """A context in which each log record has the id of a round and its conversation.
+
+    Args:
+        work: the round.
+    """
+
+    __slots__ = ("_token", "_work")
+
+    def __init__(self, work: Any) -> None:
+        self._work = work
+
+    def __enter__(self) -> None:
+        self._token = _ROUND.set(self._work)
+
+    def __exit__(self, *_: object) -> None:
+        _ROUND.reset(self._token)
+
+
 def write_log(level: int, message: str, *arguments: object, error: BaseException | None = None) -> None:
     """Log one message, with the traceback of an exception if there is one.
+
+    The record has the attributes `round_id` and `conversation`; both are None outside of a round.
 
     Exceptions of logging itself (from a handler of your program, or an exception that can't be printed) are
     dropped, so that no call loses its result.
@@ -81,8 +108,11 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
         return
     if error is not None and not has_plain_traceback(error):
         message, arguments, error = f"{message}: %s", (*arguments, exception_text(error)), None
+    work = _ROUND.get()
+    about = (None, None) if work is None else (work.id, work.conversation)
+    extra = dict(zip(("round_id", "conversation"), about, strict=True))
     with suppress(Exception):  # handlers and filters are your program's own code
-        logger.log(level, message, *arguments, exc_info=error)
+        logger.log(level, message, *arguments, exc_info=error, extra=extra)
 
 
 def is_logged(level: int) -> bool:
