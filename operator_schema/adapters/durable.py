@@ -8,17 +8,17 @@ has a store, its calls don't: those that had begun wait for a person.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec
 from ..lazy import answer_misnamed
+from ..message_text import received
 from ..rounds import RoundError, StoreError, in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from ..execution import Executor
     from ..rounds import Round, Store, StoredTranscript, Turn
 
@@ -59,7 +59,13 @@ def saved_round(work: Round[Any], *, secret: bytes | None = None) -> str:
     Args:
         work: the round.
         secret: signs the text; needed if others can write where the engine keeps it.
+
+    Raises:
+        TypeError: it isn't a round.
     """
+    if not hasattr(work, "as_dict") or not hasattr(work, "revision"):
+        message = f"a round is saved, such as toolset.offer().round(answer), not {received(work)}"
+        raise TypeError(message)
     return json.dumps({"revision": work.revision, "round": work.as_dict(secret=secret)})
 
 
@@ -72,11 +78,36 @@ def restored_round(executor: Executor, saved: str, *, secret: bytes | None = Non
         secret: that of `saved_round`.
 
     Raises:
-        RestoreError: the text isn't one of a round, or the round doesn't fit the tools any more.
+        RestoreError: the round doesn't fit the tools any more, or was changed.
+        TypeError: the executor isn't one, or the round isn't text.
+        ValueError: the text isn't one of a round.
     """
-    data = json.loads(saved)
-    found: Round[Any] = executor.registry.toolset.restore_round(data["round"], secret=secret)
-    return found.replace(revision=data["revision"])
+    if not hasattr(executor, "registry"):
+        message = f"expected an executor, not {received(executor)}: write Executor(toolset)"
+        raise TypeError(message)
+    revision, data = _contents(saved)
+    found: Round[Any] = executor.registry.toolset.restore_round(data, secret=secret)
+    return found.replace(revision=revision)
+
+
+def _contents(saved: object) -> tuple[int | None, dict[str, Any]]:
+    """Return the revision and the round that a text holds.
+
+    Raises:
+        TypeError: it isn't text.
+        ValueError: it isn't the text of a round.
+    """
+    expected = "a saved round must be the text that saved_round or run_round returned, not"
+    if not isinstance(saved, str):
+        remedy = ": write saved_round(round)" if hasattr(saved, "as_dict") else ""
+        message = f"{expected} {received(saved)}{remedy}"
+        raise TypeError(message)
+    try:
+        data = json.loads(saved)
+        return data["revision"], {**data["round"]}
+    except (KeyError, TypeError, ValueError, RecursionError):
+        message = f"{expected} {received(saved)}"
+        raise ValueError(message) from None
 
 
 async def run_round(
@@ -103,11 +134,11 @@ async def run_round(
 
     Raises:
         DecodeError: something isn't a decision.
-        RestoreError: as for `restored_round`.
+        RestoreError, TypeError, ValueError: as for `restored_round`.
         RoundError: no such call waits, or it can't be decided on so.
         StoreError: the database can't be used, or the round is done.
     """
-    decided = _DECISIONS.decode([dict(each) for each in decisions])
+    decided = _DECISIONS.decode(_as_json(decisions))
     work = restored_round(executor, saved, secret=secret)
     if executor.store is not None:
         sent = work
@@ -119,6 +150,13 @@ async def run_round(
     for each in decided:
         work = _with_decision(work, each)
     return saved_round(await executor.run(work), secret=secret)
+
+
+def _as_json(decisions: object) -> Any:
+    """Return decisions as JSON values; the codec refuses whatever isn't a list of objects."""
+    if isinstance(decisions, (str, Mapping)) or not isinstance(decisions, Iterable):
+        return decisions
+    return [dict(each) if isinstance(each, Mapping) else each for each in decisions]
 
 
 def _known_to(executor: Executor, sent: Round[Any]) -> Round[Any] | None:
@@ -163,11 +201,15 @@ def waiting_calls(saved: str) -> list[dict[str, Any]]:
 
     Returns:
         `id`, `name`, `arguments` and `reason` of each; empty if the round is complete.
+
+    Raises:
+        TypeError: it isn't text.
+        ValueError: it isn't the text of a round.
     """
-    calls = json.loads(saved)["round"]["calls"]
+    _, data = _contents(saved)
     return [
         {"id": call["id"], "name": call["name"], "arguments": call["arguments"], "reason": call.get("reason")}
-        for call in calls
+        for call in data["calls"]
         if call["state"] == "deferred"
     ]
 
@@ -188,6 +230,7 @@ async def commit_round(
 
     Raises:
         CommitError: a call still waits.
+        RestoreError, TypeError, ValueError: as for `restored_round`.
         RoundError: it can't be committed.
     """
     work = restored_round(executor, saved, secret=secret)

@@ -14,14 +14,14 @@ from ..errors import DecodeError
 from ..files import unusable_database
 from ..findings import Finding
 from ..immutable import Value
-from ..message_text import checked_path, exception_text, listed, one_line, received
+from ..message_text import checked_path, checked_text, exception_text, listed, one_line, received
 from ..tools.calls import RawCall
 from .databases import Claims, Database, SqliteDatabase, Statements, Tables
 from .errors import RoundError, StoreError
 from .input_copies import own_json
 from .leases import Leases, Owner, owner_of
 from .restore import RestoreError, with_ended
-from .round import HookError
+from .round import HookError, Round
 from .serialization import DEPTH, save_ended, without_texts
 from .signatures import check_secret
 from .transcript import Turn, check_item, checked_name
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from .errors import StoreErrorCode
-    from .round import Round
     from .signatures import Secret
     from .tool_call import ToolCall
     from .toolset import Toolset
@@ -245,20 +244,22 @@ class Store:
 
         Raises:
             StoreError: something else wrote into the row of a round.
-            TypeError: something isn't a number.
-            ValueError: there is no such state.
+            TypeError: something isn't a number or a name.
+            ValueError: there is no such state, or a number is below 0.
         """
-        wanted: dict[str, Any] = {"position > ?": after}
+        wanted: dict[str, Any] = {"position > ?": _count("after", after)}
         if conversation is not None:
             wanted["conversation = ?"] = checked_name("the name of a transcript", conversation)
         if tool is not None:
-            wanted["replace(tools, ?, '') <> tools"] = _named_tools([tool])
+            wanted["replace(tools, ?, '') <> tools"] = _named_tools(
+                [checked_text("tool, the name of one,", tool)]
+            )
         if state is not None:
             if state not in get_args(WaitingState):
                 message = f"state must be one of {listed(get_args(WaitingState), 5)}, not {received(state)}"
                 raise ValueError(message)
             wanted["state = ?"] = state
-        most = None if limit is None else min(limit, _LARGEST_INTEGER)
+        most = None if limit is None else _count("limit", limit)
         with self._transaction(writes=False) as db:
             if older_than is not None:
                 wanted["waits <= ?"] = db.now() - _seconds("older_than", older_than)
@@ -300,7 +301,11 @@ class Store:
         Raises:
             EncodeError: it can't be written as JSON.
             StoreError: it is done, runs now, or somebody decided something else meanwhile.
+            TypeError: it isn't a round.
         """
+        if not isinstance(decided, Round):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may break the annotation
+            message = f"a store saves a round, such as round.approve(id), not {received(decided)}"
+            raise TypeError(message)
         revision, saved = decided.revision, self._saved(decided)
         with self._transaction() as db:
             columns = {**saved, **_listed(decided, db.now())}
@@ -359,8 +364,11 @@ class Store:
         _check_toolset(toolset)
         with self._transaction() as db:
             row = _row(db, round_id)
-            if row is None or row[1] is None:
+            if row is None:
                 raise _gone(round_id, row)
+            if row[1] is None:
+                message = f"{one_line(round_id, 100)} waits, and no process runs it: load it"
+                raise StoreError(message, round_id, code="changed")
             lease, owner = _ROUNDS.read(db, round_id, "lease, owner")
             if not force and _is_valid(lease, now := db.now()):
                 raise _running(round_id, owner_of(owner), lease - now)
@@ -704,12 +712,10 @@ class StoredTranscript:
             count: how many at most.
 
         Raises:
+            TypeError: it isn't an integer.
             ValueError: it is below 0.
         """
-        if count < 0:
-            message = f"count must be 0 or more, not {received(count)}"
-            raise ValueError(message)
-        return self._items("DESC LIMIT ?", min(count, _LARGEST_INTEGER))[::-1]
+        return self._items("DESC LIMIT ?", _count("count", count))[::-1]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items())
@@ -894,6 +900,22 @@ def _seconds(what: str, given: object) -> float:
         message = f"{what} must be a number, not {received(given)}"
         raise TypeError(message)
     return float(given)
+
+
+def _count(what: str, given: object) -> int:
+    """Return an integer of at least 0, and at most the largest that a database can hold.
+
+    Raises:
+        TypeError: it isn't an integer.
+        ValueError: it is below 0.
+    """
+    if isinstance(given, bool) or not isinstance(given, int):
+        message = f"{what} must be an integer, not {received(given)}"
+        raise TypeError(message)
+    if given < 0:
+        message = f"{what} must be 0 or more, not {received(given)}"
+        raise ValueError(message)
+    return min(given, _LARGEST_INTEGER)
 
 
 def _damaged(round_id: object) -> StoreError:

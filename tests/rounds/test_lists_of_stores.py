@@ -111,10 +111,40 @@ def test_the_oldest_one_and_old_ones_are_told_by_the_clock_of_the_database(monke
     assert store.waiting(older_than=91) == []
 
 
-@pytest.mark.parametrize("wrong", [{"older_than": "1"}, {"older_than": True}])
-def test_a_filter_takes_numbers(wrong):
-    with pytest.raises(TypeError, match="older_than must be a number"):
-        Store(SqliteDatabase(None)).waiting(**wrong)
+FILTERS = {
+    "older_than": (int, float),
+    "limit": (),
+    "after": (),
+    "conversation": str,
+    "tool": str,
+    "state": (),
+}
+
+
+def test_a_filter_takes_one_type(tmp_path):
+    """A value that no filter can mean is refused: an empty list would look like an answer."""
+    store = SqliteStore(tmp_path / "desk.db")
+    for name, fits in FILTERS.items():
+        for wrong in ["1", True, -1, 1.5, b"1", [1], ("a",), object(), search]:
+            if isinstance(wrong, fits) and wrong is not True:
+                assert store.waiting(**{name: wrong}) == []
+                continue
+            with pytest.raises((TypeError, ValueError), match=rf"^({name}|the name of a transcript)\b"):
+                store.waiting(**{name: wrong})
+
+
+def test_a_store_takes_rounds_and_their_ids(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    work = store.save(sent(["pay"]))
+    for wrong in (None, work.id, store.waiting(), *store.waiting()):
+        with pytest.raises(TypeError, match=r"a store saves a round, such as round\.approve\(id\), not"):
+            store.save(wrong)
+    for use in (store.load, store.take_back):
+        for wrong in (work, *store.waiting()):
+            with pytest.raises(TypeError, match=r"the id of a round must be a string, not .*: give its id"):
+                use(wrong, TOOLS)
+    with pytest.raises(StoreError, match=f"{work.id} waits, and no process runs it: load it"):
+        store.take_back(work.id, TOOLS)
 
 
 def test_a_filter_and_a_lease_say_what_they_take():
