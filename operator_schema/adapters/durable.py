@@ -8,6 +8,7 @@ second time. With a store in the executor, the calls don't: those that had begun
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from time import sleep
 from typing import TYPE_CHECKING, Any, cast
@@ -19,8 +20,6 @@ from ..message_text import received
 from ..rounds import RestoreError, RoundError, StoreError, in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from ..execution import Executor
     from ..rounds import Round, Store, StoredTranscript, Turn
 
@@ -61,7 +60,13 @@ def saved_round(work: Round[Any], *, secret: bytes | None = None) -> str:
     Args:
         work: the round.
         secret: the key that signs the text; needed if others can write to the engine's storage.
+
+    Raises:
+        TypeError: `work` isn't a round.
     """
+    if not hasattr(work, "as_dict") or not hasattr(work, "revision"):
+        message = f"a round is saved, such as toolset.offer().round(answer), not {received(work)}"
+        raise TypeError(message)
     return json.dumps({"revision": work.revision, "round": work.as_dict(secret=secret)})
 
 
@@ -75,28 +80,37 @@ def restored_round(executor: Executor, saved: str, *, secret: bytes | None = Non
 
     Raises:
         RestoreError: the text isn't a round, or the round no longer fits the tools.
+        TypeError: `executor` isn't an executor, or `saved` isn't text.
     """
+    if not hasattr(executor, "registry"):
+        message = f"expected an executor, not {received(executor)}: write Executor(toolset)"
+        raise TypeError(message)
     data = _read(saved)
     found: Round[Any] = executor.registry.toolset.restore_round(data["round"], secret=secret)
     return found.replace(revision=data["revision"])
 
 
-def _read(saved: str) -> dict[str, Any]:
+def _read(saved: object) -> dict[str, Any]:
     """Return what `saved_round` wrote, whose round isn't checked yet.
 
     Raises:
-        RestoreError: it is something else.
+        RestoreError: the text is something else.
+        TypeError: it isn't text.
     """
+    expected = "a saved round must be the text that saved_round or run_round returned, not"
+    if not isinstance(saved, str):
+        remedy = ": write saved_round(round)" if hasattr(saved, "as_dict") else ""
+        message = f"{expected} {received(saved)}{remedy}"
+        raise TypeError(message)
     try:
         match json.loads(saved):
             case {"revision": int() | None, "round": {"calls": [*_]}, **rest} as data if not rest:
                 return cast("dict[str, Any]", data)
             case _:
                 pass  # as below
-    except (TypeError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         pass  # as below
-    message = f"the text must be one that saved_round wrote, not {received(saved)}"
-    raise RestoreError([Finding((), "not_a_round", message, tool="")])
+    raise RestoreError([Finding((), "not_a_round", f"{expected} {received(saved)}", tool="")])
 
 
 async def run_round(
@@ -123,11 +137,11 @@ async def run_round(
 
     Raises:
         DecodeError: an item isn't a decision.
-        RestoreError: as for `restored_round`.
+        RestoreError, TypeError: as for `restored_round`.
         RoundError: no such call waits, or the decision isn't possible for it.
         StoreError: the database can't be used, or the round is done.
     """
-    decided = _DECISIONS.decode([dict(each) for each in decisions])
+    decided = _DECISIONS.decode(_as_json(decisions))
     work = restored_round(executor, saved, secret=secret)
     if executor.store is not None:
         sent = work
@@ -141,6 +155,13 @@ async def run_round(
     for each in decided:
         work = _with_decision(work, each)
     return saved_round(await executor.run(work), secret=secret)
+
+
+def _as_json(decisions: object) -> Any:
+    """Return decisions as JSON values; the codec refuses whatever isn't a list of objects."""
+    if isinstance(decisions, (str, Mapping)) or not isinstance(decisions, Iterable):
+        return decisions
+    return [dict(each) if isinstance(each, Mapping) else each for each in decisions]
 
 
 def _known_to(executor: Executor, sent: Round[Any]) -> Round[Any] | None:
@@ -189,6 +210,7 @@ def waiting_calls(saved: str) -> list[dict[str, Any]]:
 
     Raises:
         RestoreError: the text isn't one of a round.
+        TypeError: `saved` isn't text.
     """
     waiting = [call for call in _read(saved)["round"]["calls"] if call["state"] == "deferred"]
     return [
@@ -218,6 +240,7 @@ async def commit_round(
 
     Raises:
         CommitError: a call still waits.
+        RestoreError, TypeError: as for `restored_round`.
         RoundError: the round can't be committed.
     """
     work = restored_round(executor, saved, secret=secret)

@@ -169,11 +169,13 @@ def spans(
         TypeError: tracer or meter has the wrong type, or `redact` isn't a list of names.
         ValueError: `max_length` isn't a positive integer.
     """
-    for name, given, method in (("tracer", tracer, "start_span"), ("meter", meter, "create_histogram")):
+    for name, given, method, module in (
+        ("tracer", tracer, "start_span", "trace"),
+        ("meter", meter, "create_histogram", "metrics"),
+    ):
         if given is not None and not hasattr(given, method):
-            message = (
-                f"{name} must be one of OpenTelemetry's, such as trace.get_tracer(…), not {received(given)}"
-            )
+            example = f"{module}.get_{name}(…)"
+            message = f"{name} must be one of OpenTelemetry's, such as {example}, not {received(given)}"
             raise TypeError(message)
     if type(max_length) is not int or max_length < 1:
         message = f"max_length must be a positive number of characters, not {received(max_length)}"

@@ -203,8 +203,10 @@ def _check_on_waiting(on_waiting: object) -> None:
     """
     if on_waiting is None:
         return
-    if not callable(on_waiting) or isinstance(on_waiting, type) or not takes(on_waiting, 2):
-        message = f"on_waiting must be a function of a call and its round, not {_what_came(on_waiting)}"
+    is_function = callable(on_waiting) and not isinstance(on_waiting, type)
+    if not is_function or not takes(on_waiting, 2):
+        what = "one that takes other arguments" if is_function else _what_came(on_waiting)
+        message = f"on_waiting must be a function of a call and its round, not {what}"
         raise TypeError(message)
 
 

@@ -310,7 +310,11 @@ class Claims:
 
     def read(self, db: Statements, row_id: str, columns: str) -> Any:
         """Return some columns of a row; None if there is no such row."""
-        wanted = as_key(f"the id of {self._what}", row_id)
+        what = f"the id of {self._what}"
+        if not isinstance(row_id, str) and hasattr(row_id, "id"):
+            message = f"{what} must be a string, not {received(row_id)}: give its id"
+            raise TypeError(message)
+        wanted = as_key(what, row_id)
         return db.execute(f"SELECT {columns} FROM {self._table} WHERE id = ?", (wanted,)).fetchone()  # noqa: S608  # names of this package
 
     def add(self, db: Statements, row_id: str, **columns: Any) -> bool:

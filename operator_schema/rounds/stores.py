@@ -21,7 +21,7 @@ from .errors import RoundError, StoreError
 from .input_copies import own_json
 from .leases import Leases, Owner, owner_of
 from .restore import RestoreError, with_ended
-from .round import HookError
+from .round import HookError, Round
 from .serialization import DEPTH, save_ended, without_texts
 from .signatures import check_secret
 from .stored_rounds import StoredRound, calls_of_row, calls_of_turn
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from .errors import StoreErrorCode
-    from .round import Round
     from .signatures import Secret
     from .tool_call import ToolCall
     from .toolset import Toolset
@@ -344,7 +343,11 @@ class Store:
         Raises:
             EncodeError: the round can't be written as JSON.
             StoreError: the round is done, is running, or somebody decided something else meanwhile.
+            TypeError: `decided` isn't a round.
         """
+        if not isinstance(decided, Round):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may break the annotation
+            message = f"a store saves a round, such as round.approve(id), not {received(decided)}"
+            raise TypeError(message)
         revision, saved = decided.revision, self._saved(decided)
         with self._transaction() as db:
             columns = {**saved, **_listed(decided, db.now())}
@@ -405,8 +408,11 @@ class Store:
         _check_toolset(toolset)
         with self._transaction() as db:
             row = _row(db, round_id)
-            if row is None or row[1] is None:
+            if row is None:
                 raise _gone(round_id, row)
+            if row[1] is None:
+                message = f"{one_line(round_id, 100)} waits, and no process runs it: load it"
+                raise StoreError(message, round_id, code="changed")
             lease, owner = _ROUNDS.read(db, round_id, "lease, owner")
             if not force and _is_valid(lease, now := db.now()):
                 raise _running(round_id, owner_of(owner), lease - now)
@@ -989,6 +995,22 @@ def _number_of_rows(what: str, given: object) -> int:
         message = f"{what} must be 0 or more, not {received(given)}"
         raise ValueError(message)
     return number
+
+
+def _count(what: str, given: object) -> int:
+    """Return an integer of at least 0, and at most the largest that a database can hold.
+
+    Raises:
+        TypeError: it isn't an integer.
+        ValueError: it is below 0.
+    """
+    if isinstance(given, bool) or not isinstance(given, int):
+        message = f"{what} must be an integer, not {received(given)}"
+        raise TypeError(message)
+    if given < 0:
+        message = f"{what} must be 0 or more, not {received(given)}"
+        raise ValueError(message)
+    return min(given, _LARGEST_INTEGER)
 
 
 def _damaged(round_id: object) -> StoreError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
 from ..message_text import as_written, checked_text, nearest, received
-from ..tools.metadata import FLAGS
+from ..tools.metadata import FLAGS, check_switch
 from ..tools.options import are_names
 from ..tools.tool import Tool
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
@@ -336,17 +336,18 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
         Raises:
             DuplicateToolError: two tools would have the same name.
-            TypeError: the function returns something else.
+            TypeError: `function` isn't a function, or returns something else.
             Exception: the function raised it.
         """
+        if not callable(change):
+            message = f"map takes a function of a ToolEntry, not {received(change)}"
+            raise TypeError(message)
         changed: list[ToolEntry] = []
         for entry in self._derived():
             made: Any = change(entry)
             if made is None:
                 continue
-            if not (isinstance(made, ToolEntry) and isinstance(made.tool, Tool)):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
-                message = f"map takes a function that returns a ToolEntry or None, not {received(made)}"
-                raise TypeError(message)
+            _check_entry(made, entry.switch)
             # The hooks of a tool are found by its sources, so they still apply after any change.
             changed.append(made if made.sources is entry.sources else made.replace(sources=entry.sources))
         return self.of_entries(merged(changed))
@@ -479,6 +480,31 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Toolset.of_entries, (dict(self._named), self._own_hooks)
+
+
+def _check_entry(made: Any, switch: Switch | None) -> None:
+    """Check what a function given to `map` returned.
+
+    Args:
+        made: what it returned.
+        switch: the switch of the entry before.
+
+    Raises:
+        TypeError: it isn't an entry, or has something else as its tool, its switch or `is_hidden`.
+    """
+    expected = "map takes a function that returns a ToolEntry or None, not"
+    if not isinstance(made, ToolEntry):
+        remedy = ": write entry.replace(tool=…)" if isinstance(made, Tool) else ""
+        message = f"{expected} {received(made)}{remedy}"
+        raise TypeError(message)
+    if not isinstance(made.tool, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
+        message = f"{expected} one whose tool is {received(made.tool)}"
+        raise TypeError(message)
+    if not isinstance(made.is_hidden, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # the same
+        message = f"is_hidden must be True or False, not {received(made.is_hidden)}"
+        raise TypeError(message)
+    if made.switch is not None and made.switch is not switch:
+        check_switch(made.switch)
 
 
 def _has_own_hooks(toolset: Any) -> bool:

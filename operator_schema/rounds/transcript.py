@@ -150,7 +150,7 @@ def conversation_of(history: object, known: str | None) -> str | None:
     if known is not None and name != known:
         message = (
             f"this round belongs to the conversation {quote(known, _NAME_LENGTH)}, "
-            f"and the transcript is that of {quote(name, _NAME_LENGTH)}"
+            f"and the transcript is that of {quote(name, _NAME_LENGTH)}: give the transcript of the round"
         )
         raise RoundError(message)
     return name

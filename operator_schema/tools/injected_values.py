@@ -133,8 +133,10 @@ def injected_type(tool: str, plan: CallPlan | None, name: str) -> Any:
 def _not_injected(name: str, names: Sequence[str], remedy: str) -> str:
     near = nearest(name, names)
     hint = f"; did you mean {quote(near)}?" if near else f"; {remedy}"
-    known = listed([quote(known) for known in names]) or "none"
-    return f"{quote(name)} isn't one of its injected parameters: {known}{hint}"
+    if not names:
+        return f"it has no injected parameter {quote(name)}{hint}"
+    known = listed([quote(known) for known in names])
+    return f"{quote(name)} isn't one of its injected parameters ({known}){hint}"
 
 
 def _how_to_inject(missing: Sequence[tuple[Parameter, Sequence[Any]]]) -> str:

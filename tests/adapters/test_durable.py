@@ -181,7 +181,46 @@ def test_a_turn_is_committed_once(tmp_path):
     "decision",
     [{}, {"call": 2, "approve": True}, {"call": "2"}, {**YES, "approved_by": "x"}, {**YES, "arguments": "{"}],
 )
-def test_what_is_no_decision_is_refused(tmp_path, decision):
+def test_a_wrong_decision_is_refused(tmp_path, decision):
     executor = executor_at(tmp_path, stored=False)
     with pytest.raises(DecodeError):
         step(executor, step(executor, begun(executor)), decision)
+
+
+@pytest.mark.parametrize("decisions", [YES, "[]", None, 5, ["2"], [[YES]], [None]], ids=repr)
+def test_decisions_that_are_no_list_of_objects_are_refused(tmp_path, decisions):
+    executor = executor_at(tmp_path, stored=False)
+    with pytest.raises(DecodeError, match=r"expected (array of )?object"):
+        asyncio.run(durable.run_round(executor, step(executor, begun(executor)), decisions))
+
+
+TEXTS = ["", "garbage", "5", "[]", "{}", '{"round": {}}', '{"revision": null, "round": 5}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("saved", TEXTS, ids=range(len(TEXTS)))
+def test_a_text_of_no_round_is_refused(tmp_path, saved):
+    executor = executor_at(tmp_path, stored=False)
+    for use in (durable.waiting_calls, lambda text: step(executor, text)):
+        with pytest.raises(ValueError, match="the text that saved_round or run_round returned, not string"):
+            use(saved)
+
+
+def test_arguments_in_another_order_are_refused(tmp_path):
+    executor = executor_at(tmp_path, stored=False)
+    toolset, saved = executor.registry.toolset, begun(executor)
+    work = durable.restored_round(executor, saved)
+    for use in (durable.waiting_calls, lambda given: step(executor, given)):
+        for given, remedy in [
+            (work, r"Round.*: write saved_round\(round\)"),
+            (None, "null"),
+            (executor, "Exec"),
+        ]:
+            with pytest.raises(
+                TypeError, match=f"the text that saved_round or run_round returned, not {remedy}"
+            ):
+                use(given)
+    for wrong in (toolset, saved, None):
+        with pytest.raises(TypeError, match=r"expected an executor, not .*: write Executor\(toolset\)"):
+            step(wrong, saved)
+        with pytest.raises(TypeError, match="a round is saved, such as"):
+            durable.saved_round(wrong)

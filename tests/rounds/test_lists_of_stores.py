@@ -146,6 +146,20 @@ def test_a_filter_lists_something_or_says_what_it_takes(name):
             assert odd is None or type(odd) in ({int} if name in {"limit", "after"} else {int, float, str})
 
 
+def test_a_store_takes_rounds_and_their_ids(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    work = store.save(sent(["pay"]))
+    for wrong in (None, work.id, store.waiting(), *store.waiting()):
+        with pytest.raises(TypeError, match=r"a store saves a round, such as round\.approve\(id\), not"):
+            store.save(wrong)
+    for use in (store.load, store.take_back):
+        for wrong in (work, *store.waiting()):
+            with pytest.raises(TypeError, match=r"the id of a round must be a string, not .*: give its id"):
+                use(wrong, TOOLS)
+    with pytest.raises(StoreError, match=f"{work.id} waits, and no process runs it: load it"):
+        store.take_back(work.id, TOOLS)
+
+
 @pytest.mark.parametrize("odd", ODD)
 def test_a_number_of_items_or_seconds_is_one(odd):
     store = Store(SqliteDatabase(None))

@@ -319,7 +319,7 @@ def test_who_took_a_round_back_keeps_it(store):
     for late in (lambda: store.keep(claimed, claimed), lambda: store.give_back(claimed)):
         with pytest.raises(StoreError, match="was changed in the meantime"):
             late()
-    with pytest.raises(StoreError, match="load it again"):
+    with pytest.raises(StoreError, match="no process runs it: load it"):
         store.take_back(claimed.id, toolset)
 
 

@@ -89,6 +89,22 @@ def test_a_wrapper_returns_entries_and_nothing_else(made):
         Toolset(look).map(lambda _: made)
 
 
+@pytest.mark.parametrize("wrong", ["off", 0, 1, (), lambda a, b: True])
+def test_a_wrapper_gives_switches_and_booleans(wrong):
+    with pytest.raises(TypeError, match="enabled must be a boolean, or a function"):
+        Toolset(look).map(lambda entry: entry.replace(switch=wrong))
+    with pytest.raises(TypeError, match="is_hidden must be True or False"):
+        Toolset(look).map(lambda entry: entry.replace(is_hidden=wrong))
+
+
+def test_a_wrapper_is_a_function_and_changes_the_tool_of_its_entry():
+    with pytest.raises(TypeError, match=r"not Tool.*: write entry\.replace\(tool=…\)"):
+        Toolset(look).map(lambda entry: entry.tool)
+    for wrong in (None, look.name, [look]):
+        with pytest.raises(TypeError, match="map takes a function of a ToolEntry, not"):
+            Toolset(look).map(wrong)
+
+
 def test_two_tools_with_one_name_are_refused():
     with pytest.raises(DuplicateToolError, match='tool "same" already registered'):
         Toolset(look, note).map(lambda entry: entry.replace(tool=entry.tool.with_(name="same")))

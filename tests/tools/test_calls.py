@@ -86,7 +86,7 @@ def test_what_is_not_asked_for():
         read.run({"key": "k"}, dbs=1)
     with pytest.raises(
         ToolError,
-        match=r'"db" isn.t one of its injected parameters: none; what a model gives .* \{"db": …\}$',
+        match=r'it has no injected parameter "db"; what a model gives .* \{"db": …\}$',
     ):
         tool(free).run({}, db=1)
 

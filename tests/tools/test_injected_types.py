@@ -83,7 +83,9 @@ def test_another_name_is_refused_with_the_nearest():
 
 
 def test_a_tool_without_a_function_has_none():
-    with pytest.raises(ToolError, match="none; add it to the function: answer: Annotated"):
+    with pytest.raises(
+        ToolError, match='it has no injected parameter "answer"; add it to the function: answer: Annotated'
+    ):
         tool_input(Point).injected_type("answer")
 
 

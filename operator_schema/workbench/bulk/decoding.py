@@ -68,8 +68,8 @@ def decode_lines(
     more than 64 bits, `no_column`.
 
     Args:
-        subject: a type, if each line is a value of it; or a tool or a list of tools, whose calls are found in
-            each line in any form of recording.
+        subject: a type, if each line is a value of it; or a tool, a list of tools, a toolset or a registry,
+            whose calls are found in each line in any form of recording.
         source: path or paths of files: JSON lines or one JSON value, maybe compressed with gzip or zstd,
             Parquet, or a store of rounds. `*` in a path stands for any text.
         repair: whether to correct a value if only one meaning is possible; a codec has its own option.
@@ -114,6 +114,8 @@ def _tools_of(subject: Any) -> tuple[Tool[..., Any], ...] | None:
     """Return the tools of a subject; None if it is a type."""
     if isinstance(subject, Tool):
         return (subject,)  # pyright: ignore[reportUnknownVariableType]  # of any tool
+    if isinstance(subject, (rounds.Toolset, rounds.Registry)):
+        return tuple(subject)
     if isinstance(subject, (list, tuple)) and subject and all(isinstance(each, Tool) for each in subject):
         unlike: dict[Tool[..., Any], None] = dict.fromkeys(subject)
         rounds.Toolset(*unlike)  # raises if two have one name

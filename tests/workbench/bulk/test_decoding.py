@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from operator_schema import Codec, tool
+from operator_schema import Codec, Registry, Toolset, tool
 from operator_schema.errors import DuplicateToolError
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel here")
@@ -105,6 +105,8 @@ def test_calls_of_several_tools_have_columns_of_their_own(tmp_path):
         {"name": "refund", "arguments": {"order_id": "3"}},
     )
     found = {batch.tool: batch for batch in decode_lines([refund, cancel], path)}
+    for same in (Toolset(refund, cancel), Registry(refund, cancel)):
+        assert list(decode_lines(same, path)) == list(found.values())
     assert found["refund"].rows.to_pylist() == [{"order_id": 1, "note": ""}]
     assert found["cancel"].rows.to_pylist() == [{"order_id": 2}]
     assert problems_of([found["refund"]]) == [(5, "order_id", "wrong_type")]
