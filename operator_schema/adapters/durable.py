@@ -160,8 +160,9 @@ async def run_round(
 def _as_json(decisions: object) -> Any:
     """Return decisions as JSON values; the codec refuses whatever isn't a list of objects."""
     if isinstance(decisions, (str, Mapping)) or not isinstance(decisions, Iterable):
-        return decisions
-    return [dict(each) if isinstance(each, Mapping) else each for each in decisions]
+        return cast("Any", decisions)
+    given = cast("Iterable[Any]", decisions)
+    return [dict(each) if isinstance(each, Mapping) else each for each in given]  # pyright: ignore[reportUnknownArgumentType]  # of any type
 
 
 def _known_to(executor: Executor, sent: Round[Any]) -> Round[Any] | None:

@@ -495,7 +495,7 @@ def _check_entry(made: Any, switch: Switch | None) -> None:
     expected = "map takes a function that returns a ToolEntry or None, not"
     if not isinstance(made, ToolEntry):
         remedy = ": write entry.replace(tool=…)" if isinstance(made, Tool) else ""
-        message = f"{expected} {received(made)}{remedy}"
+        message = f"{expected} {received(made)}{remedy}"  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  # of any tool
         raise TypeError(message)
     if not isinstance(made.tool, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
         message = f"{expected} one whose tool is {received(made.tool)}"

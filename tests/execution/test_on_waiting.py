@@ -136,7 +136,7 @@ def test_what_cannot_tell_is_logged_and_the_next_call_is_told(caplog):
     ("given", "complaint"),
     [
         (5, "not integer 5"),
-        (lambda call: None, "a function of a call and its round"),
+        (lambda call: None, "a function of a call and its round, not one that takes other arguments"),
         (Executor, "not the class"),
     ],
 )
