@@ -997,22 +997,6 @@ def _number_of_rows(what: str, given: object) -> int:
     return number
 
 
-def _count(what: str, given: object) -> int:
-    """Return an integer of at least 0, and at most the largest that a database can hold.
-
-    Raises:
-        TypeError: it isn't an integer.
-        ValueError: it is below 0.
-    """
-    if isinstance(given, bool) or not isinstance(given, int):
-        message = f"{what} must be an integer, not {received(given)}"
-        raise TypeError(message)
-    if given < 0:
-        message = f"{what} must be 0 or more, not {received(given)}"
-        raise ValueError(message)
-    return min(given, _LARGEST_INTEGER)
-
-
 def _damaged(round_id: object) -> StoreError:
     """Return the error for a row that another program wrote: SQLite accepts any value in any column."""
     name = one_line(str(round_id), 100)

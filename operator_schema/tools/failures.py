@@ -109,8 +109,8 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
     if error is not None and not has_plain_traceback(error):
         message, arguments, error = f"{message}: %s", (*arguments, exception_text(error)), None
     work = _ROUND.get()
-    about = (None, None) if work is None else (work.id, work.conversation)
-    extra = dict(zip(("round_id", "conversation"), about, strict=True))
+    round_id, conversation = (None, None) if work is None else (work.id, work.conversation)
+    extra: dict[str, Any] = {"round_id": round_id, "conversation": conversation}
     with suppress(Exception):  # handlers and filters are your program's own code
         logger.log(level, message, *arguments, exc_info=error, extra=extra)
 
