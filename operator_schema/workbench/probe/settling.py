@@ -8,7 +8,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...findings import Finding
-from ...json_values import is_array, is_object
+from ...json_values import is_array, is_object, to_json_text
 from .checks import CHECKS, AnswerFault, faults_of, unnamed_parameter
 from .differences import ABSENT, refusal_of, with_value
 from .parts import placed, value_at
@@ -263,7 +263,7 @@ class _Tries:
         """Return the fault if the last call is refused, and succeeds with the other value."""
         last = steps[-1]
         changed = with_value(last.call.arguments, self.fault.path, self.fault.other)
-        if changed is ABSENT or changed == last.call.arguments:
+        if changed is ABSENT or to_json_text(changed) == to_json_text(last.call.arguments):
             return None
         outcome = self._answer(steps)
         if outcome is None or not outcome.is_flagged:
