@@ -138,10 +138,9 @@ class Evidence:
         return found
 
     def _note_unrepeated(self, candidate: Candidate, *, is_late: bool) -> None:
-        fault = candidate.fault
-        if is_late:
-            self.is_in_time = False
-            fault = fault._replace(message=f"{fault.message} (there was no time to see it again)")
+        self.is_in_time = self.is_in_time and not is_late
+        why = "there was no time to reproduce it" if is_late else "it couldn't be reproduced"
+        fault = candidate.fault._replace(message=f"{candidate.fault.message} ({why})")
         seen = (self.watcher.server, candidate.tool, fault, candidate.steps)
         self.unrepeated.append(found_of(*seen, is_smallest=False))
 

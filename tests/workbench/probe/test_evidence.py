@@ -82,7 +82,7 @@ def test_what_there_is_no_time_for_is_told_with_its_call(watcher):
     (late,) = evidence.unrepeated
     assert codes([*found, late]) == ["changed_by_refused", "invalid_accepted", "wrong_result"]
     assert late.finding.code == "changed_by_refused"
-    assert late.finding.message.endswith(" (there was no time to see it again)")
+    assert late.finding.message.endswith(" (there was no time to reproduce it)")
     assert [step.call for step in late.steps] == [CALLS[2]]
     assert not evidence.is_in_time
 
@@ -92,5 +92,7 @@ def test_what_does_not_show_again_is_not_reported(watcher):
     evidence.note(NEVER_SEEN, [Step(CALLS[1])], "repeat")
     evidence.show_again()
     assert evidence.settled(0.0, lambda *_: None) == []
-    assert [each.finding.message for each in evidence.unrepeated] == [NEVER_SEEN.message]
+    assert [each.finding.message for each in evidence.unrepeated] == [
+        f"{NEVER_SEEN.message} (it couldn't be reproduced)"
+    ]
     assert evidence.is_in_time
