@@ -48,7 +48,7 @@ def nested(inner, required):
 
 
 def in_a_list(*_):
-    lines = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Line"}}
+    lines = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Line"}, "default": []}
     return {"lines": lines}, ["lines"], ["lines", 0, "it"]
 
 
