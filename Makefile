@@ -200,8 +200,9 @@ code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and 
 	@$(BIN)/python tests/code_tools/judges.py $(ARGS)
 	@$(BIN)/python tests/code_tools/finding_judges.py $(ARGS)
 
-probe-judge: $(VENV)/.test ## probe a server with planted faults, all at once and each alone, and the clean one with ten seeds · 1 min
+probe-judge: $(VENV)/.test ## probe four servers with planted faults, and each without a fault with ten seeds · 30 min
 	@PYTHONPATH=tests/workbench/probe $(BIN)/python tests/workbench/probe/planted_faults.py
+	@$(BIN)/python tests/workbench/probe_judge/judge.py
 
 BFCL := bfcl-eval==2026.3.23
 stubs-judge: $(VENV)/.dev $(VENV)/.stubs ## check the stubs of 3,420 real functions with pyright and tsc (needs npm) · minutes

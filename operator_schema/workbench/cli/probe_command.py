@@ -289,8 +289,7 @@ def _show(out: Printer, shape: str, report: ProbeReport, left: Sequence[FoundFau
             out.line("  (there was no time to look for a smaller call: --seconds)", "dim")
     out.table(("tool", "valid calls that succeeded"), report.tools(), frozenset())
     out.line(report.summary(in_command=True, left=left))
-    for each in report.unrepeated if level == "note" else ():
-        first, *rest = _lines_of_unrepeated(each)
+    for first, *rest in report.noted() if level == "note" or not report.is_complete else ():
         out.line(f"note: {first}", "dim")
         for line in rest:
             out.line(f"  {line}", "dim")
@@ -301,12 +300,6 @@ def _annotation(found: FoundFault) -> Annotation:
     finding, subject = found.finding, found.finding.tool or "server"
     message = "\n".join(found.lines())
     return Annotation(finding.severity, finding.code, f"{subject}: {finding.code}", message, (subject,))
-
-
-def _lines_of_unrepeated(found: FoundFault) -> list[str]:
-    """Write an observation that didn't repeat, and the calls before it; its remedy isn't known."""
-    first, *_ = found.lines()
-    return [f"{first} (it couldn't be reproduced)", *found.calls()]
 
 
 def _write_reports(report: ProbeReport, left: Sequence[FoundFault], options: Mapping[str, Any]) -> None:

@@ -503,6 +503,8 @@ def edge_values(schema: Mapping[str, Any]) -> Iterator[Any]:
         if types & {"integer", "number"} and "enum" not in member:
             yield from _numbers(member, 0)
             yield from _NUMBERS
+        if "number" in types and "enum" not in member:
+            yield (limits_of(member)[0] or 2) + 0.5
         if "string" in types and "enum" not in member:
             yield from FORMATS.get(str(member.get("format")), ())
             yield from _texts(member)

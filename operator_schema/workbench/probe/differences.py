@@ -104,6 +104,9 @@ def _trait_of_number(schema: Mapping[str, Any], value: float, plain: Any) -> Tra
         return None
     if type(value) is float and value.is_integer() and "number" not in type_names(schema):
         return Trait("whole", (int(value),), "warning")
+    beside = _beside(value, plain) if "number" in type_names(schema) else ()
+    if beside:
+        return Trait("form", beside)
     for member in members_of(schema):
         least, most = limits_of(member)
         if value in (least, most):
@@ -111,6 +114,19 @@ def _trait_of_number(schema: Mapping[str, Any], value: float, plain: Any) -> Tra
     if value == 0:
         return Trait("falsy", (1,))
     return _large(value) if value > _LARGE else None
+
+
+def _beside(value: float, plain: float) -> tuple[float, ...]:
+    """Return the numbers beside a whole number, or beside one that isn't: of the kind that is taken.
+
+    There are none for 0, 1 and -1, with which a calculation may be impossible.
+    """
+    is_whole = value == int(value)
+    if is_whole and plain == int(plain):
+        return (float(value),) if isinstance(value, int) and isinstance(plain, float) else ()
+    if is_whole:
+        return (value - 0.5, value + 0.5) if abs(value) > 1 else ()
+    return (int(value) - 1, int(value) + 1, int(value)) if plain == int(plain) else ()
 
 
 def _limit(value: float, least: Any, most: Any) -> Trait:

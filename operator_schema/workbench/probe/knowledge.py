@@ -240,7 +240,10 @@ def _next(
     arguments, links = dict(call.arguments), list[tuple["Path", int, "Path"]]()
     for parameter in tools[name].properties:
         fitting = [each for each in values if means(parameter, each[0])]
-        if not fitting or random.random() > _OFTEN:
+        if random.random() > _OFTEN:  # its own value stays, which may be one of these, too
+            own = to_json_text(arguments.get(parameter))
+            fitting = [each for each in fitting if to_json_text(each[3]) == own]
+        if not fitting:
             continue
         _, number, path, value = random.choice(fitting)
         changed = {**arguments, parameter: value}

@@ -92,15 +92,15 @@ class _Examples:
         """Return a value of a schema."""
         found = self.resolved(schema)
         ready = _ready_value(found)
-        if ready is not _ABSENT:
-            return ready
         chosen = self._chosen(found)
         types = type_names(chosen)
         if "properties" in chosen or "object" in types:
-            return self._object(chosen, path, depth)
-        if "array" in types:
-            return self._list(chosen, path, depth)
-        return _plain_value(chosen, types)
+            built: Any = self._object(chosen, path, depth)
+        elif "array" in types:
+            built = self._list(chosen, path, depth)
+        else:
+            return _plain_value(chosen, types) if ready is _ABSENT else ready
+        return ready if ready and ready is not _ABSENT else built  # an empty one has no parts
 
     def resolved(self, schema: Any) -> Mapping[str, Any]:
         """Follow the references of a schema, in its members too."""

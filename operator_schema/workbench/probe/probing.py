@@ -16,10 +16,11 @@ from ..tool_definitions import read_described
 from .calls import Call, ProbedTool, storing_nothing
 from .checks import AnswerFault, faults_of, says_one_thing, unnamed_parameter
 from .differences import refused_value
+from .evidence import Evidence
 from .knowledge import Knowledge, walked, with_known_values
 from .parts import paths_in, value_at
 from .reports import KINDS, LEVELS, MAY_CHANGE, NO_TIME, FoundFault, Plan, ProbeReport, Step
-from .settling import STARTED_ANEW, Candidate, called_again, found_of, resolved, settle, settled_anew
+from .settling import called_again, resolved
 from .subject import MEMORY, ProbeError, Server, check_options, server_of
 from .watching import ProbeLimits, ServerWatcher, State, change_of
 
@@ -33,7 +34,7 @@ __all__ = ["plan", "probe"]
 _MOST_LOST: Final = 3
 """Crashes of one tool, after which it isn't called any more; a call that hangs counts twice."""
 
-_MOST_RESTARTS: Final = 60
+_MOST_LOST_IN_ALL: Final = 60
 _AT_ONCE: Final = 6
 _STEPS: Final = 12
 _LEAST_SEQUENCES: Final = 12
@@ -43,21 +44,18 @@ _ROUNDS_OF_VALUES: Final = 2
 _LOOKING: Final = 0.3
 _CALLING: Final = 0.5
 _REPEATING: Final = 0.55
-_WALKING: Final = 0.75
-_RESUMING: Final = 0.85
+_RESUMING: Final = 0.75
+_WALKING: Final = 0.85
 """The parts of the time after which one way of calling ends."""
+
+_STARTING: Final = 0.25
+"""The part of the time of a tool that a start may take before its calls."""
 
 _MOST_SOUGHT: Final = 3
 """Generated calls that are changed until one succeeds."""
 
 _QUICK: Final = 0.3
 """Seconds to start, up to which a server is started for a single call."""
-
-_LEAST_SECONDS: Final = 2.0
-"""For one fault, to show it again."""
-
-_OVERTIME: Final = 0.05
-"""How much longer than planned faults are shown again."""
 
 _PLANNED: Final = 0.9
 """The part of the given time that is planned; the rest is for calls that aren't answered."""
@@ -67,9 +65,6 @@ _PLANNING: Final = 0.3
 
 _OTHER_DEFAULT: Final = frozenset({"unmarked_deletion"})
 """Codes of `lint` about hints that have another meaning in the protocol if they aren't stated."""
-
-_ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
-"""Codes of faults that have one cause in all tools: they are reported once."""
 
 
 def probe(
@@ -140,7 +135,8 @@ def probe(
     )
     try:
         limits = ProbeLimits(monotonic() + seconds * _PLANNED, calls, seed)
-        run = _ProbeRun(ServerWatcher(server, {}, most_bytes), limits, on_progress or _silent)
+        watcher = ServerWatcher(server, {}, most_bytes)
+        run = _ProbeRun(watcher, limits, Evidence(watcher, limits), on_progress or _silent)
         run.begin(allow, allow_all=allow_all)
         run.check_calls()
         return run.finish()
@@ -197,7 +193,8 @@ def plan(
         headers=headers,
     )
     try:
-        run = _ProbeRun(ServerWatcher(server, {}, 1), ProbeLimits(inf, calls, seed), _silent)
+        limits, watcher = ProbeLimits(inf, calls, seed), ServerWatcher(server, {}, 1)
+        run = _ProbeRun(watcher, limits, Evidence(watcher, limits), _silent)
         run.begin(allow, allow_all=allow_all)
         return run.plan
     finally:
@@ -219,6 +216,7 @@ class _ProbeRun:
     """A probe that runs.
 
     Attributes:
+        evidence: the faults that were seen.
         state: of the server, as it was last seen; None if it never was.
         seen_at: how many starts and calls were before that.
         good: tool to its calls that succeeded, each after those that it needs.
@@ -228,15 +226,15 @@ class _ProbeRun:
         tallies: tool to how its valid calls ended.
         largest: tool to the size of a number that was too large for it.
         knowledge: values that answers gave.
-        known_calls: keys of calls that were made.
+        known_calls: keys of calls that were made, each with those of the calls before it.
     """
 
     watcher: ServerWatcher
     limits: ProbeLimits
+    evidence: Evidence
     progress: Callable[[str, int, int], None]
     plan: list[Plan] = field(default_factory=list[Plan])
     calls: dict[str, list[Call]] = field(default_factory=dict[str, "list[Call]"])
-    candidates: dict[tuple[Any, ...], Candidate] = field(default_factory=dict[tuple[Any, ...], Candidate])
     found: list[FoundFault] = field(default_factory=list[FoundFault])
     lost: dict[str, int] = field(default_factory=dict[str, int])
     good: dict[str, list[list[Step]]] = field(default_factory=dict[str, "list[list[Step]]"])
@@ -248,8 +246,7 @@ class _ProbeRun:
     tallies: dict[str, Tally] = field(default_factory=dict[str, "Tally"])
     largest: dict[str, float] = field(default_factory=dict[str, float])
     knowledge: Knowledge = field(default_factory=Knowledge)
-    known_calls: set[str] = field(default_factory=set[str])
-    unrepeated: list[FoundFault] = field(default_factory=list[FoundFault])
+    known_calls: set[tuple[str, ...]] = field(default_factory=set[tuple[str, ...]])
     state: State | None = None
     seen_at: tuple[int, int] = (0, 0)
     notes: tuple[str, ...] = ()
@@ -348,18 +345,20 @@ class _ProbeRun:
         self._repeat_equal()
         self._call_at_once()
         self._cancel()
-        self._walk()
         self._vary_all(_RESUMING)
+        self._walk()
         self.is_complete = self.is_complete and not any(each.is_waiting for each in self.variations.values())
         self._judge_tools()
+        all_found = [*self.found, *self.evidence.settled(self.start, self.progress)]
+        found = [each for level in LEVELS for each in all_found if each.finding.severity == level]
         return ProbeReport(
             self.server.target,
-            self._settle_all(),
+            found,
             [self._with_results(each) for each in self.plan],
             self.watcher.count,
             self.server.restarts,
-            self.unrepeated,
-            self.is_complete,
+            self.evidence.unrepeated,
+            self.is_complete and self.evidence.is_in_time,
             self.limits.seed,
             self.notes,
         )
@@ -394,7 +393,7 @@ class _ProbeRun:
         call = Call("probe_no_such_tool", {}, "invalid", "a tool that doesn't exist")
         outcome = self.watcher.made(call)
         if outcome.result is not None and not outcome.is_flagged:
-            self._note(
+            self.evidence.note(
                 AnswerFault("unknown_tool_accepted", (), f"it answers: {outcome.said}"), [Step(call)], None
             )
 
@@ -426,7 +425,7 @@ class _ProbeRun:
         random = Random(f"{self.limits.seed} {name}")  # noqa: S311  # repeatable, not secret
         is_any = name not in self.bases
         made = with_known_values(tool, base[-1].call.arguments, self.knowledge, random, is_any=is_any)
-        return [steps for steps in made if steps[-1].call.key() not in self.known_calls]
+        return [steps for steps in made if _key_of(steps) not in self.known_calls]
 
     def _base_of(self, name: str) -> list[Step]:
         """Return a call that succeeded, with most of its parts; one that is planned if none did."""
@@ -444,7 +443,7 @@ class _ProbeRun:
                 self.is_complete = False
                 return
             self.progress(f"calling {steps[-1].call.tool}", number, len(turns))
-            self.known_calls.add(steps[-1].call.key())
+            self.known_calls.add(_key_of(steps))
             self._call(steps)
 
     def _vary_all(self, share: float) -> None:
@@ -467,19 +466,34 @@ class _ProbeRun:
     def _vary(self, name: str, until: float) -> None:
         """Make varied calls of a tool, from where an earlier time ended."""
         variation = self.variations.get(name)
+        is_first = variation is None
         if variation is None:
             variation = self.variations[name] = self._variation_of(name, until)
-        tool, base = variation.tool, variation.base
-        if not tool.is_read_only and variation.is_good and len(base) == 1:
-            self.server.start()
+        until += self._start_for(variation, until)
         before = self._state_before()
         made = self._call_planned(variation, until)
-        if tool.is_read_only and self._watched() != before:  # one of them did it
+        if variation.tool.is_read_only and self._watched() != before:  # one of them did it
             for call in made:
                 self._call(variation.steps_of(call))
         if variation.is_good:
             self._compare(variation, until)
-            self._call_again(name)
+            if is_first:  # later calls of other tools may have changed what it reads
+                self._call_again(name)
+        self.evidence.show_again()
+
+    def _start_for(self, variation: Variation, until: float) -> float:
+        """Start the server before a tool that may change something is varied; return how long that took.
+
+        If a start takes long, it is left out as long as the call still succeeds.
+        """
+        if variation.tool.is_read_only or not variation.is_good or len(variation.base) > 1:
+            return 0.0
+        if self.server.seconds_to_start > (until - monotonic()) * _STARTING:
+            outcome = self.watcher.made(variation.base[-1].call)
+            if not (outcome.is_lost or outcome.is_flagged):
+                return 0.0
+        self.server.start()
+        return self.server.seconds_to_start
 
     def _variation_of(self, name: str, until: float) -> Variation:
         """Return the call of a tool that is varied, with all calls that are made in its place."""
@@ -513,8 +527,8 @@ class _ProbeRun:
             for call in self.tools[name].variations(arguments):
                 if name in self.bases or monotonic() > until:
                     return
-                if call.kind == "valid" and call.key() not in self.known_calls:
-                    self.known_calls.add(call.key())
+                if call.kind == "valid" and _key_of([Step(call)]) not in self.known_calls:
+                    self.known_calls.add(_key_of([Step(call)]))
                     self._call([Step(call)])
 
     def _full_base(self, name: str) -> list[Step]:
@@ -549,7 +563,7 @@ class _ProbeRun:
                 lambda each: self._answer(variation, each),
             )
             if found is not None:
-                self._note(found, variation.steps_of(call), tool.name)
+                self.evidence.note(found, variation.steps_of(call), tool.name)
 
     def _answer(self, variation: Variation, arguments: Any) -> ProbedOutcome | None:
         """Return the answer to a varied call; None if it doesn't come, which is no matter here."""
@@ -590,7 +604,7 @@ class _ProbeRun:
                 self.server.start()
             elif outcomes[1].is_flagged:
                 said = f"the second time it answers: {outcomes[1].said}"
-                self._note(AnswerFault("unstable", (), said), [*steps, *steps], name)
+                self.evidence.note(AnswerFault("unstable", (), said), [*steps, *steps], name)
                 return
 
     def _judge_tools(self) -> None:
@@ -601,20 +615,29 @@ class _ProbeRun:
             if call is not None and outcome is not None:
                 fault = unnamed_parameter(self.tools[name], call, outcome)
                 if fault is not None:
-                    self._note(fault, [Step(call)], name)
+                    self.evidence.note(fault, [Step(call)], name)
         for name, tally in self.tallies.items():
             variation = self.variations.get(name)
-            is_tried = variation is not None and not variation.is_waiting and not self.lost
+            is_tried = variation is not None and self.is_complete and not self.lost
             if is_tried and tally.made and not tally.succeeded:
                 said = f"0 of {count_of(tally.made, 'calls')} succeeded; the last answer: {tally.last}"
-                self._note(AnswerFault("never_succeeded", (), said), [], name)
+                self.evidence.note(AnswerFault("never_succeeded", (), said), [], name)
 
     def _call(self, steps: list[Step], *, watches: bool = True) -> ProbedOutcome | None:
-        """Make a call after those that it needs; return the answer, None if it wasn't made or answered."""
+        """Make a call after those that it needs; return the answer, None if it wasn't made or answered.
+
+        What is wrong with the answer is looked at a second time at once, since there may be no time later.
+        """
+        outcome = self._called(steps, watches=watches)
+        self.evidence.show_again()
+        return outcome
+
+    def _called(self, steps: list[Step], *, watches: bool) -> ProbedOutcome | None:
         call = steps[-1].call
-        if self.lost.get(call.tool, 0) >= _MOST_LOST or self.server.restarts > _MOST_RESTARTS:
+        if sum(self.lost.values()) > _MOST_LOST_IN_ALL:
+            self.is_complete = False
             return None
-        if self.leaves_unreadable and not call.is_readable:
+        if self.lost.get(call.tool, 0) >= _MOST_LOST or (self.leaves_unreadable and not call.is_readable):
             return None
         tool = self.tools[call.tool]
         if len(steps) > 1:
@@ -625,6 +648,8 @@ class _ProbeRun:
                 self.server.start()
                 return None
             call = replace(call, arguments=arguments)
+            if not tool.fits(call):  # another value came back than the first time
+                return None
         watches = watches and bool(self.watcher.observers or self.server.place)
         before = self._state_before() if watches else None
         outcome = self.watcher.made(call)
@@ -639,7 +664,7 @@ class _ProbeRun:
         if before is not None:
             changed = change_of(tool, outcome, before, self._watched())
             if changed is not None:
-                self._note(changed, steps, call.tool)
+                self.evidence.note(changed, steps, call.tool)
         return outcome
 
     def _state_before(self) -> State:
@@ -660,7 +685,7 @@ class _ProbeRun:
         """Note what is wrong with an answer, and what it shows."""
         tool = self.tools[call.tool]
         for fault in faults_of(tool, call, outcome, self.watcher.most_bytes, self.watcher.learned):
-            self._note(fault, steps, call.tool)
+            self.evidence.note(fault, steps, call.tool)
             if fault.code == "large_answer":
                 self.largest[call.tool] = min(call.magnitude(), self.largest.get(call.tool, inf))
         self._hear_noise(call.tool, steps)
@@ -686,16 +711,13 @@ class _ProbeRun:
 
     def _note_end(self, ended: AnswerFault, steps: list[Step], call: Call) -> None:
         self.lost[call.tool] = self.lost.get(call.tool, 0) + 1
-        self._note(ended, steps, call.tool)
+        self.evidence.note(ended, steps, call.tool)
         self.server.start()
-
-    def _note(self, fault: AnswerFault, steps: list[Step], tool: str | None) -> None:
-        self.candidates.setdefault((tool, *fault.key), Candidate(fault, steps, tool))
 
     def _hear_noise(self, tool: str | None, steps: list[Step]) -> None:
         noise = self.watcher.noise()
         if noise is not None:
-            self._note(noise, steps, tool)
+            self.evidence.note(noise, steps, tool)
 
     def _note_lost(self, call: Call, outcome: ProbedOutcome, steps: list[Step]) -> None:
         """Note that a call wasn't answered, and start the server again."""
@@ -703,7 +725,7 @@ class _ProbeRun:
         self.largest[call.tool] = min(call.magnitude(), self.largest.get(call.tool, inf))
         fault = self.watcher.loss(call, outcome)
         if fault is not None:
-            self._note(fault, steps, call.tool)
+            self.evidence.note(fault, steps, call.tool)
         elif not call.is_readable:
             self.leaves_unreadable = True  # each of them is waited for
         self.server.start()
@@ -730,7 +752,7 @@ class _ProbeRun:
                     replace(steps[-1].call, arguments=arguments)
                 ):
                     said = "the state differs after the second call"
-                    self._note(AnswerFault("not_idempotent", (), said), steps, name)
+                    self.evidence.note(AnswerFault("not_idempotent", (), said), steps, name)
                     break
 
     def _call_at_once(self) -> None:
@@ -741,7 +763,9 @@ class _ProbeRun:
             chosen = self._alone(name)[:_AT_ONCE]
             if len(chosen) > 1 and self.watcher.mixes(chosen):
                 message = "an answer differs from the one that the same call gets alone"
-                self._note(AnswerFault("mixed_answers", (), message), [Step(call) for call in chosen], name)
+                self.evidence.note(
+                    AnswerFault("mixed_answers", (), message), [Step(call) for call in chosen], name
+                )
 
     def _cancel(self) -> None:
         """Cancel a call of each tool, and see whether the server still answers, and what is left."""
@@ -753,7 +777,7 @@ class _ProbeRun:
                 calls = self._alone(name)
                 fault = self.watcher.after_cancel(calls[-1]) if calls else None
                 if fault is not None:
-                    self._note(fault, [Step(calls[-1])], name)
+                    self.evidence.note(fault, [Step(calls[-1])], name)
                     self.server.start()
                     if fault.code == "stuck_after_cancel":
                         return
@@ -763,7 +787,7 @@ class _ProbeRun:
                 self.server.start()
                 if self.watcher.leaves_part(steps[0].call):
                     said = "what is there differs from before, and from what the whole call leaves"
-                    self._note(AnswerFault("changed_by_cancelled", (), said), steps, name)
+                    self.evidence.note(AnswerFault("changed_by_cancelled", (), said), steps, name)
 
     def _walk(self) -> None:
         """Make sequences of calls in which results are used again, as long as there is time."""
@@ -783,11 +807,11 @@ class _ProbeRun:
             if outcome.is_lost:
                 fault = self.watcher.loss(call, outcome)
                 if fault is not None:
-                    self._note(fault, steps, call.tool)
+                    self.evidence.note(fault, steps, call.tool)
                 continue
             ended = self.watcher.loss_after(outcome)
             for fault in [*self._step_faults(call, outcome), *([] if ended is None else [ended])]:
-                self._note(fault, steps, call.tool)
+                self.evidence.note(fault, steps, call.tool)
 
     def _known_good(self) -> dict[str, list[Call]]:
         """Return the planned calls, with those of each tool that succeeded in front."""
@@ -803,78 +827,12 @@ class _ProbeRun:
         """Return the faults of an answer that aren't known yet."""
         known = self.watcher.learned
         found = faults_of(self.tools[call.tool], call, outcome, self.watcher.most_bytes, known)
-        return [fault for fault in found if (call.tool, *fault.key) not in self.candidates]
-
-    # --- each fault once more --------------------------------------------------------------------
-
-    def _settle_all(self) -> list[FoundFault]:
-        found: list[FoundFault] = []
-        alone: list[tuple[Candidate, FoundFault]] = []
-        alike: dict[str, list[str]] = {}
-        known: set[tuple[Any, ...]] = set()
-        # A refusal that blames one parameter says more than one that blames several.
-        order = sorted(self.candidates.values(), key=_by_blame)
-        for number, candidate in enumerate(order):
-            self.progress("making calls small", number, len(self.candidates))
-            code, tool = candidate.fault.code, candidate.tool or ""
-            place = (tool, code, candidate.fault.path)
-            if code in alike:
-                alike[code].append(tool)
-            if code in alike or (code == "valid_refused" and place in known):
-                continue
-            share = max(_LEAST_SECONDS, (self.limits.until - monotonic()) / (len(self.candidates) - number))
-            if not self.server.answers():  # an earlier call has ended it
-                self.server.start()
-            last = self._end - self.server.seconds_to_start  # what shows is shown in a new server, too
-            settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, last), last)
-            if settled is None:
-                self._note_unrepeated(candidate)
-                self.is_complete = self.is_complete and monotonic() + self.server.seconds_to_start < last
-            else:
-                is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
-                (alone.append((candidate, settled)) if is_alone else found.append(settled))
-                known.add(place)
-                if code in _ONE_CAUSE:
-                    alike[code] = []
-        found = [*self.found, *found, *self._settle_anew(alone)]
-        found = [_with_others(each, alike.get(each.finding.code, ())) for each in found]
-        return [each for level in LEVELS for each in found if each.finding.severity == level]
-
-    def _settle_anew(self, alone: list[tuple[Candidate, FoundFault]]) -> list[FoundFault]:
-        """Make the calls that show a fault alone once more, in one server that was just started."""
-        if alone:
-            self.server.start()
-        found: list[FoundFault] = []
-        for candidate, settled in alone:
-            again = settled_anew(self.watcher, candidate, settled, self._end)
-            if again is None:
-                self._note_unrepeated(candidate)
-            else:
-                found.append(again)
-            if again is None or len(again.steps) > 1:  # those calls count for the next tool, too
-                self.server.start()
-        return found
-
-    def _note_unrepeated(self, candidate: Candidate) -> None:
-        seen = (self.server, candidate.tool, candidate.fault, candidate.steps)
-        self.unrepeated.append(found_of(*seen, is_smallest=False))
-
-    @property
-    def _end(self) -> float:
-        """When faults aren't shown again any more: a little after the end."""
-        return self.limits.until + (self.limits.until - self.start) * _OVERTIME
+        return [fault for fault in found if not self.evidence.knows(fault, call.tool)]
 
 
-def _with_others(found: FoundFault, tools: Collection[str]) -> FoundFault:
-    """Add to a finding which other tools have it, too."""
-    if not tools:
-        return found
-    message = f"{found.finding.message} (so does the server for {listed(sorted(tools))})"
-    return found._replace(finding=found.finding.replace(message=message))
-
-
-def _by_blame(candidate: Candidate) -> tuple[int, str]:
-    return candidate.fault.detail.count(" "), candidate.fault.severity or ""
+def _key_of(steps: Sequence[Step]) -> tuple[str, ...]:
+    """Return what makes a call the same as another one: an equal call after others is one of its own."""
+    return tuple([step.call.key() for step in steps])
 
 
 def _worth(steps: Sequence[Step]) -> tuple[int, int]:
@@ -936,6 +894,7 @@ class Variation:
             link
             for link in self.base[-1].links
             if value_at(call.arguments, link[0]) is not None
-            and value_at(call.arguments, link[0]) == value_at(self.arguments, link[0])
+            and to_json_text(value_at(call.arguments, link[0]))  # true isn't 1
+            == to_json_text(value_at(self.arguments, link[0]))
         )
         return [*(self.base[:-1] if links else []), Step(call, links)]

@@ -201,9 +201,14 @@ class ProbeReport(NamedTuple):
 
     def __str__(self) -> str:
         """Write all findings, and a summary, line by line."""
-        lines = [*self.warnings(), *["\n  ".join([f"{each.finding.severity}: {first}", *rest])
-                 for each in self.found for first, *rest in [each.lines()]]]  # fmt: skip
-        return "\n".join([*lines, self.summary()])
+        shown = [(each.finding.severity, each.lines()) for each in self.found]
+        shown += [("note", lines) for lines in self.noted()]
+        lines = ["\n  ".join([f"{level}: {first}", *rest]) for level, (first, *rest) in shown]
+        return "\n".join([*self.warnings(), *lines, self.summary()])
+
+    def noted(self) -> list[list[str]]:
+        """Return what was seen once only, each with its calls; what to do isn't known."""
+        return [[each.lines()[0], *map(escape, each.calls())] for each in self.unrepeated]
 
     def warnings(self, *, in_command: bool = False) -> list[str]:
         """Return what has to be known before the findings: what wasn't tried, and what the server lacks.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ...findings import Finding
-from ...json_values import is_array, is_object
+from ...json_values import is_array, is_object, to_json_text
 from .checks import CHECKS, AnswerFault, faults_of, unnamed_parameter
 from .differences import ABSENT, refusal_of, with_value
 from .parts import placed, value_at
@@ -31,6 +32,7 @@ __all__ = [
     "resolved",
     "settle",
     "settled_anew",
+    "shows_again",
     "shrunk",
     "shrunk_sequence",
     "smaller",
@@ -55,6 +57,10 @@ STARTED_ANEW: Final = _CHANGES | _MADE_DIRECTLY | {"crash", "hang", "unstable"}
 """Codes of faults that are shown in a server that was just started."""
 
 
+_SLOW: Final = frozenset({"hang", "mixed_answers", "stuck_after_cancel", "changed_by_cancelled"})
+"""Codes of faults that are shown again at the end only: each time takes long."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A fault that was seen, not yet shown a second time.
@@ -63,11 +69,20 @@ class Candidate:
         fault: what.
         steps: the calls that led to it; none if it came without one.
         tool: the name of the tool; None for the server.
+        is_shown: whether it has shown a second time.
     """
 
     fault: AnswerFault
     steps: list[Step]
     tool: str | None
+    is_shown: bool = False
+
+
+def shows_again(watcher: ServerWatcher, candidate: Candidate) -> bool:
+    """Return whether one call shows a fault once more in the server as it is, which isn't started anew."""
+    if len(candidate.steps) != 1 or candidate.fault.code in _SLOW:
+        return False
+    return _Tries(watcher, candidate, inf, inf, is_fresh=True).shows(candidate.steps)
 
 
 def settle(watcher: ServerWatcher, candidate: Candidate, until: float, last: float) -> FoundFault | None:
@@ -80,7 +95,8 @@ def settle(watcher: ServerWatcher, candidate: Candidate, until: float, last: flo
         last: when to stop showing it at all.
 
     Returns:
-        What is reported; None if the fault doesn't show again.
+        What is reported; None if the fault doesn't show again. One that did before is reported, too, if
+        there is no time to show it once more.
     """
     if not candidate.steps:
         return found_of(watcher.server, candidate.tool, candidate.fault, [], is_smallest=True)
@@ -88,6 +104,8 @@ def settle(watcher: ServerWatcher, candidate: Candidate, until: float, last: flo
     steps = tries.showing(candidate.steps)
     if len(steps) > 1:
         steps = shrunk_sequence(steps, tries.shows, _without_step)
+    if not steps and candidate.is_shown and tries.is_over:
+        return found_of(watcher.server, candidate.tool, candidate.fault, candidate.steps, is_smallest=False)
     if not steps:
         return None
     if candidate.fault.code != "unknown_tool_accepted":
@@ -141,11 +159,19 @@ class _Tries:
         is_over: whether there was no time left to try smaller calls.
     """
 
-    def __init__(self, watcher: ServerWatcher, candidate: Candidate, until: float, last: float) -> None:
+    def __init__(
+        self,
+        watcher: ServerWatcher,
+        candidate: Candidate,
+        until: float,
+        last: float,
+        *,
+        is_fresh: bool = False,
+    ) -> None:
         self._watcher = watcher
         self._until, self._last = until, last
         self._left = _MOST_TRIES
-        self._is_fresh = False
+        self._is_fresh = is_fresh
         self._is_first = True
         self.fault = candidate.fault
         self.is_over = False
@@ -237,7 +263,7 @@ class _Tries:
         """Return the fault if the last call is refused, and succeeds with the other value."""
         last = steps[-1]
         changed = with_value(last.call.arguments, self.fault.path, self.fault.other)
-        if changed is ABSENT or changed == last.call.arguments:
+        if changed is ABSENT or to_json_text(changed) == to_json_text(last.call.arguments):
             return None
         outcome = self._answer(steps)
         if outcome is None or not outcome.is_flagged:

@@ -223,8 +223,11 @@ class ServerWatcher:
         """Return what is wrong after a call was cancelled some times; None if nothing is.
 
         Args:
-            call: that succeeds, of a tool that only reads.
+            call: of a tool that only reads; nothing is wrong if it doesn't succeed in the state of now.
         """
+        first = self.made(call)
+        if first.is_lost or first.is_flagged:
+            return None
         before = self.state()
         for _ in range(3):
             self._cancelled(call)

@@ -232,7 +232,7 @@ FAULTS = (
     lab(
         "second_call",
         "convert",
-        "valid_refused not_idempotent read_only_changed",
+        "valid_refused not_idempotent read_only_changed unstable",
         {"value": 7.5, **KELVIN},
         {"value": 7.5, **KELVIN},
     ),

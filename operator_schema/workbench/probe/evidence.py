@@ -1,0 +1,158 @@
+"""Which faults were seen, which of them show a second time, and what is reported of each?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from ...message_text import listed
+from .reports import FoundFault
+from .settling import STARTED_ANEW, Candidate, found_of, settle, settled_anew, shows_again
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from .checks import AnswerFault
+    from .reports import Step
+    from .watching import ProbeLimits, ServerWatcher
+
+__all__ = ["Evidence"]
+
+_LEAST_SECONDS: Final = 2.0
+"""For one fault, to show it again."""
+
+_OVERTIME: Final = 0.05
+"""How much longer than planned faults are shown again."""
+
+_ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
+"""Codes of faults that have one cause in all tools: they are reported once."""
+
+_SEEN_TWICE: Final = frozenset({"valid_refused"})
+"""Codes of faults that are noted only after the calls were made again."""
+
+
+@dataclass
+class Evidence:
+    """The faults that were seen in a probe.
+
+    Attributes:
+        watcher: of the server.
+        limits: of the probe.
+        candidates: key of a fault to the fault, with the calls after which it was seen.
+        unrepeated: those that didn't show a second time.
+        is_in_time: whether there was time to show each of them again.
+    """
+
+    watcher: ServerWatcher
+    limits: ProbeLimits
+    candidates: dict[tuple[Any, ...], Candidate] = field(default_factory=dict[tuple[Any, ...], Candidate])
+    unrepeated: list[FoundFault] = field(default_factory=list[FoundFault])
+    is_in_time: bool = True
+    _unsure: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+
+    def note(self, fault: AnswerFault, steps: list[Step], tool: str | None) -> None:
+        """Keep a fault that was seen; the first calls that led to it count.
+
+        Args:
+            fault: the same.
+            steps: the calls that led to it; none if it came without one.
+            tool: the name of the tool; None for the server.
+        """
+        key = (tool, *fault.key)
+        if key not in self.candidates:
+            self.candidates[key] = Candidate(fault, steps, tool, fault.code in _SEEN_TWICE)
+            self._unsure.append(key)
+
+    def knows(self, fault: AnswerFault, tool: str | None) -> bool:
+        """Return whether a fault was seen before."""
+        return (tool, *fault.key) in self.candidates
+
+    def show_again(self) -> None:
+        """Show the newest faults a second time in the server as it is, if one call shows them."""
+        unsure, self._unsure = self._unsure, []
+        for key in unsure:
+            seen = self.candidates[key]
+            if not seen.is_shown and monotonic() < self.limits.until:
+                self.candidates[key] = replace(seen, is_shown=shows_again(self.watcher, seen))
+
+    def settled(self, start: float, progress: Callable[[str, int, int], None]) -> list[FoundFault]:
+        """Return what is reported of all faults, each with the smallest calls that there is time to find.
+
+        Args:
+            start: of the probe, on the clock of `monotonic`.
+            progress: called with what is done, how many of its steps, and of how many.
+        """
+        end = self.limits.until + (self.limits.until - start) * _OVERTIME
+        found: list[FoundFault] = []
+        alone: list[tuple[Candidate, FoundFault]] = []
+        alike: dict[str, list[str]] = {}
+        known: set[tuple[Any, ...]] = set()
+        # A refusal that blames one parameter says more than one that blames several.
+        order = sorted(self.candidates.values(), key=_by_blame)
+        for number, candidate in enumerate(order):
+            progress("making calls small", number, len(order))
+            code, tool = candidate.fault.code, candidate.tool or ""
+            place = (tool, code, candidate.fault.path)
+            if code in alike:
+                alike[code].append(tool)
+            if code in alike or (code == "valid_refused" and place in known):
+                continue
+            settled = self._settled(candidate, end, len(order) - number)
+            if settled is None:
+                continue
+            is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
+            (alone.append((candidate, settled)) if is_alone else found.append(settled))
+            known.add(place)
+            if code in _ONE_CAUSE:
+                alike[code] = []
+        found = [*found, *self._settled_anew(alone, end)]
+        return [_with_others(each, alike.get(each.finding.code, ())) for each in found]
+
+    def _settled(self, candidate: Candidate, end: float, waiting: int) -> FoundFault | None:
+        """Return what is reported of a fault; None if it doesn't show again."""
+        share = max(_LEAST_SECONDS, (self.limits.until - monotonic()) / waiting)
+        server = self.watcher.server
+        if not server.answers():  # an earlier call has ended it
+            server.start()
+        last = end - server.seconds_to_start  # what shows is shown in a new server, too
+        settled = settle(self.watcher, candidate, min(monotonic() + 2 * share, last), last)
+        if settled is None:
+            self._note_unrepeated(candidate, is_late=monotonic() + server.seconds_to_start >= last)
+        return settled
+
+    def _settled_anew(self, alone: list[tuple[Candidate, FoundFault]], end: float) -> list[FoundFault]:
+        """Make the calls that show a fault alone once more, in one server that was just started."""
+        server = self.watcher.server
+        if alone:
+            server.start()
+        found: list[FoundFault] = []
+        for candidate, settled in alone:
+            again = settled_anew(self.watcher, candidate, settled, end)
+            if again is None:
+                self._note_unrepeated(candidate, is_late=monotonic() >= end)
+            else:
+                found.append(again)
+            if (again is None or len(again.steps) > 1) and monotonic() < end:
+                server.start()  # those calls count for the next tool, too
+        return found
+
+    def _note_unrepeated(self, candidate: Candidate, *, is_late: bool) -> None:
+        self.is_in_time = self.is_in_time and not is_late
+        why = "there was no time to reproduce it" if is_late else "it couldn't be reproduced"
+        fault = candidate.fault._replace(message=f"{candidate.fault.message} ({why})")
+        seen = (self.watcher.server, candidate.tool, fault, candidate.steps)
+        self.unrepeated.append(found_of(*seen, is_smallest=False))
+
+
+def _with_others(found: FoundFault, tools: Collection[str]) -> FoundFault:
+    """Add to a finding which other tools have it, too."""
+    if not tools:
+        return found
+    message = f"{found.finding.message} (so does the server for {listed(sorted(tools))})"
+    return found._replace(finding=found.finding.replace(message=message))
+
+
+def _by_blame(candidate: Candidate) -> tuple[bool, int, str]:
+    """Return where a fault comes in their order: those that surely show come first."""
+    return not candidate.is_shown, candidate.fault.detail.count(" "), candidate.fault.severity or ""
