@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from time import sleep
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..codec.codec import Codec
 from ..findings import Finding
@@ -160,9 +160,8 @@ async def run_round(
 def _as_json(decisions: object) -> Any:
     """Return decisions as JSON values; the codec refuses whatever isn't a list of objects."""
     if isinstance(decisions, (str, Mapping)) or not isinstance(decisions, Iterable):
-        return cast("Any", decisions)
-    given = cast("Iterable[Any]", decisions)
-    return [dict(each) if isinstance(each, Mapping) else each for each in given]  # pyright: ignore[reportUnknownArgumentType]  # of any type
+        return decisions  # pyright: ignore[reportUnknownVariableType]  # of any type
+    return [dict(each) if isinstance(each, Mapping) else each for each in decisions]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # as above
 
 
 def _known_to(executor: Executor, sent: Round[Any]) -> Round[Any] | None:
