@@ -72,8 +72,8 @@ def test_the_page_shows_what_the_command_prints(command, tmp_path, request):
     if request.config.getoption("--write-golden") and IS_SAME:
         FILE.write_text(f"{before}{found}{after}", encoding="utf-8")
         block = found
-    compared = str if IS_SAME else without_numbers
-    assert compared(found) == compared(block)
+    # How many calls are made depends on the speed of the machine.
+    assert without_numbers(found) == without_numbers(block)
 
 
 def test_the_page_lists_every_check():
