@@ -109,8 +109,10 @@ def write_log(level: int, message: str, *arguments: object, error: BaseException
     if error is not None and not has_plain_traceback(error):
         message, arguments, error = f"{message}: %s", (*arguments, exception_text(error)), None
     work = _ROUND.get()
-    round_id, conversation = (None, None) if work is None else (work.id, work.conversation)
-    extra: dict[str, Any] = {"round_id": round_id, "conversation": conversation}
+    # What an executor runs needn't be one of our rounds.
+    extra = {
+        name: getattr(work, key, None) for name, key in (("round_id", "id"), ("conversation", "conversation"))
+    }
     with suppress(Exception):  # handlers and filters are your program's own code
         logger.log(level, message, *arguments, exc_info=error, extra=extra)
 

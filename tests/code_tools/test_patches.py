@@ -217,7 +217,9 @@ def test_errors_after_a_patch(code):
     patch = f"{header} export function run() {{\n-  return 1;\n+  return (1;\n }}\n"
     found = code.check_patch(f"```diff\n{patch}```")
     assert (found["applies"], found["valid"]) == (True, False)
-    assert found["files"][0]["errors"][0]["message"] == "'}' does not close '(' of line 2, column 10"
+    assert found["files"][0]["errors"][0]["message"] == (
+        "missing closing parenthesis: '(' of line 2 is never closed"
+    )
     assert "vanished" not in found
 
 

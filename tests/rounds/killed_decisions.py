@@ -107,7 +107,7 @@ def the_day_after(*, yes: bool) -> dict[str, Any]:
     shown: list[tuple[str, str]] = []
     stuck = store.stuck()
     has_begun = [one.has_begun for one in stuck]
-    left = [store.take_back(one.id, TOOLS) for one in stuck]
+    left = [store.take_back(one.id, TOOLS, force=True) for one in stuck]
     left += [store.load(one.id, TOOLS) for one in store.waiting() if not stuck]
     pending = {call.name: call.approved for work in left for call in work.pending}
     for work in left:

@@ -266,7 +266,7 @@ def test_what_can_not_be_decided_says_why(desk):
         (["approve", "nobody"], "nobody is done, or was never stored"),
         (["approve", work.id, "call_1", "--revision", "1"], "the round is at revision 2 now: show it again"),
         (["answer", work.id, "call_1", "--answer", "5"], "has no question"),
-        (["take-back", work.id], "was changed in the meantime"),
+        (["take-back", work.id], "waits, and no process runs it"),
     ]
     for words, said in cases:
         status, out, err = desk.decide(*words)
