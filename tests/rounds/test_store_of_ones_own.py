@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "stores.md"
 ]
 exec(compile(SHOWN, str(PAGE), "exec"), globals())  # noqa: S102  # of our own page
 
-SLOW = {"_in_order", "_items", "_killed", "_lists", "_results_are_kept", "_clocks"}
+SLOW = {"_in_order", "_one_runs", "_items", "_killed", "_lists", "_results_are_kept", "_clocks"}
 """Many transactions, each of which opens the file; or what the two stores that ship try with processes."""
 
 
@@ -35,7 +35,7 @@ def test_the_shown_database_is_short():
 
 @pytest.mark.needs_process
 @pytest.mark.needs_threads
-@pytest.mark.slow("four processes wait for each other")
+@pytest.mark.slow("each transaction opens the file")
 def test_it_keeps_the_promises(tmp_path, monkeypatch):
     quick = tuple(check for check in store_checks._CHECKS if check.__name__ not in SLOW)
     monkeypatch.setattr(store_checks, "_CHECKS", quick)

@@ -179,7 +179,7 @@ def tame(given):
 
 @pytest.mark.slow("draws instances of a large type")
 @settings(
-    max_examples=settings().max_examples // 5,
+    max_examples=settings().max_examples // 10,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],  # it has many fields
 )
 @given(st.lists(instances(Everything).map(tame), min_size=1, max_size=2))
