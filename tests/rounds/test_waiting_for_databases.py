@@ -10,13 +10,15 @@ import threading
 from contextlib import closing, contextmanager
 from functools import partial
 
-import anyio
 import pytest
+from libraries import library
 from patience import LONGEST_WAIT
 from round_samples import raw
 
 from operator_schema import Executor, Toolset, tool
 from operator_schema.rounds import HookError, SqliteStore, StoreError
+
+anyio = library("anyio")
 
 pytestmark = pytest.mark.needs_threads
 
