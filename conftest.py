@@ -68,6 +68,7 @@ pytest_collect_file = Sybil(
                 "docs/rounds.md",
                 "docs/scripts.md",
                 "docs/start.md",
+                "docs/stores.md",
                 "docs/testing.md",
                 "docs/tool-search.md",
                 "docs/toolsets.md",

@@ -12,6 +12,8 @@ import pytest
 from operator_schema import Defer, Executor, NeedsInput, RawCall, Toolset, skip, tool
 from operator_schema.rounds import HookError, InterruptedRoundError, SqliteStore, StoreError
 
+pytestmark = pytest.mark.needs_threads
+
 
 @tool
 def look(place: str) -> str:

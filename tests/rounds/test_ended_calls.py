@@ -16,6 +16,8 @@ from operator_schema.rounds import RestoreError
 from operator_schema.rounds.restore import with_ended
 from operator_schema.rounds.serialization import save_ended
 
+pytestmark = pytest.mark.needs_threads
+
 TOOLS = Toolset(fetch, pay, ask, parts)
 OLD = b"an older key of 32 bytes, or so."
 

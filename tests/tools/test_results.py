@@ -147,6 +147,7 @@ class TwoArgumentsError(Exception):
         super().__init__(f"{code} at {place}")
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(
     ("error", "is_kept"),
     [
