@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
+from contextlib import closing
 from itertools import product
 
 import pytest
@@ -326,11 +328,9 @@ def test_each_action_says_which_words_it_takes(desk):
 
 
 def test_a_database_that_can_not_be_used_says_what_to_do(desk, tmp_path, run, monkeypatch):
-    import sqlite3
-
-    other = sqlite3.connect(tmp_path / "other.db")
-    other.execute("CREATE TABLE mine (x)")
-    other.commit()
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        other.execute("CREATE TABLE mine (x)")
+        other.commit()
     before = (tmp_path / "other.db").read_bytes()
     monkeypatch.setenv("SHORT", "short")
     monkeypatch.delenv("NOWHERE", raising=False)
