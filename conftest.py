@@ -51,6 +51,7 @@ pytest_collect_file = Sybil(
                 "docs/approvals.md",
                 "docs/bulk.md",
                 "docs/code-mode.md",
+                "docs/durable.md",
                 "docs/embedding.md",
                 "docs/executing.md",
                 "docs/failures.md",
