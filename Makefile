@@ -200,7 +200,7 @@ code-judges: $(VENV)/.test ## compare the code tools with griffe, Go, gofmt and 
 	@$(BIN)/python tests/code_tools/judges.py $(ARGS)
 	@$(BIN)/python tests/code_tools/finding_judges.py $(ARGS)
 
-probe-judge: $(VENV)/.test ## probe four servers with planted faults, and each without a fault with ten seeds · 30 min
+probe-judge: $(VENV)/.test ## probe four servers with planted faults, and each without a fault with ten seeds · many minutes
 	@PYTHONPATH=tests/workbench/probe $(BIN)/python tests/workbench/probe/planted_faults.py
 	@$(BIN)/python tests/workbench/probe_judge/judge.py
 

@@ -204,6 +204,7 @@ def copy_at_most(value: Any, most: int) -> Any:
 
 def is_finite(value: Any) -> bool:
     """Return whether all numbers in a JSON value are finite, as JSON requires (RFC 8259, section 6)."""
+    # `is_finite_within` without a bound would do, and takes 20 % longer for small values.
     pending: list[Any] = [[value]]
     for holder in pending:  # the list grows during the loop, so no recursion is needed
         items: Any = holder.values() if isinstance(holder, dict) else holder  # pyright: ignore[reportUnknownVariableType]  # of whatever items
