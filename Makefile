@@ -120,7 +120,8 @@ grammars: $(FRAMEWORKS_VENV)/grammars/.built ## compare constrained decoding wit
 
 # The tracer of coverage.py more than doubles the time, and SlipCover adds little; where there is no wheel of that, the tracer does the same.
 TRACED_BY = $(shell $(BIN)/python -c 'import importlib.util as i; print("-p tests.reached_branches" if i.find_spec("slipcover") else "--cov --cov-report=term-missing:skip-covered --cov-fail-under=100")')
-covered = $(PYTEST) $(1) $(TRACED_BY) --part engine $(ARGS) tests
+# What is missing stands near the end, so no list of skipped tests follows.
+covered = $(PYTEST) $(1) $(TRACED_BY) -rfE --part engine $(ARGS) tests
 coverage: $(VENV)/.test ## check only that each branch of the engine is covered, by the tests that specify it (Python 3.11) · minutes
 	$(call covered,$(PARALLEL))
 

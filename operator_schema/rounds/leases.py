@@ -79,11 +79,15 @@ class Leases:
         self._running: dict[str, int] = {}
         self._thread: Thread | None = None
 
+    def _own_lock(self) -> Lock:
+        """Return the lock; after a fork a new one, as another thread may have held it."""
+        if self._pid != os.getpid():  # this process doesn't run the rounds that its parent had before
+            self._forget()
+        return self._lock
+
     def add(self, round_id: str, revision: int) -> None:
         """Start to renew the lease of a round."""
-        if self._pid != os.getpid():  # this process doesn't run the rounds that its parent had before a fork
-            self._forget()
-        with self._lock:
+        with self._own_lock():
             self._running[round_id] = revision
             if self._thread is None:
                 thread = Thread(
@@ -95,12 +99,13 @@ class Leases:
 
     def remove(self, round_id: str) -> None:
         """Stop renewing the lease of a round."""
-        with self._lock:
+        with self._own_lock():
             self._running.pop(round_id, None)
 
     def _work(self, renewing: WeakMethod[Callable[[Mapping[str, int]], object]]) -> None:
         pause = Event()
-        while not pause.wait(min(self._seconds / 3, TIMEOUT_MAX)):
+        while True:
+            pause.wait(min(self._seconds / 3, TIMEOUT_MAX))
             with self._lock:
                 running = dict(self._running)
                 renew = renewing()

@@ -341,13 +341,15 @@ def _check_record(saved: SavedCall) -> None:
     """
     wait = saved.wait
     times = [saved.deferred_at, None if wait is None else wait.expires_at]
-    times += [one.when for one in saved.decisions]
-    if any(time is not None and abs(time) > _LATEST for time in times):
-        _damaged("it has a time that no clock shows")
+    for one in saved.decisions:
+        times.append(one.when)
+        if (one.before is None) != (one.arguments is None):
+            _damaged("it has a change that is only half there")
+    for time in times:
+        if time is not None and abs(time) > _LATEST:
+            _damaged("it has a time that no clock shows")
     if wait is not None and wait.approvals < 1:
         _damaged("it needs less than one approval")
-    if any((one.before is None) != (one.arguments is None) for one in saved.decisions):
-        _damaged("it has a change that is only half there")
 
 
 _NEEDED: dict[str, tuple[str, ...]] = {

@@ -251,16 +251,44 @@ def test_a_file_that_is_not_there_has_no_records(tmp_path):
     assert raised.value.code == "unavailable"
 
 
+class _Renews:
+    def renew(self, running):
+        raise AssertionError(running)
+
+
 def test_a_process_that_can_start_no_thread_has_a_lease_that_ends(monkeypatch):
     def refused(_):
         raise RuntimeError("can't start new thread")
 
-    class Renews:
-        def renew(self, running):
-            raise AssertionError(running)
-
-    renews = Renews()
+    renews = _Renews()
     found = leases.Leases(renews.renew, 30.0)
     monkeypatch.setattr(threading.Thread, "start", refused)
     found.add("round_1", 1)
     found.remove("round_1")
+
+
+@pytest.mark.parametrize("is_held", [False, True], ids=["free", "held"])
+def test_after_a_fork_a_process_renews_only_what_it_runs_itself(monkeypatch, is_held):
+    """The thread of the parent is gone there, and what it held is held for good."""
+    started = []
+    renewed = []
+
+    class Renews:
+        def renew(self, running):
+            renewed.append(running)
+            for round_id in running:
+                found.remove(round_id)
+
+    renews = Renews()
+    found = leases.Leases(renews.renew, 0.0)
+    monkeypatch.setattr(threading.Thread, "start", lambda self: started.append(self))  # noqa: PLW0108  # bound
+    found.add("round_1", 1)
+    if is_held:
+        found._lock.acquire()
+    monkeypatch.setattr(os, "getpid", lambda: 0)
+    found.remove("round_1")
+    found.add("round_2", 2)
+    found.add("round_3", 3)
+    _, own = started
+    own.run()
+    assert renewed == [{"round_2": 2, "round_3": 3}]

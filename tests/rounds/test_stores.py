@@ -31,6 +31,7 @@ from operator_schema.rounds import (
     databases,
     kept_connections,
     settlement,
+    stores,
 )
 from operator_schema.rounds.errors import StoreError
 from operator_schema.rounds.stores import SqliteStore, stored_records
@@ -723,6 +724,22 @@ def test_a_store_is_read_turn_by_turn_then_round_by_round(store, tmp_path):
     assert {"role": "user", "content": "hello"} in records
     calls = [{"name": "fetch", "arguments": {"url": "u"}}], [{"name": "work", "arguments": {"task": "a"}}]
     assert [record for record in records if record in calls] == list(calls)
+
+
+@pytest.mark.parametrize("committed", [0, 1])
+@pytest.mark.parametrize("read", [0, 1, 2, 3])
+def test_a_round_that_is_committed_while_a_store_is_read_is_read_once(
+    store, tmp_path, monkeypatch, read, committed
+):
+    monkeypatch.setattr(stores, "_PAGE", 1)
+    store.transcript("a").append({"role": "user", "content": "hello"})
+    rounds = [executor(store).run_sync(sent(raw("fetch", "f", url=url))) for url in "uv"]
+    records = stored_records(tmp_path / "desk.db")
+    found = [next(records) for _ in range(read)]
+    rounds[committed].commit(store.transcript("a"))
+    found += list(records)
+    calls = [[{"name": "fetch", "arguments": {"url": url}}] for url in "uv"]
+    assert sorted(found, key=str) == sorted([{"role": "user", "content": "hello"}, *calls], key=str)
 
 
 def test_a_file_that_is_no_store_is_refused_where_it_is_read(tmp_path):
