@@ -271,6 +271,22 @@ def checked_text(what: str, value: object) -> str:
     return str.__str__(value)
 
 
+def checked_switch(what: str, value: object) -> bool:
+    """Return a value that must be True or False.
+
+    Args:
+        what: what to call the value, such as `confirm`.
+        value: the given value.
+
+    Raises:
+        TypeError: the value is something else.
+    """
+    if value is not True and value is not False:
+        message = f"{what} must be True or False, not {as_written(value)}"
+        raise TypeError(message)
+    return value
+
+
 def writable_text(what: str, value: object) -> str:
     """Return a value that must be a string, with U+FFFD for characters that providers and databases refuse.
 

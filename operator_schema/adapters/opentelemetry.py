@@ -32,7 +32,7 @@ from .. import __version__, recordings
 from ..errors import DecodeError
 from ..json_values import to_json_text, without_surrogates
 from ..lazy import answer_misnamed
-from ..message_text import clip, received, show_path
+from ..message_text import checked_switch, clip, received, show_path
 from ..rounds import hook
 from ..tools import RawCall, ToolResult
 
@@ -166,7 +166,7 @@ def spans(
             that waited for a person in `operator_schema.approvals`; None for no metrics.
 
     Raises:
-        TypeError: tracer or meter has the wrong type, or `redact` isn't a list of names.
+        TypeError: tracer, meter or a switch has the wrong type, or `redact` isn't a list of names.
         ValueError: `max_length` isn't a positive integer.
     """
     for name, given, method, module in (
@@ -177,6 +177,8 @@ def spans(
             example = f"{module}.get_{name}(…)"
             message = f"{name} must be one of OpenTelemetry's, such as {example}, not {received(given)}"
             raise TypeError(message)
+    checked_switch("record_arguments", record_arguments)
+    checked_switch("record_results", record_results)
     if type(max_length) is not int or max_length < 1:
         message = f"max_length must be a positive number of characters, not {received(max_length)}"
         raise ValueError(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ast import literal_eval
 from typing import TYPE_CHECKING, Any
 
-from ..message_text import checked_text, nearest, quote, received
+from ..message_text import checked_switch, checked_text, nearest, quote, received
 from ..schema.keywords import KEYWORDS
 from ..schema.style import Dialect
 from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
@@ -146,9 +146,7 @@ def _check_features(_: str, features: Features) -> None:
     for feature in features.__slots__:
         value: Any = getattr(features, feature)
         if feature not in _HOSTED:
-            if type(value) is not bool:
-                message = f"the feature {feature} must be True or False, not {received(value)}"
-                raise TypeError(message)
+            checked_switch(f"the feature {feature}", value)
         elif not issubclass(type(value), tuple) or not all(
             _is_hosted(each, _HOSTED[feature]) for each in value
         ):

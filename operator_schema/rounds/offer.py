@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TypeAlias, Unpack
 
+    import typing_extensions  # a type checker has it
+
     from ..schema.style import StyleOptions
     from ..tools.tool import ToolDefinition
     from .named_tools import Selection, Selector, SwitchedTools
@@ -34,9 +36,12 @@ if TYPE_CHECKING:
     Strict: TypeAlias = bool | Literal["auto"]
     Brought: TypeAlias = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
 
+    Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
+
 __all__ = ["ModelAnswer", "Offer", "ToolChoice", "make_offer"]
 
-Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
+if not TYPE_CHECKING:
+    Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 
 class ModelAnswer(Protocol):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Self, TypeAlias
 
+    import typing_extensions  # a type checker has it
+
     from ..tools.calls import Asking, Limited, RunAll, ToolResult, Wording
     from .chosen_calls import WhichCall
     from .commit import Given
@@ -38,9 +40,12 @@ if TYPE_CHECKING:
     Begin: TypeAlias = "Callable[[Round[Any]], object]"
     Ended: TypeAlias = Callable[[ToolCall[Any]], object]
 
+    Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
+
 __all__ = ["HookError", "InterruptedRoundError", "Round"]
 
-Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
+if not TYPE_CHECKING:
+    Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 _MESSAGE_LENGTH = 500
 _NAME_LENGTH = 100

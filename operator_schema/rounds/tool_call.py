@@ -19,11 +19,15 @@ from .input_copies import checked_input, own_arguments
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import typing_extensions  # a type checker has it
+
     from ..findings import Finding
     from ..tools.calls import Limited, ResultCode, Wording
     from ..tools.changes import ChangedArguments, ChangedBy
     from ..tools.decision_records import DecisionRecord
     from ..tools.tool import Tool
+
+    Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
 
 __all__ = [
     "FAILURES",
@@ -42,7 +46,8 @@ __all__ = [
     "worded",
 ]
 
-Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
+if not TYPE_CHECKING:
+    Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 CallState = Literal["pending", "handled", "rejected", "deferred", "issue"]
 """The call is to be run · it has its result · a hook or a person refused it · a person or another system has

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from ..json_values import is_array, is_object
 from ..message_text import (
     as_written,
+    checked_switch,
     checked_text,
     clip,
     is_result_line,
@@ -427,9 +428,7 @@ class ToolSearch(Registry):
             TypeError: an argument has a wrong type.
             ValueError: `max_tokens` is out of range.
         """
-        if not isinstance(deferred, bool):
-            message = f"deferred must be True or False, not {as_written(deferred)}"
-            raise TypeError(message)
+        checked_switch("deferred", deferred)
         now, items = self._read_ahead(), _items_of(history)
         found = now.to_be_found() if deferred else now.found_in(items)
         message = _both_ends(_last_said(items)) if self._with_message else ""
@@ -506,9 +505,7 @@ def _check_options(embed: Any, most: Any, with_message: Any) -> None:
     if type(most) is not int or most < 1:
         message = f"most must be a positive integer, not {as_written(most)}"
         raise ValueError(message)
-    if not isinstance(with_message, bool):
-        message = f"with_message must be True or False, not {as_written(with_message)}"
-        raise TypeError(message)
+    checked_switch("with_message", with_message)
 
 
 # --- reading a conversation ---------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
-from ..message_text import as_written, checked_text, nearest, received
+from ..message_text import as_written, checked_switch, checked_text, nearest, received
 from ..tools.metadata import FLAGS, check_switch
 from ..tools.options import are_names
 from ..tools.tool import Tool
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from types import ModuleType
     from typing import TypeAlias, Unpack
+
+    import typing_extensions  # a type checker has it
 
     from ..schema.style import StyleOptions
     from ..tools.metadata import Switch
@@ -30,13 +32,16 @@ if TYPE_CHECKING:
 
     Context: TypeAlias = Mapping[Any, Any]
 
+    Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
+
 __all__ = ["ENTRY_POINTS", "Toolset"]
 
 ENTRY_POINTS = "operator_schema.tools"
 """The group of entry points in which an installed package names its tools."""
 
 Made = TypeVar("Made")
-Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
+if not TYPE_CHECKING:
+    Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 
 class Toolset(NamedTools, Value, Generic[Input]):
@@ -500,9 +505,7 @@ def _check_entry(made: Any, switch: Switch | None) -> None:
     if not isinstance(made.tool, Tool):  # pyright: ignore[reportUnnecessaryIsInstance]  # what callers promise, some do not
         message = f"{expected} one whose tool is {received(made.tool)}"
         raise TypeError(message)
-    if not isinstance(made.is_hidden, bool):  # pyright: ignore[reportUnnecessaryIsInstance]  # the same
-        message = f"is_hidden must be True or False, not {received(made.is_hidden)}"
-        raise TypeError(message)
+    checked_switch("is_hidden", made.is_hidden)
     if made.switch is not None and made.switch is not switch:
         check_switch(made.switch)
 

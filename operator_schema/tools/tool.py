@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Concatenate, Unpack
 
+    import typing_extensions  # a type checker has it
+
     from ..codec.codec import Codec, ResultCodec
     from ..findings import DecodeReport, Finding
     from ..introspect.nodes import Graph
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from .output import OutputType, StructuredOutput, WrittenOutput
 
     Context = Mapping[Any, Any]
+    P = typing_extensions.ParamSpec("P", default=...)
+    R = typing_extensions.TypeVar("R", covariant=True, default=Any)  # noqa: PLC0105  # as short as `P`
 
 __all__ = ["Tool", "ToolDefinition"]
 
@@ -54,9 +58,10 @@ _WRITING = "how its inputs are written"
 _EXACT = "the tool without repair"
 """The key of the stored form without `repair`."""
 
-P = ParamSpec("P")
+if not TYPE_CHECKING:
+    P = ParamSpec("P")
+    R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 Q = ParamSpec("Q")
-R = TypeVar("R", covariant=True)  # noqa: PLC0105  # as short as `P`
 T = TypeVar("T")
 S = TypeVar("S")
 Form = TypeVar("Form")

@@ -639,7 +639,13 @@ def test_the_page_lists_every_attribute_and_event(traced):
 
 @pytest.mark.parametrize(
     ("options", "error"),
-    [({"tracer": "x"}, TypeError), ({"meter": 3}, TypeError), ({"max_length": 0}, ValueError)],
+    [
+        ({"tracer": "x"}, TypeError),
+        ({"meter": 3}, TypeError),
+        ({"max_length": 0}, ValueError),
+        ({"record_arguments": "yes"}, TypeError),
+        ({"record_results": None}, TypeError),
+    ],
     ids=str,
 )
 def test_wrong_options_are_refused(options, error):

@@ -244,3 +244,25 @@ def test_an_executor_returns_the_plan() -> None:
     assert_type(caught.value.round, Round[Any])
     empty: Mapping[str, str] = {}
     assert_type(web.offer(descriptions=empty), Offer[Ask | Search])
+
+
+@tool
+def double(number: int) -> int:
+    """Double a number."""
+    return 2 * number
+
+
+def own_names(call: ToolCall, work: Round, tools: Toolset, offer: Offer, one: Tool) -> list[str]:
+    assert_type(call, ToolCall[Any])
+    assert_type(work, Round[Any])
+    assert_type(tools, Toolset[Any])
+    assert_type(offer, Offer[Any])
+    assert_type(one, Tool[..., Any])
+    return [call.name, one.name, *[each.name for each in work.calls], *tools.names]
+
+
+def test_names_without_types_in_brackets_mean_any_type() -> None:
+    tools = Toolset(double)
+    offer = tools.offer()
+    work = offer.round([RawCall("1", "double", {"number": 1})])
+    assert own_names(work.calls[0], work, tools, offer, double) == ["double"] * 4

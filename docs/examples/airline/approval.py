@@ -184,7 +184,7 @@ def one_line(text: str) -> str:
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 4].rstrip()} ..."
 
 
-def outcome(call: ToolCall[Any]) -> str:
+def outcome(call: ToolCall) -> str:
     """Return the state of a call in a few words."""
     match call.state:
         case "handled":

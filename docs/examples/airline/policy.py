@@ -46,7 +46,7 @@ def ask_about_certificates(call: ToolCall[SendCertificate]) -> Defer | None:
     return None
 
 
-async def only_this_customer(call: ToolCall[Any]) -> Reject | None:
+async def only_this_customer(call: ToolCall) -> Reject | None:
     """Refuse calls about other customers, for every tool."""
     if getattr(call.input, "user_id", CUSTOMER) != CUSTOMER:
         return Reject(f"The customer is {CUSTOMER}: you can't use the data of others.")

@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from ...errors import DecodeError, ToolNotFoundError
 from ...execution import Executor
 from ...json_values import is_object, without_surrogates
-from ...message_text import checked_text, class_name_of, kind, received
+from ...message_text import checked_switch, checked_text, class_name_of, kind, received
 from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, INFO, RawCall, ToolResult, write_log
 from ..base import Adapter, Runner
@@ -395,9 +395,7 @@ def handlers(
     """
     checked_structured(structured)
     _check_page_size(page_size)
-    if type(confirm) is not bool:
-        message = f"confirm must be True or False, not {received(confirm)}"
-        raise TypeError(message)
+    checked_switch("confirm", confirm)
     asked: Confirm | None = None if confirm else "run"
     runner = _adapter.runner(tools, context, executor, asked, {}, strict_results=True)
     own = runner.executor.for_host(native_results=native_classes())
