@@ -184,7 +184,7 @@ $(PEERS)/.built: tests/campaign/peers/requirements.txt tests/campaign/peers/pack
 	@touch $@
 
 BENCH ?= .venv-bench
-bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9' · 7 min
+bench: $(BENCH)/.bench ## compare with other libraries, write docs/benchmarks/; a part with ARGS='encode --rounds 9' · 11 min
 	$(BENCH)/bin/python -m benchmarks $(ARGS)
 
 bench-quick: $(BENCH)/.bench ## measure only the limits that we aim at; fails if one is missed · 2 min

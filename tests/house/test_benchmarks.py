@@ -245,7 +245,6 @@ def test_the_page_about_speed_says_what_strict_requests_take():
 
 SOMETIMES_LEFT_OUT = {
     "start_up_instructions",  # without valgrind, nobody counts them
-    "answers",  # asked since the results were published last
 }
 
 
