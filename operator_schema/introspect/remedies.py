@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import typing
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from opcode import opmap
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast, get_origin
@@ -33,6 +34,9 @@ _SPELLINGS: Final[dict[Any, str]] = {
     any: "Write Any (from typing import Any)",
     callable: _CALLABLE,
     Callable: _CALLABLE,
+    **dict.fromkeys((Iterator, Generator), "Write list[…], or Iterable[…]"),
+    bytearray: "Write bytes",
+    Counter: "Write dict[…, int]",
     typing.Optional: "Write X | None with the type in place of X, such as str | None",
     typing.TypedDict: "Write a class that derives from it: class Name(TypedDict): …",
     typing.NamedTuple: "Write a class that derives from it: class Name(NamedTuple): …",

@@ -121,7 +121,10 @@ def _is_submodule(module: ModuleType, name: str) -> bool:
         return False
     from importlib.util import find_spec
 
-    return find_spec(f"{module.__name__}.{name}") is not None
+    try:
+        return find_spec(f"{module.__name__}.{name}") is not None
+    except ImportError:  # a finder of the package itself says so
+        return False
 
 
 def _refuse_package(module: ModuleType, path: Iterable[str]) -> None:

@@ -106,6 +106,13 @@ def field_complaint(annotation: Any) -> str:
             complex,
             "complex is not supported. See docs/annotations.md in operator_schema's repository for what is",
         ),
+        (collections.abc.Iterator[str], "Iterator is not supported. Write list[…], or Iterable[…]."),
+        (
+            collections.abc.Generator[int, None, None],
+            "Generator is not supported. Write list[…], or Iterable[…].",
+        ),
+        (collections.Counter[str], "collections.Counter is not supported. Write dict[…, int]."),
+        (bytearray, "bytearray is not supported. Write bytes."),
         (time.struct_time, "time.struct_time is not supported. See docs/annotations.md"),  # a tuple
         (ast.Name, "ast.Name is not supported. See docs/annotations.md"),  # it has `_fields`
     ],

@@ -117,6 +117,19 @@ def test_all_may_name_submodules_that_are_not_imported(folder):
     assert "rtools_lazy.inner" not in sys.modules
 
 
+def test_each_module_of_this_process_has_tools_or_an_error_that_names_it():
+    """Names in `__all__` that don't exist are an AttributeError, as in `from module import *`."""
+    import operator_schema
+
+    assert sys.modules["operator_schema"] is operator_schema  # its finder refuses names that aren't modules
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith("operator_schema") or name in sys.stdlib_module_names:
+            try:
+                assert names(Toolset.from_module(module))
+            except ValueError as error:
+                assert f" {module.__name__} " in str(error)
+
+
 def test_a_module_without_tools_says_what_it_has_instead(folder):
     with pytest.raises(ValueError, match=r"the module json has no tools: decorate .* such as dump, dumps, "):
         Toolset.from_module("json")
