@@ -7,6 +7,7 @@ Decorating one frozen, slotted dataclass costs more import time than this whole 
 
 from __future__ import annotations
 
+import sys
 from inspect import Parameter, Signature
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NoReturn, dataclass_transform
@@ -33,6 +34,9 @@ __all__ = [
 
 set_once = object.__setattr__
 
+HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
+"""Whether only one thread runs at a time. Without the GIL, setting `__class__` stops all other threads."""
+
 
 def refuse_change(self: object, name: str, value: object) -> NoReturn:  # noqa: ARG001  # as `__setattr__`
     """Raise an AttributeError: the `__setattr__` of classes whose attributes can't be changed."""
@@ -55,7 +59,8 @@ class ValueType(type):
 
     A class that registration makes by the dozen writes a `__new__` of its own, without defaults: it
     takes `cls._draft()`, assigns the attributes and sets `__class__`, in a third of the time that the
-    shared constructor takes.
+    shared constructor takes. Without the GIL, the shared constructor does that. If such a class has a
+    `__getattr__`, this returns the default of an attribute that isn't set.
     """
 
     __field_defaults__: Mapping[str, Any]
@@ -77,10 +82,15 @@ class ValueType(type):
                 draft["__orig_bases__"] = namespace["__orig_bases__"]
             namespace["__init__"] = object.__init__
             namespace["_draft"] = type.__new__(cls, f"{name}Draft", bases, draft)
+            if not HAS_GIL:
+                namespace["__new__"] = _new_filled
         made = type.__new__(cls, name, bases, namespace)
-        if own is None:
+        if own is None or not HAS_GIL:
             texts = namespace.get("__annotations__", {})
-            made.__setters__ = tuple([_setter(vars(made)[name].__set__, texts[name]) for name in names])
+            stores = {name: vars(made)[name].__set__ for name in names}
+            if own is not None and "__getattr__" in namespace:
+                stores |= {name: _set_unless(default, stores[name]) for name, default in defaults.items()}
+            made.__setters__ = tuple([_setter(store, texts[name]) for name, store in stores.items()])
         return made
 
     @property
@@ -102,10 +112,30 @@ def _setter(store: Callable[[Any, Any], None], annotation: object) -> Callable[[
     if not str(annotation).startswith("tuple["):
         return store
 
-    def store_tuple(value: Any, given: Any) -> None:
+    # By a default, since without the GIL, threads wait for each other to read a variable of a closure.
+    def store_tuple(value: Any, given: Any, store: Callable[[Any, Any], None] = store) -> None:
         store(value, tuple(given) if given.__class__ is list else given)
 
     return store_tuple
+
+
+def _set_unless(default: object, store: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """Return the function that stores an attribute, unless that has its default."""
+
+    def store_others(
+        value: Any, given: Any, default: object = default, store: Callable[[Any, Any], None] = store
+    ) -> None:
+        if given is not default:
+            store(value, given)
+
+    return store_others
+
+
+def _new_filled(cls: Any, *content: Any, **named: Any) -> Any:
+    """Make a value by the shared constructor."""
+    self = object.__new__(cls)
+    Value.__init__(self, *content, **named)
+    return self
 
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import Generic, TypeVar, get_args, get_origin
 import pytest
 
 import operator_schema
-from operator_schema import Codec, SchemaLeaf
+from operator_schema import Codec, SchemaLeaf, immutable
 from operator_schema.findings import DecodeReport
-from operator_schema.immutable import Value, content_of
+from operator_schema.immutable import HAS_GIL, Value, ValueType, content_of
 from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, Graph, ScalarNode
 from operator_schema.tools.metadata import ToolAnnotations
 
@@ -84,14 +84,48 @@ def test_every_value_has_a_slot_for_each_annotation(cls):
     assert not hasattr(cls, "__dict__") or "__dict__" not in vars(cls)
 
 
-@pytest.mark.parametrize("cls", [cls for cls in VALUES if "__new__" in vars(cls)])
+FAST = [cls for cls in VALUES if "__new__" in vars(cls)]
+
+
+@pytest.mark.parametrize("cls", FAST)
 def test_a_fast_constructor_stores_what_the_class_annotates(cls):
     own = inspect.signature(vars(cls)["__new__"])
-    assert list(own.parameters)[1:] == list(cls.__annotations__)
+    assert list(own.parameters)[1:] == list(cls.__annotations__) or not HAS_GIL
     given = tuple(range(len(cls.__slots__)))
     made = cls(*given)
     assert made.__class__ is cls
     assert content_of(made) == given
+
+
+def without_gil(cls, monkeypatch):
+    """Make a class again, as it is made where threads run at once."""
+    written = {name: vars(cls)[name] for name in vars(cls).keys() - {*cls.__slots__, "_draft", "__dict__"}}
+    monkeypatch.setattr(immutable, "HAS_GIL", False)
+    return ValueType(cls.__name__, cls.__bases__, {**written, **cls.__field_defaults__})
+
+
+@pytest.mark.parametrize("cls", FAST)
+def test_a_class_stores_the_same_without_the_gil(cls, monkeypatch):
+    made_again = without_gil(cls, monkeypatch)
+    names, defaults = cls.__slots__, cls.__field_defaults__
+    least = len(names) - len(defaults)
+    needed = tuple(map(str, range(least)))
+    ways = [(needed, {}), ((), dict(zip(names, needed, strict=False)))]
+    for name in defaults:
+        text = str(cls.__annotations__[name])
+        is_tuple = cls in WITH_TUPLES and name[0] != "_" and text.startswith("tuple[")
+        others = ((), [], ("x",), ["x"]) if is_tuple else (0, False, None, "x")
+        ways += [(needed, {name: given}) for given in others]
+    for content, named in ways:
+        one, other = cls(*content, **named), made_again(*content, **named)
+        assert type(other) is made_again
+        for name in names:
+            # The part that a result makes of its text is another one each time.
+            assert repr(getattr(other, name)) == repr(getattr(one, name))
+    with pytest.raises(AttributeError, match="is immutable"):
+        setattr(other, names[0], 1)
+    with pytest.raises(TypeError, match="has no argument zzz"):
+        made_again(*needed, zzz=1)
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def _runs_trio(question: str) -> bool:
 
 def _runs_asyncio() -> bool:
     # A loop runs only where `asyncio` has been imported; another thread may be importing it.
-    ask = getattr(modules.get("asyncio.events"), "_get_running_loop", None)
+    ask = getattr(modules.get("asyncio"), "_get_running_loop", None)
     return ask is not None and ask() is not None
 
 

@@ -434,9 +434,11 @@ class SwitchedTools:
         self.tools = {name: entry.tool for name, entry in named.items()}
         self.describer = next((name for name, tool in self.tools.items() if tool.describes_tools), None)
         self.unfound = frozenset([name for name, entry in named.items() if entry.found is False])
-        # Filled on demand, by name and describing tool; two threads may write the same entry twice.
-        self._shown: dict[tuple[str, str | None], Tool[..., Any]] = {}
-        self._questions: dict[tuple[str, bool], bool | Callable[[Context], bool]] = {}
+        # Filled on demand: by describing tool, or by whether a request asks, and then by the tool's own name.
+        # Two threads may write the same entry twice. Without the GIL, CPython 3.13 needs no lock for the name
+        # of a function. For a tuple, `get` would lock twice, and the second lock would wait for the first.
+        self._shown: dict[str | None, dict[str, Tool[..., Any]]] = {}
+        self._questions: dict[bool, dict[str, bool | Callable[[Context], bool]]] = {False: {}, True: {}}
 
     def switch_of(self, name: str, *, asked_for: bool = False) -> Switch:
         """Return the switch of a tool.
@@ -462,10 +464,12 @@ class SwitchedTools:
         Raises:
             Exception: the switch of the tool raised it.
         """
-        question = self._questions.get((name, asked_for))
-        if question is None:
+        known = self._questions[asked_for]
+        try:
+            question = known[name]
+        except KeyError:
             question = question_of(self.switch_of(name, asked_for=asked_for))
-            self._questions[name, asked_for] = question
+            known[self.tools[name].name] = question
         if isinstance(question, bool):
             return question
         return question(NO_CONTEXT if context is None else context)
@@ -489,13 +493,13 @@ class SwitchedTools:
 
     def shown(self, name: str, described_by: str | None) -> Tool[..., Any]:
         """Return a tool as the model sees it."""
-        key = name, described_by
-        tool = self._shown.get(key)
-        if tool is None:
+        try:
+            return self._shown[described_by][name]
+        except KeyError:
             tool = self.tools[name]
-            if described_by is not None and tool.described_by is None and not tool.describes_tools:
-                tool = tool.with_(described_by=described_by)
-            self._shown[key] = tool
+        if described_by is not None and tool.described_by is None and not tool.describes_tools:
+            tool = tool.with_(described_by=described_by)
+        self._shown.setdefault(described_by, {})[tool.name] = tool
         return tool
 
     def called(

@@ -300,8 +300,8 @@ class ToolResult(Value):
                 from .content import Text
 
                 return (Text(self.content),)
-            if name in {"_index", "changed"}:
-                return None
+            if name in self.__field_defaults__:
+                return self.__field_defaults__[name]
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
 
