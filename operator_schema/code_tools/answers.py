@@ -1,4 +1,4 @@
-"""What the tools answer about a declaration, a function and its calls, a pattern, and a folder."""
+"""What do the tools answer about a declaration, a function, a pattern of names, and a folder?"""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ _SUPER = "super()"
 def read_function(
     sought: Sought, budget: Budget, *, line_numbers: bool, first_line: int | None
 ) -> ReadFunction:
-    """Describe the first of some functions, and name the others.
+    """Describe the first function of a list in full, and list where the others are.
 
     Args:
         sought: the functions.
-        budget: of the result.
+        budget: for the characters of the result.
         line_numbers: whether each line of the text gets its number in the file.
         first_line: of the file, from which the text is wanted; None for all of it.
 
@@ -105,7 +105,7 @@ def read_function(
 
 
 def _short(name: str) -> str:
-    """Shorten a call whose object is an expression to the name that is called."""
+    """Shorten a call on an expression to the name of its method: `open(path).close` becomes `close`."""
     last = re.split(r"""['"\])}>]""", name.removeprefix(_SUPER))[-1]
     return name if name in {last, f"{_SUPER}{last}"} else f"…{last}"
 
@@ -149,12 +149,12 @@ _LONGEST_CHARACTER = 4
 
 
 def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspection:
-    """Describe the first of some declarations, and name the others.
+    """Describe the first declaration of a list in full, and list where the others are.
 
     Args:
         sought: the declarations.
-        budget: of the result.
-        outline: whether texts are left out: signatures, names and the first lines of comments are enough.
+        budget: for the characters of the result.
+        outline: whether only signatures, names and the first lines of comments are shown.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -201,7 +201,7 @@ def _add_text(
     *,
     outline: bool,
 ) -> None:
-    """Add the text of a declaration, and its comment if that isn't in the text."""
+    """Add the text of a declaration, and its comment unless the text contains it."""
     declaration, language = found.declaration, found.file.language
     has_doc = False
     if not outline:
@@ -236,7 +236,7 @@ def _add_members(
 def _method(
     index: Index, method: FoundDeclaration, owner: FoundDeclaration, shown: Span | None
 ) -> MethodShown:
-    """Describe a method, without its signature if that is in the text of its type."""
+    """Describe a method, without its signature if the text of its type contains that."""
     told = MethodShown(name=method.declaration.name, location=location(method))
     span = method.declaration.whole
     if method.file is owner.file and shown is not None and shown.start < span.start < shown.end:
@@ -251,7 +251,7 @@ def members_of(index: Index, found: FoundDeclaration) -> Iterator[FoundDeclarati
 
 
 def _field(text: bytes, field: TypeField) -> FieldShown:
-    """Describe a field: its type and value, of which only the beginning may be shown."""
+    """Describe a field with its type and value, each cut if it is long."""
     shown = FieldShown(name=field.name)
     if field.type.end:
         shown["type"] = _shortened(text, field.type, _LONGEST_TYPE)
@@ -268,7 +268,7 @@ def _shortened(text: bytes, span: Span, most: int) -> str:
 
 
 def _outline(source: bytes, found: FoundDeclaration, methods: list[FoundDeclaration]) -> str:
-    """Return the text of a class up to its methods, which have a list of their own."""
+    """Return the text of a class without its methods, which the answer lists separately."""
     whole = found.declaration.whole
     if not methods:
         return whole_text(source, found.declaration)
@@ -291,7 +291,7 @@ _NO_MORE_THAN_A_NAME = frozenset(
 
 
 def match(index: Index, found: FoundDeclaration, budget: Budget, *, is_short: bool = False) -> Match:
-    """Describe one declaration of a list, without its signature if it `is_short`."""
+    """Describe one declaration of a list, with its signature unless `is_short`."""
     declaration = found.declaration
     shown = Match(name=budget.line(declaration.qualified), kind=declaration.kind, location=location(found))
     if declaration.head.end and not is_short:
@@ -304,7 +304,7 @@ def match(index: Index, found: FoundDeclaration, budget: Budget, *, is_short: bo
 
 
 def others_shown(index: Index, others: Sequence[FoundDeclaration], budget: Budget, what: str) -> list[Match]:
-    """Describe other declarations with this name, within the budget."""
+    """Describe the other declarations with this name, as far as the budget allows."""
     # A name such as __init__ has thousands.
     shown = [
         match(index, other, budget, is_short=place >= _WITH_SIGNATURE)
@@ -329,7 +329,7 @@ def found_by_pattern(
         pattern: as somebody wrote it.
         kind: of the declarations; None for all.
         limit: how many are returned.
-        budget: of the result.
+        budget: for the characters of the result.
     """
     path, names = read_pattern(pattern)
     found, more = index.search(path, names, kind, limit)
@@ -353,7 +353,7 @@ def found_by_pattern(
 
 
 def _in_module(index: Index, path: str, names: str) -> tuple[str, str] | None:
-    """Return path and pattern for one that has a module in front, such as `json:*` or `pkg.*`."""
+    """Split a pattern that begins with a module, such as `json:*` or `pkg.*`, into path and names."""
     if path:
         modules = [path.replace("/", ".")]
     else:
@@ -371,7 +371,7 @@ def _in_module(index: Index, path: str, names: str) -> tuple[str, str] | None:
 
 
 def _nothing(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -> SearchResult:
-    """Say why nothing fits a pattern."""
+    """Explain why no declaration matches a pattern."""
     reason, note = _why(index, pattern, path, names, kind)
     return SearchResult(results=[], reason=reason, note=note[:_LONGEST_NOTE])
 
@@ -405,12 +405,12 @@ _FOR_NOTE = 120
 
 
 def overview_of(index: Index, path: str, tokens: int) -> Overview:
-    """Return a map of a folder or file, ranked by how many files use a name.
+    """Return a map of a folder or file, with the names first that most files use.
 
     Args:
         index: to look in.
         path: of the folder or file; empty for all.
-        tokens: that the map may have, at four characters each.
+        tokens: maximum size of the map, at four characters each.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -462,7 +462,7 @@ def _folders(files: list[SourceFile], path: str) -> Iterator[str]:
 
 
 def _ranked(index: Index, files: list[SourceFile]) -> list[FoundDeclaration]:
-    """List types and functions of files: those first whose names most files have."""
+    """List the types and functions of some files, with the names first that most files contain."""
     found = [
         FoundDeclaration(file, declaration)
         for file in files

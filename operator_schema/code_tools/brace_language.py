@@ -1,4 +1,4 @@
-"""What languages with braces share: comments above declarations, members of classes, snippets as files."""
+"""How are declarations read from a language with braces, such as Java or TypeScript?"""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ __all__ = [
 
 
 class NodePlace(NamedTuple):
-    """Where a node of a file stands.
+    """The surroundings of a node: its owner, its comment, and its beginning.
 
     Attributes:
-        owner: qualified name of what it is in.
-        is_member: whether that is a class.
+        owner: qualified name of the declaration around it.
+        is_member: whether the owner is a class.
         doc: the comment above it.
         start: where it begins, with the decorators before it.
     """
@@ -61,13 +61,13 @@ class NodePlace(NamedTuple):
 
 
 class NodeReading(NamedTuple):
-    """What a node declares.
+    """The declarations, imports and bases that were read from a node.
 
     Attributes:
         declarations: in the order of the text.
-        imports: that it brings into the file.
-        bases: what the type that it declares extends.
-        bodies: nodes whose children are read next, each with the place of its children.
+        imports: the imports that it adds to the file.
+        bases: the types that its type extends.
+        bodies: nodes whose children have to be read next, each with their surroundings.
     """
 
     declarations: Sequence[Declaration] = ()
@@ -99,14 +99,14 @@ def declared(
     """Make a declaration.
 
     Args:
-        node: all of it, but decorators in front.
+        node: the whole declaration, without decorators.
         name: its name.
-        kind: what it is. A constant or variable has no signature.
-        place: where it stands.
+        kind: the kind of the declaration. A constant or variable has no signature.
+        place: its surroundings.
         at: the node of the name; the declaration itself unless given.
-        end: byte where its signature ends, which is where the node does unless given.
-        value: what it is set to.
-        head: byte where the signature begins, which is where the node does unless given.
+        end: byte where its signature ends; the end of the node unless given.
+        value: the node of its value.
+        head: byte where the signature begins; the beginning of the node unless given.
     """
     is_value = kind in {"const", "var"}
     return Declaration(
@@ -137,12 +137,12 @@ def members(node: Node, found: Sequence[Member], kind: Kind, place: NodePlace) -
 
 
 def bases_in(owner: str, parts: Sequence[Node | None], around: frozenset[str]) -> list[Base]:
-    """List the types that some parts of a declaration name.
+    """List the types that are named in some parts of a declaration, such as its `extends` clause.
 
     Args:
         owner: qualified name of the type that has them.
-        parts: that may hold names; None for none.
-        around: types of nodes that names may be inside of.
+        parts: nodes that may contain names; None stands for a missing node.
+        around: types of nodes in which names are looked for.
     """
     waiting = [part for part in parts if part is not None][::-1]
     found: list[str] = []
@@ -158,12 +158,12 @@ def bases_in(owner: str, parts: Sequence[Node | None], around: frozenset[str]) -
 def with_docs(
     parent: Node, prefixes: frozenset[str], *, row_before: int = -1
 ) -> Iterator[tuple[Node, Span, int]]:
-    """Yield the children, each with the comment that ends on its line or the one above, and where it begins.
+    """Yield the children of a node, each with the comment right before it and the byte where it begins.
 
     Args:
         parent: of the children.
         prefixes: types of nodes, such as decorators, that belong to the node after them.
-        row_before: in which what stands before the first one ends: a comment behind it is about that.
+        row_before: row in which the text before the first child ends: a comment in it belongs to that text.
     """
     doc, row, last, start = Span(), -1, row_before, -1
     for child in parent.named_children:
@@ -198,13 +198,13 @@ _NO_TYPES = frozenset({"auto", "var"})
 
 
 class BraceLanguage(Language):
-    """How declarations are read from a language; a subclass says what a node of its grammar means.
+    """Reads declarations from a language with braces; a subclass interprets the nodes of its grammar.
 
     Attributes:
         prefixes: types of nodes that belong to the node after them.
-        called_nodes: types of the nodes whose text is what a call calls.
-        name_nodes: types of the nodes that are names.
-        wrappers: that make files of snippets.
+        called_nodes: types of nodes that can stand for the called function in a call.
+        name_nodes: types of nodes that are names.
+        wrappers: for each kind of snippet, the text to put around it.
     """
 
     bodies_inside = True
@@ -216,19 +216,19 @@ class BraceLanguage(Language):
     wrappers: Mapping[Context, Wrapper]
 
     def read(self, node: Node, place: NodePlace) -> NodeReading:
-        """Return what a node declares."""
+        """Return the declarations, imports and bases in a node."""
         raise NotImplementedError
 
     def members_in(self, node: Node) -> list[Member]:
-        """Return the fields and constants that a statement of a class declares."""
+        """Return the fields and constants that a statement in a class declares."""
         raise NotImplementedError
 
     def parse(self, source: bytes) -> Parsed:
-        """Read the declarations and imports of a file, as far as it can be read."""
+        """Read the declarations and imports of a file; parts with syntax errors are left out."""
         return self.parse_prepared(self.grammar_of(source), self.prepared(source))
 
     def parse_prepared(self, grammar: str, source: bytes) -> Parsed:
-        """Read the declarations and imports of what `prepared` returns."""
+        """Read the declarations and imports of a text that `prepared` has returned."""
         root = parse_tree(grammar, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
@@ -251,15 +251,15 @@ class BraceLanguage(Language):
         ]
 
     def grammar_of(self, source: bytes) -> str:  # noqa: ARG002  # what decides in some languages
-        """Return the grammar of a text."""
+        """Return the grammar with which a text is parsed."""
         return self.grammar
 
     def prepared(self, source: bytes) -> bytes:
-        """Return a text of the same length that the grammar can read."""
+        """Replace what the grammar can't read by spaces; the text keeps its length."""
         return source
 
     def fields(self, source: bytes) -> list[TypeField]:
-        """Read the fields out of the text of one class."""
+        """Read the fields from the text of one class."""
         waiting = [parse_tree(self.grammar_of(source), source)]
         while waiting:  # the class is not always at the top
             node = waiting.pop(0)
@@ -271,18 +271,18 @@ class BraceLanguage(Language):
         return []
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
-        """List what the text of one function calls, and the names that it uses."""
+        """List the calls in the text of one function, and the names that it uses."""
         found = calls_in(self.grammar_of(source), source, self.called_nodes, self.name_nodes)
         return [(how, name.replace("->", ".").replace("?.", ".")) for how, name in found]
 
     def type_of(self, source: bytes, name: str) -> str:
-        """Return the type that a name has everywhere in the text of one function; empty if unsure."""
+        """Return the type of a parameter or variable of a function; empty if it isn't the same everywhere."""
         nodes = nodes_in(self.grammar_of(source), source)
         found = {type_name(one.type) for node in nodes for one in self.bindings_in(node) if one.name == name}
         return found.pop() if len(found) == 1 else ""
 
     def bindings_in(self, node: Node) -> list[Member]:
-        """Return the parameters and variables that a node of a function declares."""
+        """Return the parameters and variables that a node in a function declares."""
         lone = node.child_by_field_name("parameter") or node.child_by_field_name("parameters")
         if lone is not None and lone.type == "identifier":  # of a lambda
             return [Member(text_of(lone), lone)]
@@ -297,11 +297,11 @@ class BraceLanguage(Language):
         return tuple([one for node in nodes for one in self.imports_in(node)])
 
     def imports_in(self, node: Node) -> list[Import]:
-        """Return what a node imports."""
+        """Return the imports in a node."""
         raise NotImplementedError
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
-        """List what is wrong with a snippet; nothing of it is run."""
+        """List the syntax errors of a snippet without running it."""
         source = code.encode(errors="replace")
         text = self.prepared(source).decode(errors="replace")
         return wrapped_problems(text, self.grammar_of(source), self.wrappers[context], self.tokens, context)

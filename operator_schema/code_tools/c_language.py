@@ -1,4 +1,4 @@
-"""How declarations of C and C++ are read from one file, without running the preprocessor."""
+"""How are declarations read from a file of C or C++ without running the preprocessor?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.
 
 
 class CLanguage(BraceLanguage):
-    """How declarations are read from C; a header that looks like C++ is read as that."""
+    """Reads declarations from C; a header that looks like C++ is read as C++."""
 
     name = "c"
     grammar = "tree_sitter_c"
@@ -65,24 +65,24 @@ class CLanguage(BraceLanguage):
 
     @property
     def family(self) -> str:
-        """C and C++ share their headers."""
+        """The family that C and C++ form, because they share their headers."""
         return "c"
 
     @property
     def has_plain_members(self) -> bool:
-        """A method of C++ names a member of its own object as it is."""
+        """Whether methods use members without a prefix, as they do in C++."""
         return True
 
     def grammar_of(self, source: bytes) -> str:
-        """Return the grammar of a text."""
+        """Return the grammar with which a text is parsed."""
         return "tree_sitter_cpp" if _looks_like_cpp(source) else self.grammar
 
     def prepared(self, source: bytes) -> bytes:
-        """Return a text of the same length without macros that the grammar can't read."""
+        """Replace the macros that the grammar can't read by spaces; the text keeps its length."""
         return _without_macros(source)
 
     def parse(self, source: bytes) -> Parsed:
-        """Read the declarations and imports of a file; a large or broken one of C in pieces."""
+        """Read the declarations and imports of a file; a large or broken C file is read in pieces."""
         grammar, text = self.grammar_of(source), self.prepared(source)
         if self.grammar != grammar:
             return language_named("cpp").parse(source)
@@ -99,7 +99,7 @@ class CLanguage(BraceLanguage):
         return Parsed(found, imports, any(part.is_broken for _, part in parts))
 
     def read(self, node: Node, place: NodePlace) -> NodeReading:
-        """Return what a node declares."""
+        """Return the declarations, imports and bases in a node."""
         kind = node.type
         if kind.startswith("preproc_"):
             return self._directive(node, place)
@@ -144,7 +144,7 @@ class CLanguage(BraceLanguage):
         )
 
     def members_in(self, node: Node) -> list[Member]:
-        """Return the fields that a statement of a struct declares."""
+        """Return the fields that a statement in a struct declares."""
         if node.type == "enumerator":
             return [Member(name_of(node), node, None, node.child_by_field_name("value"))]
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("default_value")
@@ -157,7 +157,7 @@ class CLanguage(BraceLanguage):
         ]
 
     def bindings_in(self, node: Node) -> list[Member]:
-        """Return the parameters and variables that a node of a function declares."""
+        """Return the parameters and variables that a node in a function declares."""
         kind = (
             node.child_by_field_name("type")
             if node.type.endswith(("declaration", "for_range_loop"))
@@ -167,30 +167,30 @@ class CLanguage(BraceLanguage):
         return [Member(text_of(name), name, kind) for name in each if name is not None]
 
     def imports_in(self, node: Node) -> list[Import]:
-        """Return what a node includes."""
+        """Return the files that a node includes."""
         path = node.child_by_field_name("path") if node.type == "preproc_include" else None
         text = "" if path is None else text_of(path)
         return [Import("*", text.strip("<>"), f"#include {text}")] if text else []
 
     def module_of(self, path: str) -> str:
-        """Return the dotted path of a file: a header and the file that implements it share it."""
+        """Return the dotted path of a file without its ending: a header and its source file share it."""
         return path.rpartition(".")[0].replace("/", ".")
 
     def import_target(self, target: str, path: str) -> str:
-        """Return the dotted name that an included file means: in quotes, without a folder, one beside it."""
+        """Return the dotted name of an included file; one in quotes is in the folder of the file."""
         name = target.strip('"')
         beside = posixpath.dirname(path) if name != target and "/" not in name else ""
         return self.module_of(posixpath.join(beside, name))
 
 
 class CppLanguage(CLanguage):
-    """How declarations are read from C++, which has more kinds of them than C."""
+    """Reads declarations from C++, which has more kinds of them than C."""
 
     name = "cpp"
     grammar = "tree_sitter_cpp"
 
     def read(self, node: Node, place: NodePlace) -> NodeReading:
-        """Return what a node declares."""
+        """Return the declarations, imports and bases in a node."""
         while node.type == "template_declaration":
             inner = [child for child in node.named_children if child.type not in _BEFORE_TEMPLATE]
             if not inner:
@@ -226,7 +226,7 @@ _CAST = re.compile(r"(^|::)\s*operator\s+\w")
 
 
 def _named(declarator: Node) -> tuple[Node | None, bool]:
-    """Return the node of the name in a declarator, and whether it is that of a function."""
+    """Return the node of the name in a declarator, and whether it is the name of a function."""
     node: Node | None = declarator
     is_function = False
     while node is not None and _DECLARATORS.search(node.type):
@@ -243,7 +243,7 @@ def _named(declarator: Node) -> tuple[Node | None, bool]:
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the parts of a name between its `::`, without type arguments."""
+    """Split a name at its `::`, and leave out the type arguments."""
     before, operator, sign = name[-LONGEST_NAME:].partition("operator")
     plain, count = before, 1
     while count:
@@ -257,7 +257,7 @@ def parts_of(name: str) -> list[str]:
 
 
 def _is_constant(node: Node) -> bool:
-    """Return whether what a statement declares is constant."""
+    """Return whether a statement declares constants."""
     before = takewhile(lambda part: not _DECLARATORS.search(part.type), node.named_children)
     return any(part.type == "type_qualifier" and b"const" in (part.text or b"") for part in before)
 
@@ -265,15 +265,15 @@ def _is_constant(node: Node) -> bool:
 def _value_or_function(
     node: Node, declarator: Node, place: NodePlace, kind: Kind, default: Node | None, *, is_function: bool
 ) -> Declaration | None:
-    """Make the declaration of a declarator of a statement.
+    """Make the declaration for one declarator of a statement.
 
     Args:
         node: the statement.
         declarator: of it.
         place: where the statement stands.
-        kind: of it, if it is no function.
-        default: the value that the statement gives what has none of its own.
-        is_function: whether it is one.
+        kind: of the declaration, unless it is a function.
+        default: the value for declarators without a value of their own.
+        is_function: whether it is a function.
     """
     name, _ = _named(declarator)
     if name is None:
@@ -295,7 +295,7 @@ def _value_or_function(
 def _type_of(
     node: Node, place: NodePlace, used: Node | None = None, *, is_typedef: bool = False
 ) -> NodeReading:
-    """Return a struct, union, enum or class with a body; a nameless one has the name of its variable."""
+    """Read a struct, union, enum or class with a body; a nameless one gets the name of its variable."""
     body, own_name = node.child_by_field_name("body"), node.child_by_field_name("name")
     at = used if own_name is None else own_name
     if body is None:
@@ -353,7 +353,7 @@ def _without_macros(source: bytes) -> bytes:
 
 
 def _blank(pattern: re.Pattern[bytes], source: bytes) -> bytes:
-    """Put spaces in place of what a pattern matches, but of what a named group of it does."""
+    """Replace the matches of a pattern by spaces, but keep the part in its named group."""
 
     def spaces(found: re.Match[bytes]) -> bytes:
         start, end = found.span(found.lastgroup) if found.lastgroup else (found.start(), found.start())
@@ -364,14 +364,14 @@ def _blank(pattern: re.Pattern[bytes], source: bytes) -> bytes:
 
 
 class Offset(NamedTuple):
-    """Where a piece of a file begins."""
+    """The position in the file at which a piece begins."""
 
     bytes: int
     lines: int
 
 
 def _pieces(source: bytes) -> Iterator[tuple[Offset, bytes]]:
-    """Yield the pieces of a file that end with a brace at the beginning of a line, without conditions.
+    """Split a file behind each brace at the beginning of a line; lines such as `#if` are left out.
 
     Both branches of a condition are kept. What can't be read of one piece leaves the others alone.
     """
@@ -386,7 +386,7 @@ def _pieces(source: bytes) -> Iterator[tuple[Offset, bytes]]:
 
 
 def _shifted(declaration: Declaration, by: Offset) -> Declaration:
-    """Return the declaration of a piece as one of the file."""
+    """Move a declaration from its position in a piece to its position in the file."""
 
     def moved(span: Span) -> Span:
         return span._replace(start=span.start + by.bytes, end=span.end + by.bytes) if span.end else span

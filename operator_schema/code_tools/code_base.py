@@ -1,4 +1,4 @@
-"""A folder of source files: what can be asked about it, and the tools by which a model asks."""
+"""Which questions can a program or a model ask about a folder of source files?"""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ LONGEST_PATCH = 500_000
 
 
 class CodeBase:
-    """The source files under a folder that git would not ignore; nothing of them is run or imported.
+    """Answers questions about the source files below a folder, without running or importing any of them.
 
     Each call sees the files as they are now: what is new or has changed is read again before it answers.
     Calls may come from several threads; they take turns. A `CallError` says that the files change all the
@@ -89,7 +89,7 @@ class CodeBase:
     Raises:
         NotADirectoryError: `root` isn't a folder.
         TypeError: the budget isn't a number, or a path isn't one.
-        ValueError: it is too small, or the cache is a file of something else.
+        ValueError: the budget is too small, or the cache file belongs to something else.
     """
 
     def __init__(
@@ -124,10 +124,10 @@ class CodeBase:
         self._lock = RLock()
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Read what is new or has changed; the other methods do this by themselves.
+        """Read new and changed files; the other methods do this by themselves.
 
         Args:
-            progress: called with the number of files that were read, and of all that have to be read.
+            progress: called with the number of files read so far, and the number of files to read.
 
         Returns:
             How many files were parsed.
@@ -211,8 +211,8 @@ class CodeBase:
         were left out.
 
         Args:
-            pattern: a regular expression (ECMA 262, without references to groups), which is looked for in
-                each line; what is none is looked for as a text.
+            pattern: a regular expression (ECMA 262, without references to groups), which is searched for in
+                each line; anything else is searched for as plain text.
             path: of a file, a folder or a pattern of them; empty for all.
             limit: how many lines are returned, from 1 to 200.
 
@@ -291,7 +291,7 @@ class CodeBase:
 
         Args:
             path: of the folder or file; empty for all of the root.
-            tokens: that the map may have, at four characters each, from 100 to 20,000.
+            tokens: maximum size of the map, at four characters each, from 100 to 20,000.
 
         Raises:
             ValueError: the number of tokens is out of bounds.
@@ -315,9 +315,9 @@ class CodeBase:
 
         Args:
             code: of at most 200,000 characters.
-            context: what it is a part of; with `inside`, the place determines it.
-            inside: the function whose inside or whole text it is, such as `UserService.CreateUser`; or the
-                path of the file whose text it is. Then that file is checked with it.
+            context: the kind of text that the snippet is; with `inside`, the place determines it.
+            inside: the function whose body or whole text it is, such as `UserService.CreateUser`; or the
+                path of the file whose text it is. The file is checked with the snippet in its place.
             type_check: whether a type checker of the project reads it too.
             language: of the snippet; None for the likeliest one of those under the root.
 
@@ -371,7 +371,7 @@ class CodeBase:
         return cast("PatchCheck", writable_json(found))  # also of paths that only the patch names
 
     def _placed(self, fenced: Fenced, inside: str) -> Checking:
-        """Return a snippet in the function or file that it is for."""
+        """Put a snippet into the function or file that it is written for."""
         from .syntax_check import Checking, in_file, in_function
 
         def answer(index: Index) -> Checking:
@@ -396,7 +396,7 @@ class CodeBase:
         return self._answered(answer)
 
     def _asked(self, what: str, text: object) -> str:
-        """Return a name or path as it was asked for; one that was shown in another form is the path itself.
+        """Return the name or path that a caller means, also if it isn't UTF-8 and was shown in another form.
 
         Raises:
             TypeError: it isn't a text.
@@ -410,7 +410,7 @@ class CodeBase:
             return path_meant(asked, self._index.shown_as)
 
     def _path_asked(self, text: object) -> str:
-        """Return a path below the root, however it was written; it is empty for the root itself.
+        """Return a path relative to the root, however the caller wrote it; the root itself is an empty text.
 
         Raises:
             TypeError: it isn't a text.
@@ -421,7 +421,7 @@ class CodeBase:
         return "" if below == "." else below
 
     def _looked_up(self, name: str, show: Callable[[Sought], Result], **where: bool) -> Result:
-        """Return the answer about a declaration, or why `look_up` doesn't find it where it looks."""
+        """Look up a name, and answer with the declarations found, or explain why there are none."""
 
         def answer(index: Index) -> Result:
             found = look_up(index, self._environment, name, **where)
@@ -430,7 +430,7 @@ class CodeBase:
         return self._answered(answer)
 
     def _answered(self, answer: Callable[[Index], Result]) -> Result:
-        """Return an answer that is of the files as they are now."""
+        """Compute an answer from the current files, again if they change meanwhile."""
         until = time.monotonic() + _SECONDS_TO_READ
         with self._lock:
             for _ in range(_TRIES):
@@ -449,7 +449,7 @@ class CodeBase:
         raise CallError(message)
 
     def _languages(self) -> list[str]:
-        """List the languages of the files, that of most files first; Python if there are none."""
+        """List the languages of the files, the most frequent first; if there are no files, only Python."""
         self.refresh()
         assert self._index is not None  # noqa: S101  # refresh made it
         with self._lock:
@@ -461,7 +461,7 @@ class CodeBase:
 
 
 def _missing(name: str, miss: Miss) -> dict[str, object]:
-    """Return the answer about a name that isn't found: it always says why."""
+    """Return the answer for a name that isn't found, which always gives the reason."""
     said: dict[str, object] = {"found": False, "name": name[:MOST_PATTERN], "reason": miss.reason}
     if miss.nearest:
         said["nearest"] = [one[:MOST_PATTERN] for one in miss.nearest]
@@ -675,7 +675,7 @@ def code_tools(
         NotADirectoryError: `root` isn't a folder.
         ModuleNotFoundError: the extra `code` isn't installed.
         TypeError: the budget isn't a number, or a path isn't one.
-        ValueError: it is too small, or the cache is a file of something else.
+        ValueError: the budget is too small, or the cache file belongs to something else.
     """
     _check_installed()
     code_base = CodeBase(
@@ -688,7 +688,7 @@ def code_tools(
 
 
 def _check_installed() -> None:
-    """Check that the tools can answer at all: what they need is imported by the first call that needs it.
+    """Check now that the extra `code` is installed, because it is imported only by the first call.
 
     Raises:
         ModuleNotFoundError: a package of the extra `code` is missing.

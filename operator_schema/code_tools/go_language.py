@@ -1,10 +1,11 @@
-"""What does a file of Go declare, and which errors does a snippet have?"""
+"""What does a file of Go declare?"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from .go_syntax import go_problems
 from .language import (
     BRACKETS,
     LONGEST_NAME,
@@ -14,7 +15,6 @@ from .language import (
     Language,
     Parsed,
     Span,
-    SyntaxProblem,
     TypeField,
     calls_in,
     name_of,
@@ -23,74 +23,18 @@ from .language import (
     span_of,
     text_of,
 )
-from .snippets import Wrapper, wrapped_problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tree_sitter import Node
 
-    from .language import Context, Kind
+    from .language import Context, Kind, SyntaxProblem
 
-__all__ = ["GoLanguage", "LANGUAGE", "go_problems", "go_wrapper"]
+__all__ = ["GoLanguage", "LANGUAGE"]
 
 
 _HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'?"""
-
-
-def _is_function_body(root: Node) -> bool:
-    """Return whether a file is one function after its package clause: a `}` could end it early."""
-    parts = [child for child in root.named_children if child.type != "comment"]
-    return [part.type for part in parts] == ["package_clause", "function_declaration"]
-
-
-def _is_expression(root: Node) -> bool:
-    parts = [child for child in root.named_children if child.type != "comment"]
-    if [part.type for part in parts] != ["package_clause", "var_declaration"]:
-        return False
-    specs = [child for child in parts[1].named_children if child.type == "var_spec"]
-    values = specs[0].child_by_field_name("value") if len(specs) == 1 else None
-    return values is not None and values.named_child_count == 1
-
-
-_INSIDE = Wrapper("package p\nfunc _() {\n", "\n}\n", _is_function_body)
-_WRAPPERS: Mapping[Context, Wrapper] = {
-    "file": Wrapper(),
-    "function_body": _INSIDE,
-    "statements": _INSIDE,
-    "expression": Wrapper("package p\nvar _ =\n", "\n", _is_expression),
-}
-
-
-def go_wrapper(context: Context) -> Wrapper:
-    """Return what makes a file of a snippet."""
-    return _WRAPPERS[context]
-
-
-def go_problems(code: str, context: Context) -> list[SyntaxProblem]:
-    """List what is wrong with a snippet of Go.
-
-    Args:
-        code: the snippet.
-        context: what it is a part of.
-    """
-    found = wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], GoLanguage.tokens, context)
-    return found or (_stray_statements(code) if context == "file" else [])
-
-
-def _stray_statements(code: str) -> list[SyntaxProblem]:
-    """Return the first statement of a whole file outside of a function: the grammar takes it there."""
-    source = code.encode(errors="replace")
-    top = [node for node in parse_tree(_GRAMMAR, source).named_children if node.type != "comment"]
-    if not top or top[0].type != "package_clause":
-        return []
-    for node in top[1:]:
-        if not node.type.endswith("_declaration") or node.type == "short_var_declaration":
-            row = node.start_point[0]
-            before = source.split(b"\n")[row][: node.start_point[1]].decode(errors="replace")
-            message = "a statement is outside of a function"
-            return [SyntaxProblem(row + 1, len(before) + 1, message, "Put it into a function")]
-    return []
 
 
 _GRAMMAR = "tree_sitter_go"
@@ -99,7 +43,7 @@ _SPECS = frozenset({"const_spec", "type_alias", "type_spec", "var_spec"})
 
 
 class GoLanguage(Language):
-    """How declarations are read from Go."""
+    """Reads declarations from Go."""
 
     name = "go"
     grammar = _GRAMMAR
@@ -111,7 +55,7 @@ class GoLanguage(Language):
     spanning = (b"`", b"/*", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
-        """Read the declarations and imports of a file, as far as it can be read."""
+        """Read the declarations and imports of a file; parts with syntax errors are left out."""
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
@@ -132,7 +76,7 @@ class GoLanguage(Language):
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[TypeField]:
-        """Read the fields out of the text of one struct; one that is embedded has the name of its type."""
+        """Read the fields from the text of one struct; an embedded field has the name of its type."""
         found: list[TypeField] = []
         for node in _all(parse_tree(_GRAMMAR, source), "field_declaration", "struct_type"):
             names = node.children_by_field_name("name")
@@ -143,12 +87,12 @@ class GoLanguage(Language):
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
-        """List what the text of one function calls, and the names that it uses."""
+        """List the calls in the text of one function, and the names that it uses."""
         called = {"identifier", "selector_expression"}
         return calls_in(_GRAMMAR, source, called, {"identifier", "package_identifier"})
 
     def imports(self, source: bytes) -> tuple[Import, ...]:  # noqa: ARG002  # as it is called
-        """Return nothing: imports are only at the top of a file."""
+        """Return nothing, because Go has imports only at the top of a file."""
         return ()
 
     def module_of(self, path: str) -> str:
@@ -161,15 +105,15 @@ class GoLanguage(Language):
 
     @property
     def names_packages_inside(self) -> bool:
-        """Whether an import is known by the name that the files of the package give it."""
+        """Whether the package itself, and not its path, determines the name under which it is imported."""
         return True
 
     def is_own_library(self, target: str) -> bool:
-        """Return whether a package comes with Go: only the others begin with a domain."""
+        """Return whether a package is in Go's own library, whose paths don't begin with a domain."""
         return "." not in target.partition("/")[0]
 
     def value(self, source: bytes, declaration: Declaration) -> str:
-        """Return the value of a constant or variable; of a group with `iota` what it comes to."""
+        """Return the value of a constant or variable; `iota` is replaced by its number."""
         said = super().value(source, declaration)
         if declaration.kind != "const" or (said and "iota" not in said):
             return said
@@ -178,20 +122,20 @@ class GoLanguage(Language):
         return _in_group(group, declaration.whole.start - max(start, 0), declaration.name) or said
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
-        """List what is wrong with a snippet; nothing of it is run."""
-        return go_problems(code, context)
+        """List the syntax errors of a snippet without running it."""
+        return go_problems(self, code, context)
 
 
 LANGUAGE = GoLanguage()
 
 
 def _with_docs(parent: Node, *, row_before: int) -> Iterator[tuple[Node, Span]]:
-    """Yield the children, each with the comment that ends on the line above it.
+    """Yield the children of a node, each with the comment that ends on the line above it.
 
     Args:
         parent: of the children.
-        row_before: in which what stands before the first one ends: a comment behind it is about that.
-            It is given, as the parser looks for the parent of a node through all nodes before it.
+        row_before: row in which the text before the first child ends: a comment in it belongs to that text.
+            The caller gives it, because the parser needs long to find the parent of a node.
     """
     start = end = row = None
     last = row_before
@@ -277,7 +221,7 @@ _LONGEST_GROUP = 2000
 
 
 def _in_group(group: bytes, place: int, name: str) -> str:
-    """Return the value of a constant of a group that counts; empty if it doesn't."""
+    """Return the value of a constant in a group with `iota`; empty if it can't be read."""
     kind, values = "", list[str]()
     root = parse_tree(_GRAMMAR, b"package p\n" + group)
     declaration = next((one for one in root.named_children if one.type == "const_declaration"), None)
@@ -349,7 +293,7 @@ def _imports(node: Node) -> Iterator[Import]:
 
 
 def _all(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:
-    """Yield the nodes of a kind below a node, without those that two nodes of another kind surround."""
+    """Yield the nodes of a kind below a node, but none that is inside two nodes of the kind `inside`."""
     waiting = [(root, 0)]
     while waiting:
         node, level = waiting.pop()

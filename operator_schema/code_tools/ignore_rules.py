@@ -1,4 +1,4 @@
-"""What a file of rules such as `.gitignore` says about a path; git's own rules, byte for byte."""
+"""Which rule of a file such as `.gitignore` decides whether git ignores a path?"""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _CLASSES = {
 
 
 class IgnoreRule(NamedTuple):
-    """A line of a file of rules.
+    """A rule: one line of a file such as `.gitignore`.
 
     Attributes:
         line: its number, from 1.
         text: as it is written.
-        is_negative: whether it takes a path back that an earlier rule ignores.
-        is_for_folders: whether it is about folders alone.
-        is_for_names: whether it is about the last part of a path alone.
-        fits: whether it is about a name, or about a path below the folder of the file.
+        is_negative: whether it re-includes paths that an earlier rule ignores.
+        is_for_folders: whether it applies only to folders.
+        is_for_names: whether it applies only to the last part of a path.
+        fits: tests whether it matches a name, or a path below the folder of the file.
     """
 
     line: int
@@ -50,7 +50,7 @@ class IgnoreRule(NamedTuple):
 
 
 class RuleFile:
-    """The rules of one file.
+    """The rules of one file such as `.gitignore`.
 
     Args:
         content: of the file.
@@ -60,7 +60,7 @@ class RuleFile:
         self._rules = list(_rules(content))[::-1]
 
     def about(self, path: bytes, *, is_folder: bool) -> IgnoreRule | None:
-        """Return the rule that decides about a path; None if no rule is about it.
+        """Return the rule that decides about a path; None if no rule matches it.
 
         Args:
             path: below the folder of the file, with `/` between its parts.
@@ -99,14 +99,14 @@ def _rules(content: bytes) -> Iterator[IgnoreRule]:
 
 
 def _without_spaces(line: bytes) -> bytes:
-    """Return a line without the spaces at its end that no backslash keeps."""
+    """Remove the spaces at the end of a line, unless there is a backslash before them."""
     bare = line.rstrip(b" ")
     slashes = len(bare) - len(bare.rstrip(b"\\"))
     return bare + b" " if slashes % 2 and bare != line else bare
 
 
 def _fitting(pattern: bytes, *, is_path: bool) -> Callable[[bytes], bool]:
-    """Return the test whether a path fits a pattern; a pattern that git can't read fits nothing."""
+    """Compile a pattern into a function that tests paths; a pattern that git can't read matches nothing."""
     pattern = pattern[1:] if is_path and pattern.startswith(b"/") else pattern
     special = _SPECIAL.search(pattern)
     if special is None:
@@ -135,7 +135,7 @@ _ANY_NAME = re.compile(b".*", re.DOTALL)
 
 
 def _leads(steps: Sequence[re.Pattern[bytes]], names: Sequence[bytes]) -> bool:
-    """Return whether steps lead through the names of a path to its end."""
+    """Return whether the steps of a pattern match all names of a path."""
     places = _with_skipped(steps, {0})
     for name in names:
         stays = {place for place in places if place < len(steps) and steps[place] is _ANY_FOLDERS}
@@ -149,7 +149,7 @@ def _leads(steps: Sequence[re.Pattern[bytes]], names: Sequence[bytes]) -> bool:
 
 
 def _with_skipped(steps: Sequence[re.Pattern[bytes]], places: set[int]) -> set[int]:
-    """Add the places that are reached when `**` stands for no folder at all."""
+    """Add the positions that are reached if `**` matches no folder at all."""
     found = set(places)
     for place in places:
         while place < len(steps) and steps[place] is _ANY_FOLDERS:
@@ -159,7 +159,7 @@ def _with_skipped(steps: Sequence[re.Pattern[bytes]], places: set[int]) -> set[i
 
 
 def _steps(pattern: bytes, *, is_path: bool) -> list[re.Pattern[bytes]] | None:
-    """Return an expression for each name of a path, or for a name alone; None if the pattern is broken."""
+    """Translate each part of a pattern into a regular expression; None if git can't read the pattern."""
     steps: list[re.Pattern[bytes]] = []
     parts: list[list[bytes]] = [[]]
     place = 0
@@ -202,7 +202,7 @@ def _expression(parts: Sequence[Sequence[bytes]]) -> re.Pattern[bytes]:
 
 
 def _set(pattern: bytes, place: int) -> tuple[bytes, int]:
-    """Return the expression of a set of letters, and where it ends; nothing if git can't read it."""
+    """Translate a set of letters such as `[a-z]`, and return where it ends; None if git can't read it."""
     is_negated = pattern[place : place + 1] in {b"!", b"^"}
     place += is_negated
     start, members, before = place, list[bytes](), b""
@@ -233,7 +233,7 @@ _CLASS = re.compile(rb"\[:([^\]]*?)(:?)\]")
 
 
 def _letter(pattern: bytes, place: int) -> tuple[bytes, int]:
-    """Return a letter of a set, and where the next one begins; nothing if the pattern ends."""
+    """Read one letter of a set, and return where the next one begins; None at the end of the pattern."""
     place += pattern[place : place + 1] == b"\\"
     return pattern[place : place + 1], place + 1
 

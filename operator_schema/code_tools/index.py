@@ -1,4 +1,4 @@
-"""The declarations of a folder of source files, which follows the files."""
+"""Which declarations do the files below a folder have, now and after each change?"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ASIDE = frozenset(
 
 
 class SourceFile(NamedTuple):
-    """A file in the index.
+    """A source file that was read, with its declarations.
 
     Attributes:
         path: below the root.
@@ -52,8 +52,8 @@ class SourceFile(NamedTuple):
         is_young: whether it may have changed since, with the same key.
         digest: of its content.
         parsed: what it declares.
-        is_aside: whether it seems to be a test, a benchmark, an example, built, or somebody else's code.
-        is_plain: whether places in what was parsed are places in the file itself.
+        is_aside: whether it seems to be a test, a benchmark, an example, built, or a copy of other code.
+        is_plain: whether positions in the parsed text are positions in the file, byte for byte.
         lines: of the names of its declarations, for a `NameTable`: whether they are qualified, and whether
             case makes no difference, to the text.
     """
@@ -69,7 +69,7 @@ class SourceFile(NamedTuple):
 
     @property
     def language(self) -> Language:
-        """The language that it is written in."""
+        """The language of the file."""
         return known_language(self.path)
 
     def is_same(self, source: bytes) -> bool:
@@ -78,10 +78,10 @@ class SourceFile(NamedTuple):
 
 
 class UnfinishedError(CallError):
-    """Not all files are read yet; the message is for the model.
+    """Not all files are read yet; the message is written for the model.
 
     Args:
-        left: how many aren't.
+        left: how many files aren't read.
     """
 
     def __init__(self, left: int) -> None:
@@ -89,7 +89,7 @@ class UnfinishedError(CallError):
 
 
 class FoundDeclaration(NamedTuple):
-    """A declaration, and the file that it is in."""
+    """A declaration together with its file."""
 
     file: SourceFile
     declaration: Declaration
@@ -99,7 +99,7 @@ _MOST_RECENT = 8_000_000
 
 
 class Recent:
-    """The texts of files that were read lately, up to a number of bytes.
+    """Keeps the texts of recently read files, up to a number of bytes.
 
     A text is that of a file as the index knows it: what has changed is another `SourceFile`.
     """
@@ -109,12 +109,12 @@ class Recent:
         self._size = 0
 
     def text(self, file: SourceFile) -> bytes | None:
-        """Return the text of a file; None if it isn't here."""
+        """Return the text of a file; None if it isn't kept."""
         known = self._texts.get(file.path)
         return known[1] if known is not None and known[0] is file else None
 
     def keep(self, file: SourceFile, text: bytes) -> None:
-        """Keep the text of a file, and forget those that have been here longest."""
+        """Keep the text of a file, and drop the oldest texts if there are too many bytes."""
         before = self._texts.pop(file.path, None)
         self._size += len(text) - (0 if before is None else len(before[1]))
         self._texts[file.path] = file, text
@@ -123,18 +123,18 @@ class Recent:
 
 
 def _is_prototype(found: FoundDeclaration) -> bool:
-    """Return whether a header only says that there is such a function."""
+    """Return whether a declaration is only a prototype in a header."""
     file, declaration = found
     has_body = declaration.whole.end > declaration.head.end + 1
     return not has_body and declaration.head.end > 0 and file.path.endswith((".h", ".hh", ".hpp", ".hxx"))
 
 
 class Index:
-    """What is declared where.
+    """An index of the declarations below a folder.
 
     Args:
         root: absolute path of a folder.
-        cache: what keeps parsed files for the next process.
+        cache: keeps parsed files for the next process.
     """
 
     def __init__(self, root: str, cache: IndexCache | None = None) -> None:
@@ -167,17 +167,17 @@ class Index:
         self._imported: Counter[str] | None = None
 
     def refresh(self, progress: Callable[[int, int], None] | None = None, until: float | None = None) -> int:
-        """Read what is new or has changed, and forget what is gone.
+        """Read new and changed files, and drop deleted ones.
 
         Args:
-            progress: called with the number of files that were read, and of all to be read.
+            progress: called with the number of files read so far, and the number of files to read.
             until: time of `time.monotonic` at which it stops; None to read all.
 
         Returns:
             How many files were parsed.
 
         Raises:
-            UnfinishedError: the time is over; what was read is kept.
+            UnfinishedError: the time is over; the files read so far are kept.
         """
         if self.tree.refresh() or not self._order:
             self._follow(list(self.tree.files()))
@@ -199,7 +199,7 @@ class Index:
         return parsed
 
     def _keep(self, fresh: list[SourceFile]) -> None:
-        """Write parsed files to the cache, so that a process that is stopped has not worked for nothing."""
+        """Write parsed files to the cache, so that the work isn't lost if the process is stopped."""
         if self._cache is not None and fresh:
             self._cache.keep([(file.path, file.digest, file.parsed) for file in fresh])
         fresh.clear()
@@ -222,11 +222,11 @@ class Index:
         return self._modules
 
     def of_module(self, module: str) -> list[SourceFile]:
-        """Return the files of a module; nothing if there is none of this name."""
+        """Return the files of a module; an empty list if there is no such module."""
         return [file for path in self.modules.files(module) if (file := self._files.get(path))]
 
     def at(self, path: str) -> Iterator[SourceFile]:
-        """Yield the files at a path: one, those of a folder, or with `*` and `?` those that fit."""
+        """Yield the files at a path, which may be a file, a folder, or a pattern with `*` and `?`."""
         return (file for file in self.files() if is_at(file.path, path))
 
     def importers(self, name: str) -> list[SourceFile]:
@@ -239,7 +239,7 @@ class Index:
         return self._by_import.get(name, {}).keys()
 
     def beside(self, file: SourceFile) -> list[SourceFile]:
-        """List the files that share their declarations with a file, itself first."""
+        """List the files that share their declarations with a file, as in a package of Go; itself first."""
         if not file.language.package_is_folder:
             return [file]
         if not self._folders:
@@ -256,11 +256,11 @@ class Index:
         return [FoundDeclaration(file, one) for one in declarations if one.qualified == name]
 
     def has_word(self, file: SourceFile, word: str) -> bool:
-        """Return whether a file has a word anywhere, comments included."""
+        """Return whether a file contains a word, in code or comments."""
         return f"\n{word}\n" in file.parsed.words
 
     def with_word(self, word: str) -> Iterator[SourceFile]:
-        """Yield the files that have a word anywhere, comments included; tests and examples come last."""
+        """Yield the files that contain a word, in code or comments; tests and examples come last."""
         line = f"\n{word}\n"
         return (file for file in self._may_have(word) if line in file.parsed.words)
 
@@ -283,7 +283,7 @@ class Index:
                     yield FoundDeclaration(file, declaration)
 
     def popularity(self, file: SourceFile) -> int:
-        """Return how many files import the module of a file, or something of it."""
+        """Return how many files import the module of a file, or a name from it."""
         return self._imports()[file.language.module_of(file.path)]
 
     def _imports(self) -> Counter[str]:
@@ -295,15 +295,15 @@ class Index:
         return self._imported
 
     def named(self, name: str, path: str = "") -> list[FoundDeclaration]:
-        """List the declarations of a name; a dotted name is the end of a qualified name.
+        """List the declarations of a name; a dotted name must be the end of a qualified name.
 
         Args:
             name: such as `decode`, `Codec.decode` or `codec.Codec.decode`.
             path: of the file, or the end of it; empty for all files.
 
         Returns:
-            The likeliest first: what isn't aside, what isn't inside a class, what is public, types and
-            functions before variables, what most files import, the module that most files import, the
+            The likeliest first: those not aside, those outside of classes, public ones, types and
+            functions before variables, the most imported names, the most imported modules, the
             shortest path.
         """
         found = [
@@ -333,7 +333,7 @@ class Index:
         )
 
     def at_line(self, path: str, line: int) -> list[FoundDeclaration]:
-        """List the declarations that a line is in: those whose name is on it, then the innermost."""
+        """List the declarations around a line: first those whose names are on it, then the innermost."""
         file = self._files.get(path) or next(self.at(path), None)
         if file is None:
             return []
@@ -360,7 +360,7 @@ class Index:
             limit: how many are returned.
 
         Returns:
-            These, and how many more there are; no more than `MOST_COUNTED` of them are counted.
+            The declarations, and how many more there are; counting stops at `MOST_COUNTED`.
         """
         for any_case in (False, True):
             # Files come in a fixed order, so the same files always answer the same.
@@ -375,13 +375,13 @@ class Index:
     def in_another_case(
         self, path: str, names: str, kind: Kind | None, known: Sequence[FoundDeclaration]
     ) -> list[str]:
-        """List names that fit a pattern only if the case of letters makes no difference; see `search`.
+        """List the names that match a pattern only if upper and lower case are ignored; see `search`.
 
         Args:
             path: of a file, a folder or a pattern of them; empty for all files.
             names: the pattern.
             kind: of the declarations; None for all.
-            known: what fits in this case.
+            known: the names that match as they are written.
         """
         if not known or names.casefold() == names.upper():  # it has no letters
             return []
@@ -407,11 +407,11 @@ class Index:
         )
 
     def names(self) -> Iterator[str]:
-        """Yield every name that is declared."""
+        """Yield the name of each declaration."""
         return iter(self._by_name)
 
     def matching(self, pattern: Pattern, limit: int) -> Iterator[FoundDeclaration]:
-        """Yield declarations of any kind whose names fit, as they come."""
+        """Yield the declarations whose names match a pattern, in the order of the index."""
         return islice(self._matching(pattern, False, None), limit)  # noqa: FBT003  # private
 
     def _matching(
@@ -429,7 +429,7 @@ class Index:
                 yield FoundDeclaration(files[number], declaration)
 
     def _table(self, key: tuple[bool, bool], path: str) -> tuple[NameTable, list[SourceFile]]:
-        """Return the names of all files, or of those at a path, and these files."""
+        """Return a table of the names in the files at a path, and these files."""
         made = None if path else self._tables.get(key)
         if made is None:
             files = [file for file in self.files() if not path or is_at(file.path, path)]
@@ -439,7 +439,7 @@ class Index:
         return made
 
     def _changed(self) -> list[str]:
-        """List the files whose content may be another one; this loop is most of the time of a query."""
+        """List the files that may have changed; most of the time of a query is spent in this loop."""
         if self._watched is None:
             self._watched = [(f"{self.root}/{path}", self._expected(path)) for path in self._order]
         lstat, found, cut = os.lstat, list[str](), len(self.root) + 1
@@ -455,7 +455,7 @@ class Index:
         return found
 
     def _expected(self, path: str) -> FileKey | None:
-        """Return the key that a file has as long as it is the same; None if that can't be told by its key."""
+        """Return the key that a file has while it is unchanged; None if its key can't prove that."""
         file = self._files.get(path)
         if file is None:
             return self._skipped_keys.get(path)
@@ -560,7 +560,7 @@ def digest_of(source: bytes) -> bytes:
 
 
 def is_aside(path: str) -> bool:
-    """Return whether a file seems to be a test, a benchmark, an example, or somebody else's code."""
+    """Return whether a file seems to be a test, a benchmark, an example, or a copy of other code."""
     *folders, name = path.lower().split("/")
     stem = name.rpartition(".")[0]
     return stem.startswith("test_") or stem.endswith("_test") or any(part in _ASIDE for part in folders)
@@ -582,7 +582,7 @@ def _source_file(
 
 
 def _lines(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
-    """Return the names of a file's declarations, which it keeps."""
+    """Return the names of a file's declarations as lines; the file keeps them."""
     lines = file.lines.get((is_qualified, any_case))
     if lines is None:
         declarations = file.parsed.declarations
@@ -605,14 +605,14 @@ def _is_called(path: str, declaration: Declaration, wanted: str, root: str) -> b
 
 
 def is_at(where: str, path: str) -> bool:
-    """Return whether a path is one that somebody wrote: the end of it, a folder on the way, or a pattern."""
+    """Return whether a path matches what a caller wrote: its end, a folder above it, or a pattern."""
     if "*" in path or "?" in path:
         return fnmatchcase(where, path) or fnmatchcase(where, f"*/{path}")
     return where == path or where.endswith(f"/{path}") or f"/{path.rstrip('/')}/" in f"/{where}"
 
 
 def is_private(found: FoundDeclaration) -> bool:
-    """Return whether a declaration, or a module on the way to it, says that others leave it alone."""
+    """Return whether a declaration, or a module above it, is private by its name."""
     if found.file.path.endswith(".go") and found.declaration.name[:1].islower():
         return True
     parts = [*found.file.path.split("/"), *found.declaration.qualified.split(".")]
@@ -620,7 +620,7 @@ def is_private(found: FoundDeclaration) -> bool:
 
 
 def _targets(file: SourceFile) -> set[str]:
-    """Return the modules that a file imports as a whole or names from."""
+    """Return the modules that a file imports, or from which it imports names."""
     language = file.language
     found: set[str] = set()
     for one in file.parsed.imports:
@@ -634,7 +634,7 @@ _ONLY_WORDS = bytes([byte if is_in_word else ord(" ") for byte, is_in_word in en
 
 
 def words_in(source: bytes) -> str:
-    """Return each word of a file once, with a line break before and after each; a number is no word."""
+    """Return each word of a file once, one on each line; numbers are left out."""
     # Many times faster than a search by an expression.
     found = dict.fromkeys(source.translate(_ONLY_WORDS).split())
     words = [word for word in found if not _ZERO <= word[0] <= _NINE]

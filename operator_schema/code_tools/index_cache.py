@@ -1,4 +1,4 @@
-"""Parsed files on disk, so that the next process needn't parse them again."""
+"""How are parsed files kept on disk for the next process?"""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLI
 
 
 def check_cache(path: Path) -> None:
-    """Check that a file may be used as a cache: it isn't there, or it is a cache of ours.
+    """Check that a file may be used as a cache: either it doesn't exist, or an `IndexCache` made it.
 
     Raises:
         ValueError: it is anything else, such as a text, a link, or the database of another program.
@@ -74,7 +74,7 @@ def check_cache(path: Path) -> None:
 
 
 def _refusal(path: Path) -> str | None:
-    """Say why a file may not be used as a cache; None if it may."""
+    """Explain why a file may not be used as a cache; None if it may."""
     state = _state(path)
     if state is not None and not stat.S_ISREG(state.st_mode) and not state.st_size:
         return f"the cache {path} isn't a plain file: name another one"
@@ -89,7 +89,7 @@ def _refusal(path: Path) -> str | None:
 
 
 def _foreign_beside(path: Path, *, is_new: bool) -> str | None:
-    """Return the name of a file that stands where sqlite3 would write, and that no cache of ours has."""
+    """Return the name of another program's file where sqlite3 would write; None if there is none."""
     for end, beginnings in _BESIDE.items():
         beside = Path(f"{path}{end}")
         state = _state(beside)
@@ -102,7 +102,7 @@ def _foreign_beside(path: Path, *, is_new: bool) -> str | None:
 
 
 def _begins_with(path: Path, beginnings: Sequence[bytes]) -> bool:
-    """Whether a file begins so, or is shorter, or has gone since."""
+    """Return whether a file begins with some bytes, is shorter than them, or is gone."""
     head = _head(path, max(map(len, beginnings)))
     return any(beginning.startswith(head) for beginning in beginnings)
 
@@ -113,7 +113,7 @@ def _may_be_in_the_making(path: Path) -> bool:
 
 
 def _settles(path: Path) -> bool:
-    """Wait a moment, as another process may be making the same cache, which is empty at first."""
+    """Wait a moment, because another process may be making the same cache, which is empty at first."""
     end = time.monotonic() + _SETTLED
     while time.monotonic() < end:
         time.sleep(0.01)
@@ -151,7 +151,7 @@ def _head(path: Path, size: int) -> bytes:
 
 
 def _make(path: Path) -> bool:
-    """Write an empty cache that says that it is ours; return whether there was no such file."""
+    """Create an empty cache, and return whether the file is new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     try:
@@ -165,7 +165,7 @@ def _make(path: Path) -> bool:
 
 @cache
 def _new_database() -> bytes:
-    """Return the content of a database that has nothing but our number."""
+    """Return the content of an empty database that is marked as a cache."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "new")
         with closing(sqlite3.connect(path)) as connection, connection:
@@ -175,7 +175,7 @@ def _new_database() -> bytes:
 
 
 class IndexCache:
-    """A file of sqlite3 with what was parsed.
+    """A database of sqlite3 that keeps parsed files.
 
     One that is damaged, or from other versions, is made anew. A file that isn't a cache of ours is never
     touched. A row is found by the path and the content of its file, so a row of an older content does no
@@ -206,7 +206,7 @@ class IndexCache:
             self._usable = False
 
     def find(self, path: str, digest: bytes) -> Parsed | None:
-        """Return what is kept of a file with this content; None if there is nothing that fits."""
+        """Return the parsed file for a path and content; None if it isn't kept."""
         kept = self._kept.pop(path, None)
         if kept is None or kept[0] != digest:
             return None
@@ -216,10 +216,10 @@ class IndexCache:
             return None  # it was written by something else
 
     def keep(self, files: Iterable[tuple[str, bytes, Parsed]]) -> None:
-        """Write parsed files; a cache that can't be written is left out.
+        """Write parsed files; if the cache can't be written, nothing happens.
 
         Args:
-            files: the path, what stands for the content, and what was parsed.
+            files: for each file its path, a digest of its content, and the parsed file.
         """
         if not self._usable:
             return
@@ -265,7 +265,7 @@ class IndexCache:
         return {path: (digest, parsed) for path, digest, parsed in rows}
 
     def _start_anew(self) -> None:
-        """Make the cache anew: it said a moment ago that it is ours."""
+        """Make the file again as an empty cache; it was checked a moment ago."""
         try:
             check_cache(self.path)
             for end in ("", *_BESIDE):

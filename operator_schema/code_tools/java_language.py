@@ -52,7 +52,7 @@ def _is_expression(root: Node) -> bool:
 
 
 class JavaLanguage(BraceLanguage):
-    """How declarations are read from Java."""
+    """Reads declarations from Java."""
 
     name = "java"
     grammar = "tree_sitter_java"
@@ -69,7 +69,7 @@ class JavaLanguage(BraceLanguage):
     }
 
     def read(self, node: Node, place: NodePlace) -> NodeReading:
-        """Return what a node declares."""
+        """Return the declarations, imports and bases in a node."""
         if node.type == "import_declaration":
             return NodeReading(imports=self.imports_in(node))
         if node.type in {"ERROR", "enum_body_declarations"}:
@@ -93,7 +93,7 @@ class JavaLanguage(BraceLanguage):
         return NodeReading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
 
     def members_in(self, node: Node) -> list[Member]:
-        """Return the names that a statement of a class has for values."""
+        """Return the fields and constants that a statement in a class declares."""
         if node.type == "enum_constant":
             return [Member(name_of(node), node, None, node.child_by_field_name("arguments"))]
         kind = node.child_by_field_name("type")
@@ -115,7 +115,7 @@ class JavaLanguage(BraceLanguage):
         ]
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
-        """List what the text of one function calls, and the names that it uses."""
+        """List the calls in the text of one function, and the names that it uses."""
         found: list[tuple[str, str]] = []
         for node in nodes_in(self.grammar, source):
             if node.type == "method_invocation":
@@ -125,7 +125,7 @@ class JavaLanguage(BraceLanguage):
         return found
 
     def imports_in(self, node: Node) -> list[Import]:
-        """Return what a node imports."""
+        """Return the imports in a node."""
         if node.type != "import_declaration":
             return []
         text = " ".join(text_of(node).split()).removesuffix(";").rstrip()
@@ -134,24 +134,24 @@ class JavaLanguage(BraceLanguage):
         return [Import(last, base if last == "*" else target, text)]
 
     def module_of(self, path: str) -> str:
-        """Return the dotted folder of a file: the package, with what is above it."""
+        """Return the dotted folder of a file, which ends with its package."""
         return path.rpartition("/")[0].replace("/", ".")
 
     def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
-        """Return the dotted name that an import means."""
+        """Return the dotted name of the module or item that an import means."""
         return target
 
     def is_own_library(self, target: str) -> bool:
-        """Return whether a name is in the packages of the platform."""
+        """Return whether a name belongs to the packages of the Java platform."""
         return target.startswith("java.")
 
     @property
     def has_plain_members(self) -> bool:
-        """A method names a member of its own object as it is."""
+        """Whether methods use members without a prefix, as they do in Java."""
         return True
 
     def package_of(self, path: str) -> str:
-        """Return the package of a file: `src/main/java` and `src/test/java` hold the same ones."""
+        """Return the package of a file, which `src/main/java` and `src/test/java` may share."""
         return f"/{path.rpartition('/')[0]}/".rpartition("/java/")[2]
 
 
@@ -168,7 +168,7 @@ def _is_final(node: Node) -> bool:
 
 
 def _after_annotations(node: Node) -> int:
-    """Return where the signature begins: annotations in front are kept apart, as decorators are."""
+    """Return where the signature begins, behind the annotations."""
     each = _modifiers(node)
     end = next((place for place, part in enumerate(each) if not part.type.endswith("annotation")), len(each))
     if end < len(each):

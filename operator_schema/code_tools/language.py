@@ -1,4 +1,4 @@
-"""What the index has to know about a language; a module for each."""
+"""What does the index need to know about a programming language?"""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _ALIKE: tuple[frozenset[Kind], ...] = (frozenset({"struct", "class"}), frozenset
 
 
 def same_kinds(kind: Kind) -> frozenset[Kind]:
-    """Return the kinds that are asked for by a kind: a struct of Go is a class of Python."""
+    """Return all kinds that mean the same as a kind: a struct of Go is like a class of Python."""
     return next((alike for alike in _ALIKE if kind in alike), frozenset({kind}))
 
 
@@ -91,7 +91,7 @@ class Declaration(NamedTuple):
     Attributes:
         name: its last part, such as `decode`.
         qualified: the name within its file or package, such as `Codec.decode`.
-        kind: what it is.
+        kind: the kind of the declaration.
         line: of its name, from 1.
         last_line: where it ends.
         whole: all of it, decorators included.
@@ -117,12 +117,12 @@ class Declaration(NamedTuple):
 
 
 class Import(NamedTuple):
-    """A name that an import brings into a file.
+    """A name that an import makes known in a file.
 
     Attributes:
         name: under which the file knows it.
-        target: what it is, with dots or slashes as the language writes it.
-        text: the import of this name alone, as one would write it.
+        target: the imported module or name, with dots or slashes as the language writes it.
+        text: an import of this name alone, as a programmer would write it.
     """
 
     name: str
@@ -134,8 +134,8 @@ class Base(NamedTuple):
     """A type that another one extends, implements or embeds.
 
     Attributes:
-        owner: the qualified name of the type that does so.
-        name: of the other one as the file knows it, with dots, without type arguments.
+        owner: the qualified name of the type that has the base.
+        name: of the base as the file writes it, with dots, without type arguments.
     """
 
     owner: str
@@ -143,7 +143,7 @@ class Base(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What was read from a source file.
+    """The declarations, imports and bases that were read from a source file.
 
     Attributes:
         declarations: in the order of the file.
@@ -161,7 +161,7 @@ class Parsed(NamedTuple):
 
 
 class SlowParseError(CallError):
-    """A text takes too long to parse; the message is for the model."""
+    """A text takes too long to parse; the message is written for the model."""
 
     def __init__(self) -> None:
         super().__init__("it takes too long to parse")
@@ -245,14 +245,14 @@ class TypeField(NamedTuple):
 
 
 class SyntaxProblem(NamedTuple):
-    """A place where code can't be read.
+    """A syntax error, or a note about the syntax of a snippet.
 
     Attributes:
         line: in the snippet, from 1.
         column: in characters, from 1.
-        message: what is wrong.
-        suggestion: what to do about it, where it is known.
-        severity: a note says what is right, but not everywhere.
+        message: a description of the error.
+        suggestion: how to correct it, if that is known.
+        severity: an error, or a note about something that is valid only in some places.
     """
 
     line: int
@@ -263,18 +263,18 @@ class SyntaxProblem(NamedTuple):
 
 
 class Language(Protocol):
-    """How declarations are read from the files of a language.
+    """Reads declarations from files of a language.
 
     Attributes:
         name: of the language.
         grammar: package of its grammar, as `parse_tree` takes it.
-        bodies_inside: whether the text of a class holds the bodies of its methods; then only an outline is
+        bodies_inside: whether the text of a class contains the bodies of its methods; then only an outline is
             shown of it.
         package_is_folder: whether the files of a folder share their declarations.
         self_names: under which a method knows its own object, where the language fixes them.
         hidden: matches strings, characters and comments as a whole.
         tokens: matches the same, and single brackets.
-        spanning: texts of which each string or comment has one that goes on behind the end of its line.
+        spanning: texts of which each string or comment of several lines contains at least one.
     """
 
     name: str
@@ -287,19 +287,19 @@ class Language(Protocol):
     spanning: tuple[bytes, ...]
 
     def parse(self, source: bytes) -> Parsed:
-        """Read the declarations and imports of a file, as far as it can be read."""
+        """Read the declarations and imports of a file; parts with syntax errors are left out."""
         ...
 
     def fields(self, source: bytes) -> list[TypeField]:
-        """Read the fields out of the text of one class or struct."""
+        """Read the fields from the text of one class or struct."""
         ...
 
     def may_have_field(self, source: bytes, name: str) -> bool:
-        """Return whether `fields` may find a name: to look for it is many times faster than to parse."""
+        """Return quickly, without parsing, whether `fields` may find a name."""
         return next(places_of(name.encode(), source), None) is not None
 
     def called(self, source: bytes) -> Sequence[tuple[str, str]]:
-        """List what the text of one function calls, and the names that it uses.
+        """List the calls in the text of one function, and the names that it uses.
 
         Returns:
             Pairs of `call` and a dotted text, or `name` and a name, in the order of the text.
@@ -315,31 +315,31 @@ class Language(Protocol):
         ...
 
     def import_target(self, target: str, path: str) -> str:
-        """Return the dotted module that an import in a file means, without what leads to the root."""
+        """Return the dotted name of the module that an import means; relative imports are resolved."""
         ...
 
     @property
     def family(self) -> str:
-        """The languages whose files use each other, by the name of one of them."""
+        """The name that all languages share whose files can use each other."""
         return self.name
 
     @property
     def has_plain_members(self) -> bool:
-        """Whether a method names a member of its own object without anything in front of it."""
+        """Whether methods use members of their own object without a prefix such as `self.`."""
         return False
 
     def is_bare(self, target: str) -> bool:
-        """Return whether the target of an import is the name of a package, and not a path."""
+        """Return whether an import names a package, and not a path."""
         del target
         return False
 
     @property
     def names_packages_inside(self) -> bool:
-        """Whether an import is known by the name that the files of the package give it."""
+        """Whether the package itself, and not its path, determines the name under which it is imported."""
         return False
 
     def is_own_library(self, target: str) -> bool:
-        """Return whether the target of an import is in the library that comes with the language."""
+        """Return whether an import names a part of the language's own library."""
         del target
         return False
 
@@ -348,11 +348,11 @@ class Language(Protocol):
         return path.rpartition("/")[0]
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
-        """List what is wrong with a snippet; nothing of it is run."""
+        """List the syntax errors of a snippet without running it."""
         ...
 
     def inner(self, source: bytes) -> Sequence[Declaration]:
-        """List what the text of one function declares inside it; qualified names begin with its name.
+        """List the declarations inside the text of one function; their qualified names begin with its name.
 
         Nothing, unless the language says more: functions inside of functions are rare in most.
         """
@@ -360,11 +360,11 @@ class Language(Protocol):
         return ()
 
     def value(self, source: bytes, declaration: Declaration) -> str:
-        """Return the value of a constant or variable of a file; empty if it has none."""
+        """Return the value of a constant or variable; empty if it has none."""
         return source[declaration.value.start : declaration.value.end].decode(errors="replace")
 
     def type_of(self, source: bytes, name: str) -> str:
-        """Return the type that a name has everywhere in the text of one function; empty if unsure.
+        """Return the type of a parameter or variable of a function; empty if it isn't the same everywhere.
 
         Args:
             source: the text.
@@ -384,7 +384,7 @@ def language_of(path: str) -> Language | None:
 
 
 def known_language(path: str) -> Language:
-    """Return the language of a file in an index, which holds no others."""
+    """Return the language of a file that is in an index, so that it is known to have one."""
     language = language_of(path)
     assert language is not None  # noqa: S101  # as said
     return language
@@ -404,7 +404,7 @@ def language_named(name: str) -> Language:
 
 @cache
 def _parser_of(package: str) -> Callable[[], Parser]:
-    """Return the maker of parsers for a grammar: each thread needs a parser of its own."""
+    """Return a function that makes parsers for a grammar, because each thread needs a parser of its own."""
     try:
         from tree_sitter import Language as Grammar
         from tree_sitter import Parser
@@ -417,7 +417,7 @@ def _parser_of(package: str) -> Callable[[], Parser]:
 
 
 def parse_tree(package: str, source: bytes) -> Node:
-    """Parse a file, whatever is in it.
+    """Parse a text, also if it has errors or isn't a program at all.
 
     Args:
         package: of the grammar, such as `tree_sitter_go`, with the name of the function after a colon where
@@ -441,7 +441,7 @@ def parse_tree(package: str, source: bytes) -> Node:
 
 
 def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
-    """Return the root of the tree; the parser, which fills the stack when it is freed, ends with the call."""
+    """Parse a text within its time; the parser is freed here, because that takes stack."""
     end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
     look = time.monotonic()
     reader = _TextReader(source, _MOST_READ + len(source) // _BYTES_A_READ)
@@ -466,11 +466,11 @@ def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
 
 
 def _with_stack(size: int, work: Callable[[], Node]) -> Node:
-    """Run a function that recurses in C in a thread whose stack is large enough.
+    """Run a function that recurses in C, in a thread whose stack is large enough.
 
     Args:
-        size: of the stack, in bytes. Only what is used of it takes memory.
-        work: what runs.
+        size: of the stack, in bytes. Only the used part takes memory.
+        work: the function.
 
     Raises:
         TooHardError: the system gives no such stack.
@@ -501,7 +501,7 @@ def _with_stack(size: int, work: Callable[[], Node]) -> Node:
 
 
 class _TextReader:
-    """Gives the parser a text, and then the nodes their texts.
+    """Lets the parser read a text, and later returns the texts of nodes.
 
     tree_sitter 0.26 never frees what it is given: a reference to it is left over. A view that was released
     has a few words of memory, and the text is no longer behind it.
@@ -519,7 +519,7 @@ class _TextReader:
         """Whether the parser asked too often, and got nothing."""
 
     def __call__(self, start: int, _: object) -> bytes | memoryview:
-        """Return what begins at a byte: all of it for the parser, a part for a node."""
+        """Return the text from a byte on: all of it for the parser, a part for a node."""
         if self._views is None or start >= len(self._source):
             return self._source[start : start + _PART]
         self.is_empty = len(self._views) >= self._most
@@ -529,14 +529,14 @@ class _TextReader:
         return self._views[-1]
 
     def close(self) -> None:
-        """Release what the parser was given; only nodes read after it."""
+        """Release the text that the parser has read; from then on, only nodes read."""
         for view in self._views or ():
             view.release()
         self._views = None
 
 
 def nodes_in(package: str, source: bytes) -> Iterator[Node]:
-    """Yield all named nodes of a text, in its order, those inside of a node after it; see `parse_tree`."""
+    """Yield all named nodes of a text, each before those inside it; see `parse_tree`."""
     waiting = [parse_tree(package, source)]
     while waiting:
         node = waiting.pop()
@@ -550,7 +550,7 @@ def text_of(node: Node) -> str:
 
 
 def text_in(source: bytes, node: Node) -> str:
-    """Return the text of a node of a source: several times faster than `text_of`, which asks the reader."""
+    """Return the text of a node from its source, which is several times faster than `text_of`."""
     return source[node.start_byte : node.end_byte].decode(errors="replace")
 
 
@@ -560,7 +560,7 @@ def span_of(node: Node | None) -> Span:
 
 
 def name_of(node: Node) -> str:
-    """Return the name of what a node declares; empty if it has none."""
+    """Return the name in the field `name` of a node; empty if there is none."""
     name = node.child_by_field_name("name")
     return "" if name is None else text_of(name)
 
@@ -571,12 +571,12 @@ def qualified(owner: str, name: str) -> str:
 
 
 def called_name(source: bytes, function: Node, last: Node | None = None) -> str:
-    """Return the name that a call uses, without white space; a long one is cut at its beginning.
+    """Return the name of a called function without white space; the beginning of a long name is cut off.
 
     Args:
         source: the text.
         function: the node of what is called.
-        last: where its name ends; where the node does unless given.
+        last: where its name ends; the end of the node unless given.
     """
     end = (last or function).end_byte
     start = max(function.start_byte, end - LONGEST_NAME)
@@ -587,12 +587,12 @@ def called_name(source: bytes, function: Node, last: Node | None = None) -> str:
 def calls_in(
     package: str, source: bytes, called: Collection[str], names: Collection[str]
 ) -> list[tuple[str, str]]:
-    """List what the text of one function calls, and the names that it uses, as `Language.called` does.
+    """List the calls and names in the text of one function, as `Language.called` does.
 
     Args:
         package: of the grammar.
         source: the text.
-        called: types of the nodes whose text is what a call calls; all others can't be told by a name.
+        called: types of nodes that can stand for the called function; calls of others have no name.
         names: types of the nodes that are names.
     """
     found: list[tuple[str, str]] = []
@@ -606,7 +606,7 @@ def calls_in(
 
 
 def lines_with(text: bytes, word: bytes) -> bytes:
-    """Return the lines of a text that have a word, as a part of another one too."""
+    """Return the lines of a text that contain a word, also as a part of another word."""
     lines: list[bytes] = []
     at = text.find(word)
     while at >= 0:
@@ -618,7 +618,7 @@ def lines_with(text: bytes, word: bytes) -> bytes:
 
 
 def end_of_head(text: bytes) -> int:
-    """Return where the parameters of a function end in its text: at the bracket that closes the first one."""
+    """Return where the parameters of a function end: at the bracket that closes the first one."""
     level = 0
     for place in re.finditer(rb"[()]", text):
         level += 1 if place[0] == b"(" else -1
@@ -633,7 +633,7 @@ IN_WORDS = bytes([byte >= _NOT_ASCII or chr(byte).isalnum() or byte == ord("_") 
 
 
 def places_of(word: bytes, source: bytes) -> Iterator[int]:
-    """Yield where a word begins; a search for the letters alone is many times faster than an expression."""
+    """Yield each position of a word; this search is many times faster than a regular expression."""
     at, size, last = source.find(word), len(word), len(source)
     while at >= 0:
         end = at + size

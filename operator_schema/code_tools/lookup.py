@@ -1,4 +1,4 @@
-"""What a written name means: where it is declared, under the root or outside of it, or why it isn't found."""
+"""Where is a name declared, below the root or outside of it, and if it isn't found, why?"""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ __all__ = [
 
 
 class WrittenName(NamedTuple):
-    """A name, read from what somebody wrote.
+    """A name as a caller wrote it, split into its parts.
 
     Attributes:
-        name: with dots alone, such as `Server.ListenAndServe`; empty if a line stands for it.
+        name: written with dots, such as `Server.ListenAndServe`; empty if a line is given instead.
         path: of the file in front of it; empty if there is none.
-        line: of the file, from 1; 0 if a name stands for it.
-        problem: why this can't be a name, and what to write; empty if it can.
+        line: of the file, from 1; 0 if a name is given instead.
+        problem: why this can't be a name, and what to write instead; empty if it can.
     """
 
     name: str
@@ -100,7 +100,7 @@ def read_name(text: str) -> WrittenName:
 
 
 def _dotted(text: str) -> str:
-    """Return a name with dots between its parts, without keywords, brackets and the like."""
+    """Write a name with dots between its parts, and remove keywords, brackets and the like."""
     text = _KEYWORD.sub("", text, count=1) if _KEYWORD.match(text) else text
     text = _AS_TRAIT.sub(r"\1", text).lstrip("@&")
     text = text.removeprefix("*") if re.match(r"\*\w", text) else text
@@ -114,7 +114,7 @@ def _dotted(text: str) -> str:
 
 
 def read_pattern(text: str) -> tuple[str, str]:
-    """Read a pattern of names; return the path in front of it, and the pattern with dots alone."""
+    """Split a pattern into the path in front of it, and the pattern of names with dots."""
     text = text.strip()
     path = ""
     if split := _FILE_FIRST.fullmatch(text) or _PATH_FIRST.fullmatch(text):
@@ -124,7 +124,7 @@ def read_pattern(text: str) -> tuple[str, str]:
 
 
 def pattern_hint(text: str) -> str:
-    """Return what to write instead of a regular expression or the like; empty for a pattern of ours."""
+    """Return what to write instead of a regular expression; empty if the pattern is valid."""
     odd = list(dict.fromkeys(re.findall(r"[|^$\[\]{}\\+]|\.\*(?=[\w|$])|\s", text.strip())))
     if not odd:
         return ""
@@ -149,12 +149,12 @@ _MOST_LINES = 400
 
 
 class Sought(NamedTuple):
-    """Declarations of a name.
+    """The declarations that were found for a name.
 
     Attributes:
         ways: at least one, the likeliest first.
-        where: the index that they are from.
-        note: where that is, if it isn't below the root.
+        where: the index that contains them.
+        note: where they are, if they aren't below the root.
     """
 
     ways: list[Way]
@@ -163,12 +163,12 @@ class Sought(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """Why a name isn't found.
+    """The reason why a name isn't found.
 
     Attributes:
         reason: one of a closed list.
-        note: the same in words, and what to do.
-        nearest: names that are like it.
+        note: a sentence about it that says what to do.
+        nearest: similar names.
     """
 
     reason: Reason
@@ -183,7 +183,7 @@ def look_up(
 
     Args:
         index: of the root.
-        environment: sources of what the root uses.
+        environment: the packages that the code below the root uses.
         text: the name, as somebody wrote it.
         functions: whether only functions are wanted.
         outside: whether declarations outside of the root are wanted.
@@ -228,7 +228,7 @@ def look_up(
 
 
 def _inherited(index: Index, environment: Environment, name: str, *, outside: bool) -> Sought | Miss | None:
-    """Find a member that a type inherits from outside of the root; None if there is none of this name."""
+    """Find a member that a type inherits from a base outside of the root; None if there is none."""
     owner, _, member = name.rpartition(".")
     unknown = ""
     for found, base in islice(Resolver(index).outer_bases(owner) if owner else (), _MOST_BASES):
@@ -260,7 +260,7 @@ def _at_line(index: Index, written: WrittenName) -> Sought | Miss:
 
 
 def _no_file(index: Index, written: WrittenName) -> Miss:
-    """Return why there is no file at a path."""
+    """Explain why there is no file at a path."""
     reason, note = path_problem(index, written.path)
     name = written.path.rpartition("/")[2]
     alike = nearest_names(
@@ -273,7 +273,7 @@ def _no_file(index: Index, written: WrittenName) -> Miss:
 
 
 def path_problem(index: Index, path: str) -> tuple[Reason, str]:
-    """Return why no file at a path is read: the reason, and the same in words."""
+    """Return why the tools don't read a file at a path: the reason, and a sentence about it."""
     if why := index.skipped.get(path):
         return "file not read", f"{path} isn't read: {why}."
     rule = index.tree.why_ignored(path)
@@ -291,13 +291,13 @@ def path_problem(index: Index, path: str) -> tuple[Reason, str]:
 
 
 def path_missing(index: Index, path: str) -> str:
-    """Return why nothing can be found at a path, in any language; empty if something could be."""
+    """Return why a search at a path can't find anything; empty if it can."""
     reason, note = path_problem(index, path)
     return note if reason in {"ignored", "outside of the root", "no such file"} else ""
 
 
 def unread_note(index: Index) -> str:
-    """Return how many files aren't read, and which; empty if all are."""
+    """Return how many files the tools don't read, and which; empty if they read all."""
     notes: list[str] = []
     if languages := index.tree.unread():
         named = ", ".join([f"{number:,} of {name}" for name, number in languages.most_common(4)])
@@ -311,7 +311,7 @@ def unread_note(index: Index) -> str:
 
 
 def _inside_functions(index: Index, written: WrittenName) -> Iterator[Way]:
-    """Yield declarations of a name inside of functions."""
+    """Yield the declarations of a name that are inside functions."""
     resolver = Resolver(index)
     parsed: dict[tuple[str, int], Mapping[int, FoundDeclaration]] = {}
     for file, line in islice(_declaring_lines(index, written), _MOST_LINES):
@@ -325,7 +325,7 @@ def _inside_functions(index: Index, written: WrittenName) -> Iterator[Way]:
 
 
 def _declaring_lines(index: Index, written: WrittenName) -> Iterator[tuple[SourceFile, int]]:
-    """Yield each line whose text seems to declare the last part of a name."""
+    """Yield each line that seems to declare the last part of a name."""
     name = written.name.rpartition(".")[2]
     files = (one for one in index.with_word(name) if not written.path or one.path.endswith(written.path))
     for file in islice(files, _MOST_FILES):
@@ -341,7 +341,7 @@ def _declaring_lines(index: Index, written: WrittenName) -> Iterator[tuple[Sourc
 
 
 def _missed(index: Index, written: WrittenName, environment: Environment, *, functions: bool) -> Miss:
-    """Return why a name isn't found."""
+    """Explain why a name isn't found."""
     name = written.name
     nearest = _nearest(index, written, functions=functions)
     for module in islice(index.modules.ending(name), 1):
@@ -363,7 +363,7 @@ def _missed(index: Index, written: WrittenName, environment: Environment, *, fun
 
 
 def _elsewhere(index: Index, written: WrittenName) -> str:
-    """Return where else the last part of a name is declared."""
+    """Return where the last part of a name is declared with other parts before it."""
     *above, last = written.name.split(".")
     if not (above or written.path):
         return ""
@@ -375,7 +375,7 @@ def _elsewhere(index: Index, written: WrittenName) -> str:
 
 
 def _text_note(index: Index, written: WrittenName) -> str:
-    """Return where a text seems to declare a name, which a macro may do; empty if none does."""
+    """Return a line that may declare a name, for example by a macro; empty if there is none."""
     unknown = (
         part
         for part in written.name.split(".")
@@ -392,7 +392,7 @@ def _text_note(index: Index, written: WrittenName) -> str:
 
 
 def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str]:
-    """List names that are like one that wasn't found: members of its owner first."""
+    """List names similar to one that wasn't found, with the members of its owner first."""
     owner, _, last = written.name.rpartition(".")
     last = last[:200]
     members = {
@@ -415,7 +415,7 @@ def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str
 
 
 def _alike(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that share the most letters in a row: to compare whole names takes too long."""
+    """Preselect names that share the most letters in a row: comparing all names takes too long."""
     wanted = _triples(name)
     return nlargest(_MOST_COMPARED, known, key=lambda other: len(wanted & _triples(other)))
 
@@ -435,7 +435,7 @@ _ENVIRONMENTS = (".venv", "venv", "env")
 
 
 class Environment:
-    """Folders outside of a root that its code imports from; only files that a name leads to are read.
+    """The installed packages that the code imports; only files that a name leads to are read.
 
     Args:
         root: absolute path of the code base.
@@ -453,7 +453,7 @@ class Environment:
             name: with dots.
 
         Returns:
-            The ways, the index that they are from, and where that is; None if it isn't there.
+            The ways, the index that contains them, and a sentence about where; None if there are none.
         """
         for full in self._full_names(index, name):
             for library in self._all():
@@ -463,7 +463,7 @@ class Environment:
         return None
 
     def outside(self, index: Index, name: str) -> str:
-        """Return what is known about a name outside of the root without its source; empty if nothing is."""
+        """Describe a name that comes from outside of the root and has no source here; empty if unknown."""
         head = name.partition(".")[0]
         if "." not in name and hasattr(builtins, name) and self._has_python(index):
             return f"{name} is built into Python."
@@ -478,7 +478,7 @@ class Environment:
         return next(_imported_from_outside(index, name), "")
 
     def _full_names(self, index: Index, name: str) -> Iterator[str]:
-        """Yield the full names that a name may stand for: a file may import its first part."""
+        """Yield the full names that a name may stand for, by the files that import its first part."""
         yield name
         head, dot, rest = name.partition(".")
         seen = {name}
@@ -511,7 +511,7 @@ _FROM_HERE = (".", "crate::", "self::", "super::")
 
 
 def _imported_from_outside(index: Index, name: str) -> Iterator[str]:
-    """Yield what imports say about a name whose first parts are imported, but aren't below the root."""
+    """Yield a sentence for each import that brings a name from outside of the root."""
     head, dot, rest = name.partition(".")
     for file in index.files():
         language = file.language
@@ -543,7 +543,7 @@ def _heads(file: SourceFile) -> set[str]:
 
 
 def _is_in(folder: str, root: str) -> bool:
-    """Return whether a folder is in the index of the root."""
+    """Return whether the index of the root contains a folder."""
     return folder == root or (
         folder.startswith(f"{root}{os.sep}")
         and not any(f"{os.sep}{one}{os.sep}" in folder for one in _ENVIRONMENTS)
@@ -551,7 +551,7 @@ def _is_in(folder: str, root: str) -> bool:
 
 
 def _folders(root: str) -> Iterator[str]:
-    """Yield the folders that hold packages: the project's own, Python's, and Go's."""
+    """Yield the folders with installed packages: the project's own, Python's, and Go's."""
     for name in _ENVIRONMENTS:
         for pattern in ("lib/python3*/site-packages", "Lib/site-packages"):
             yield from map(str, sorted(Path(root, name).glob(pattern)))
@@ -563,21 +563,21 @@ def _folders(root: str) -> Iterator[str]:
 
 
 class _Library(Index):
-    """An index that reads a file when somebody asks for its module."""
+    """An index of a folder with packages, which reads a file when its module is first needed."""
 
     def __init__(self, folder: str) -> None:
         super().__init__(folder)
         self._left = _MOST_FILES_READ
 
     def look_again(self) -> None:
-        """Forget files that have changed, before a new question."""
+        """Drop files that have changed, before a new question."""
         self._left = _MOST_FILES_READ
         young = [path for path, file in self._files.items() if file.is_young]
         for path in {*young, *self._changed()}:
             self._replace(path, None)
 
     def find(self, name: str) -> Way | None:
-        """Find the declaration of a full name; None if it isn't here."""
+        """Find the declaration of a full name; None if this library doesn't have it."""
         parts = name.split(".")
         for place in range(min(len(parts) - 1, 8), 0, -1):
             files = self.of_module(".".join(parts[:place]))
@@ -607,7 +607,7 @@ class _Library(Index):
 
 
 class _OnDisk(Modules):
-    """The modules of a folder, looked for when somebody asks."""
+    """The modules of a folder, which are looked up on disk when they are needed."""
 
     def __init__(self, root: str) -> None:
         super().__init__(root, ())

@@ -1,4 +1,4 @@
-"""Which module each file is, and which modules a name in an import or a question may mean."""
+"""Which modules may a name mean that is written in an import or in a question?"""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Modules:
         return name in self._workspaces.crates
 
     def files(self, module: str) -> list[str]:
-        """Return the paths of the files of a module; nothing if there is no such module."""
+        """Return the paths of a module's files; an empty list if there is no such module."""
         return self._files.get(module, [])
 
     def ending(self, name: str) -> Iterator[str]:
@@ -71,7 +71,7 @@ class Modules:
             is_bare: whether it is the name of a package, which only by chance is also that of a folder.
 
         Yields:
-            The module, and whether it is certainly that one if it has what is imported.
+            Each module, and whether it is certainly the right one if it declares the imported name.
         """
         if is_bare:
             yield from ((module, True) for module in self._workspaces.of_npm(name))
@@ -92,7 +92,7 @@ class Modules:
                 yield module, len(packages) == 1 and not is_bare
 
     def _of_rust(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
-        """Yield what a path of Rust means: a module in that of the file, or in another crate."""
+        """Yield the modules that a path of Rust may mean, in the module of the file or in another crate."""
         here = known_language(path).module_of(path)
         if f"{here}.{name}" in self._files:
             yield f"{here}.{name}", True
@@ -101,7 +101,7 @@ class Modules:
             yield f"{self._workspaces.crates[head]}{dot}{rest}", True
 
     def _without_root(self, name: str) -> Iterator[str]:
-        """Yield the module that a name means if the root is a package, or a folder in one."""
+        """Yield the modules that a name means if the root itself is in a package."""
         parts = name.split(".")
         for place in range(1, len(parts) + 1):
             above, inside = ".".join(parts[:place]), ".".join(parts[place:])
@@ -109,7 +109,7 @@ class Modules:
                 yield inside
 
     def _of_python(self, name: str, path: str) -> Iterator[tuple[str, bool]]:
-        """Yield what an import means if the root is in a package, or a folder such as `src` has packages."""
+        """Yield the modules that an import of Python may mean, also below folders such as `src`."""
         for module in self._without_root(name):
             yield module, True
         if name.partition(".")[0] in sys.stdlib_module_names:

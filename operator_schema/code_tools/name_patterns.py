@@ -1,4 +1,4 @@
-"""Patterns of names, and tables in which names and words are found fast."""
+"""How are names found quickly that match a pattern, and files that contain a word?"""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _USEFUL = 3
 
 
 def lines_of(names: Iterable[str], *, any_case: bool) -> str:
-    """Return names in one text, a line for each, for a `NameTable`.
+    """Join names into one text with a line for each, as `NameTable` needs it.
 
     Args:
         names: in their order.
-        any_case: whether the case of letters makes no difference.
+        any_case: whether upper and lower case are ignored.
     """
     text = "".join([f"{name.replace(_NEWLINE, ' ')}\n" for name in names])
     return text.casefold() if any_case else text
 
 
 class NameTable:
-    """The names of many files in one text, where a pattern finds them without looking at each.
+    """Finds the names that match a pattern in many files at once, without looking at each name.
 
     Args:
         texts: what `lines_of` returns for each file.
@@ -44,7 +44,7 @@ class NameTable:
         self._starts = list(accumulate(map(len, texts), initial=1))
 
     def matches(self, pattern: Pattern) -> Iterator[tuple[int, int]]:
-        """Yield the names that fit: the number of the file, and the number of the name in it, each from 0."""
+        """Yield each match: the number of its file, and its number in that file, both from 0."""
         text, starts = self._text, self._starts
         end, counted, file, line = 0, 0, 0, 0
         for begin in pattern.begins(text):
@@ -62,7 +62,7 @@ _MOST_HELD = 2
 
 
 class WordTable:
-    """A table that tells which files may contain a word, and rarely names a file without it.
+    """Finds the files that may contain a word; only few of them don't.
 
     A row has the numbers of the files that have one of some words, about forty numbers in code that people
     write: four bytes for each different word of a file.
@@ -84,11 +84,11 @@ class WordTable:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much was added that it is better made anew."""
+        """Whether so much was added that the table should be made again."""
         return self._held > self._most
 
     def add(self, path: str, words: str) -> None:
-        """Add the words of a file that is new or has changed; those that it had stay."""
+        """Add the words of a new or changed file; its former words stay."""
         number = self._numbers.setdefault(path, len(self._paths))
         if number == len(self._paths):
             self._paths.append(path)
@@ -99,17 +99,17 @@ class WordTable:
         self._held += len(each)
 
     def paths(self, word: str) -> list[str]:
-        """Return the paths of the files that may have a word, each once."""
+        """Return the paths of the files that may contain a word, each once."""
         numbers = dict.fromkeys(self._rows[hash(word) % len(self._rows)])
         return [self._paths[number] for number in numbers]
 
 
 class Pattern:
-    """A pattern: `*` stands for any characters, `?` for one.
+    """A pattern of names: `*` stands for any characters, `?` for one.
 
     Args:
         text: the pattern.
-        any_case: whether the case of letters makes no difference.
+        any_case: whether upper and lower case are ignored.
     """
 
     __slots__ = ("_checked", "_literal", "any_case")
@@ -128,7 +128,7 @@ class Pattern:
         self._checked = None if is_simple else re.compile(_expression(parts))
 
     def begins(self, text: str) -> Iterator[int]:
-        """Yield where the lines of a text begin that fit; there is an empty line before the first one."""
+        """Yield where each matching line of a text begins; the text begins with an empty line."""
         literal, checked = self._literal, self._checked
         if checked is not None and len(literal) < _USEFUL:
             yield from (found.start() + 1 for found in checked.finditer(text))

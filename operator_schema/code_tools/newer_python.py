@@ -1,4 +1,4 @@
-"""Syntax of newer versions of Python than the one that runs here."""
+"""Which syntax of a snippet exists only in newer versions of Python than the running one?"""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _GRAMMAR = "tree_sitter_python"
 
 
 class _Newer(NamedTuple):
-    """A place where code has syntax of a newer version.
+    """A place that uses the syntax of a newer version.
 
     Attributes:
-        node: that has it.
-        what: it is.
-        version: of Python that has it first.
-        edits: places in bytes, and what stands there in older syntax, in as many bytes.
+        node: the node with this syntax.
+        what: the name of the syntax.
+        version: of Python that introduced it.
+        edits: places in bytes, each with older syntax of the same length to put there.
     """
 
     node: Node
@@ -39,12 +39,12 @@ class _Newer(NamedTuple):
 def with_newer_syntax(
     problems: Callable[[str, Context], list[SyntaxProblem]], code: str, context: Context
 ) -> list[SyntaxProblem]:
-    """List what is wrong with a snippet of Python; syntax that only this interpreter lacks is a note.
+    """List the errors of a snippet of Python; syntax that only newer versions have is a note.
 
     Args:
-        problems: lists what this interpreter says.
+        problems: lists the errors that this interpreter finds.
         code: the snippet.
-        context: what it is a part of.
+        context: the kind of text that it is.
     """
     found = problems(code, context)
     if not found or "\0" in code:
@@ -71,7 +71,7 @@ def _note(newer: _Newer, source: bytes) -> SyntaxProblem:
 
 
 def _newer_syntax(source: bytes) -> Iterator[_Newer]:
-    """Yield the places with syntax that this interpreter lacks, those inside of one left out."""
+    """Yield the outermost places whose syntax this interpreter doesn't have."""
     end = 0
     for node in nodes_in(_GRAMMAR, source):
         read = _READERS.get(node.type)
@@ -135,7 +135,7 @@ def _string(node: Node) -> _Newer | None:
 
 
 def _blank(node: Node) -> tuple[int, bytes]:
-    """Return spaces in place of a node; its lines are joined, since they were in brackets."""
+    """Replace a node by spaces, and its line breaks too, since they were in brackets."""
     blank = re.sub(rb"[^\n]", b" ", node.text or b"")
     return node.start_byte, re.sub(rb" \n", b"\\\n", blank)
 

@@ -1,4 +1,4 @@
-"""Unified diffs, applied in memory as strictly as `git apply` does it, and what they do to a code base."""
+"""What does a unified diff do to a code base, if it applies as strictly as in `git apply`?"""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ _EXTENDED = re.compile(
 
 
 class PatchError(CallError):
-    """A patch can't be read, or doesn't fit; the message is for the model."""
+    """A patch can't be read, or doesn't apply; the message is written for the model."""
 
 
 class Hunk(NamedTuple):
-    """A part of a patch for one place of a file.
+    """A hunk: the part of a patch that changes one place of a file.
 
     Attributes:
         line: of the patch in which it begins, from 1.
         old_line: of the file in which it should begin; 0 for an empty file.
         new_line: of the new file.
-        old: the lines that are there before.
-        new: the lines that are there afterwards.
-        reaches_end: whether no context comes after the last change, so that it must end the file.
+        old: the lines before the change.
+        new: the lines after the change.
+        reaches_end: whether no context follows the last change, so that the hunk must end the file.
     """
 
     line: int
@@ -71,7 +71,7 @@ class Hunk(NamedTuple):
 
 
 class FilePatch(NamedTuple):
-    """What a patch does to one file.
+    """The part of a patch that changes one file.
 
     Attributes:
         line: of the patch in which it begins, from 1.
@@ -101,7 +101,7 @@ class Applied(NamedTuple):
 
 
 def applied(source: bytes, patch: FilePatch) -> Applied:
-    """Apply a patch to a file: the context of each hunk must be there as it is written.
+    """Apply a patch to a file, in which each hunk must find exactly its context.
 
     Args:
         source: the file; empty for a new one.
@@ -129,7 +129,7 @@ def applied(source: bytes, patch: FilePatch) -> Applied:
 
 
 def _split(source: bytes) -> list[bytes]:
-    """Return the lines of a text; only a line feed ends one."""
+    """Split a text into lines, only at line feeds."""
     lines = source.split(b"\n")
     return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
@@ -137,7 +137,7 @@ def _split(source: bytes) -> list[bytes]:
 def _place(
     lines: Sequence[bytes], patched: Sequence[bool], hunk: Hunk, budget: int
 ) -> tuple[int | None, int]:
-    """Return the line nearest to the one it names where a hunk fits, and how much may still be compared."""
+    """Find the place for a hunk nearest to the line it names; return how much may still be compared."""
     old, most = hunk.old, len(lines) - len(hunk.old)
     must_begin, must_end = hunk.old_line <= 1, hunk.reaches_end
     if most < 0:
@@ -160,7 +160,7 @@ def _place(
 
 
 def _outwards(start: int, most: int) -> Iterator[int]:
-    """Yield the places up to the last one, the nearest to a start first, and the later one of two."""
+    """Yield all places, the nearest to a start first; of two equally near, the later one."""
     for distance in range(max(start, most - start) + 1):
         if start + distance <= most:
             yield start + distance
@@ -169,7 +169,7 @@ def _outwards(start: int, most: int) -> Iterator[int]:
 
 
 def _misfit(patch: FilePatch, number: int, hunk: Hunk, lines: Sequence[bytes]) -> PatchError:
-    """Return the error that says why a hunk doesn't fit, as far as one line tells."""
+    """Return an error that names the first line at which a hunk doesn't match."""
     start = max(hunk.old_line - 1, 0)
     what = f"hunk {number} of {patch.old} doesn't fit"
     for offset, line in enumerate(hunk.old):
@@ -202,7 +202,7 @@ def patches_in(text: str) -> list[FilePatch]:
     """Read a unified diff.
 
     Args:
-        text: as `git diff` or `diff -u` write it; what is between the patches of files is passed over.
+        text: as `git diff` or `diff -u` write it; text between the patches of files is skipped.
 
     Raises:
         PatchError: it isn't one.
@@ -223,7 +223,7 @@ class _PatchReader:
     """Reads the lines of a patch.
 
     Args:
-        lines: of it, each with its end.
+        lines: of the patch, each with its line end.
     """
 
     def __init__(self, lines: list[bytes]) -> None:
@@ -335,7 +335,7 @@ class _PatchReader:
         return Hunk(start + 1, old_line, new_line, tuple(old), tuple(new), trailing == 0)
 
     def _without_newline(self, mark: bytes, old: list[bytes], new: list[bytes]) -> None:
-        """Take the line end off again, if the patch says that there is none."""
+        """Remove the last line end if the patch says that the file has none."""
         if self._at == len(self._lines) or not _NO_NEWLINE.match(self._lines[self._at]):
             return
         while self._at < len(self._lines) and _NO_NEWLINE.match(self._lines[self._at]):
@@ -349,7 +349,7 @@ _ESCAPES = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b
 
 
 def _name(text: bytes) -> str | None:
-    """Return a path as a patch writes it, with surrogates for bytes that aren't UTF-8; None for /dev/null."""
+    """Read a path from a patch, with surrogates for bytes that aren't UTF-8; None for /dev/null."""
     text = text.rstrip(b"\r\n")
     if text.startswith(b'"'):
         end = re.search(rb'(?<!\\)(?:\\\\)*"', text[1:])
@@ -366,7 +366,7 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 
 def _without_prefixes(old: str | None, new: str | None, line: int) -> tuple[str | None, str | None]:
-    """Return the paths of a patch without `a/` and `b/`, where both have them."""
+    """Remove `a/` and `b/` from the paths of a patch, if both have them."""
     if old is None and new is None:
         raise _error(line, "both names are /dev/null")
     if (old is None or old.startswith("a/")) and (new is None or new.startswith("b/")):
@@ -375,7 +375,7 @@ def _without_prefixes(old: str | None, new: str | None, line: int) -> tuple[str 
 
 
 def _same_name(text: bytes, line: int) -> tuple[str, str]:
-    """Return the name that a header such as `a/x y b/x y` has twice."""
+    """Return the path that a header such as `a/x y b/x y` contains twice."""
     bare = text.rstrip(b"\r\n")
     if bare.startswith(b'"'):
         names = [_name(part) for part in re.findall(rb'"(?:\\.|[^"\\])*"', bare)]
@@ -424,7 +424,7 @@ def patch_checked(index: Index, diff: str, budget: Budget) -> PatchCheck:
     Args:
         index: of the code base.
         diff: the patch.
-        budget: of the result.
+        budget: for the characters of the result.
     """
     try:
         changes = _changes(index, patches_in(diff))
@@ -488,7 +488,7 @@ def _status(patch: FilePatch) -> str:
 
 
 def _content(index: Index, now: Mapping[str, _FileChange], patch: FilePatch, path: str) -> bytes:
-    """Return a file as the patches before have left it.
+    """Return the text of a file after the earlier patches.
 
     Raises:
         PatchError: it isn't there, or isn't read.
@@ -540,7 +540,7 @@ def _after(change: _FileChange, budget: Budget) -> FileAfter:
 
 
 def _errors(change: _FileChange, language: Language) -> tuple[list[SyntaxProblem], str]:
-    """Return the errors that a patch adds to a file, and a note about them."""
+    """Return the syntax errors that a patch adds to a file, and a note about them."""
     assert change.after is not None  # noqa: S101  # the caller looked
     if len(change.after) > MOST_BYTES:
         return [], "It is too large to be parsed."
@@ -558,7 +558,7 @@ def _errors(change: _FileChange, language: Language) -> tuple[list[SyntaxProblem
 
 
 def _wrong(source: bytes, language: Language) -> dict[tuple[str, str], SyntaxProblem]:
-    """Return the errors of a file by their messages and the texts of their lines."""
+    """Group the errors of a file by their messages and the texts of their lines."""
     text = source.decode(errors="replace")
     lines = text.split("\n")
     problems = [one for one in language.problems(text, "file") if one.severity == "error"]
@@ -576,7 +576,7 @@ def _declared(path: str, source: bytes | None) -> tuple[Declaration, ...]:
 
 
 def _vanished(changes: Sequence[_FileChange]) -> list[tuple[str, Declaration]]:
-    """List the declarations that are in a file before, and in none of the changed files afterwards."""
+    """List the declarations that a patch removes and doesn't put into another changed file."""
     before = [
         (change.path, one)
         for change in changes
@@ -598,7 +598,7 @@ def _vanished(changes: Sequence[_FileChange]) -> list[tuple[str, Declaration]]:
 def _described(
     index: Index, changes: Sequence[_FileChange], vanished: Sequence[tuple[str, Declaration]]
 ) -> Iterator[Vanished]:
-    """Describe the declarations that vanish, with the places where their names remain."""
+    """Describe the removed declarations, with the places that still use their names."""
     some = vanished[:_MOST_VANISHED]
     places = _places(changes, {one.name for _, one in some})
     changed = {change.path for change in changes}
@@ -613,7 +613,7 @@ def _described(
 
 
 def _elsewhere(index: Index, path: str, declaration: Declaration, changed: set[str]) -> Iterator[str]:
-    """Yield the places in files that the patch leaves alone where a declaration is used, or seems to be."""
+    """Yield the places that use, or seem to use, a declaration in files that the patch doesn't change."""
     file = index.file(path)
     known = () if file is None else file.parsed.declarations
     same = next((one for one in known if one.qualified == declaration.qualified), None)
@@ -628,7 +628,7 @@ def _elsewhere(index: Index, path: str, declaration: Declaration, changed: set[s
 
 
 def _places(changes: Sequence[_FileChange], names: set[str]) -> dict[str, list[str]]:
-    """Return where names stand in the changed files, outside of strings and comments."""
+    """Return the places of some names in the code of the changed files; strings and comments don't count."""
     usual = [name for name in names if re.fullmatch(r"[\w$]+", name)]
     if not usual:
         return {}

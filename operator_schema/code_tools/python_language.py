@@ -85,7 +85,7 @@ _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "Ty
 
 
 class PythonLanguage(Language):
-    """How declarations are read from Python."""
+    """Reads declarations from Python."""
 
     name = "python"
     grammar = _GRAMMAR
@@ -97,7 +97,7 @@ class PythonLanguage(Language):
     spanning = (b'"""', b"'''", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
-        """Read the declarations and imports of a file, as far as it can be read."""
+        """Read the declarations and imports of a file; parts with syntax errors are left out."""
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
@@ -131,7 +131,7 @@ class PythonLanguage(Language):
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[TypeField]:
-        """Read the fields out of the text of one class: its own, and the ones that `__init__` sets."""
+        """Read the fields from the text of one class, including those that `__init__` sets."""
         root = parse_tree(_GRAMMAR, source)
         found: dict[str, TypeField] = {}
         for node, is_inside in _statements_of_class(root):
@@ -153,12 +153,12 @@ class PythonLanguage(Language):
         return list(found.values())
 
     def may_have_field(self, source: bytes, name: str) -> bool:
-        """Return whether the text of a class may set a name, and doesn't only call it."""
+        """Return whether the text of a class may set a name, and not only call it."""
         size = len(name.encode())
         return any(_NOT_SET.match(source, place + size) is None for place in places_of(name.encode(), source))
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
-        """List what the text of one function calls, and the names that it uses."""
+        """List the calls in the text of one function, and the names that it uses."""
         found: list[tuple[str, str]] = []
         for node in nodes_in(_GRAMMAR, source):
             if node.type == "call":
@@ -194,7 +194,7 @@ class PythonLanguage(Language):
         return found[1:]
 
     def type_of(self, source: bytes, name: str) -> str:
-        """Return the type of a parameter that has one and is never set, or of a variable that is set once."""
+        """Return the type of an annotated parameter that is never set, or of a variable that is set once."""
         lines = lines_with(source, name.encode()).decode("latin-1")
         if max(map(len, lines.split("\n"))) > _LONGEST_LINE:
             return ""
@@ -211,7 +211,7 @@ class PythonLanguage(Language):
         return path.rpartition(".")[0].removesuffix("__init__").strip("/").replace("/", ".")
 
     def import_target(self, target: str, path: str) -> str:
-        """Return the dotted name that an import in a file means."""
+        """Return the dotted name of the module that an import in a file means."""
         rest = target.lstrip(".")
         up = len(target) - len(rest)
         if up == 0:
@@ -224,7 +224,7 @@ class PythonLanguage(Language):
         return target.partition(".")[0] in sys.stdlib_module_names
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
-        """List what is wrong with a snippet; nothing of it is run."""
+        """List the syntax errors of a snippet without running it."""
         from .newer_python import with_newer_syntax
         from .python_syntax import python_problems
 
@@ -235,7 +235,7 @@ LANGUAGE = PythonLanguage()
 
 
 def _bound(name: str, lines: str) -> list[re.Match[str]]:
-    """List where `_BOUND` finds a name; to look only where the name stands takes a third of the time."""
+    """List the matches of `_BOUND` for a name; looking only where the name is takes a third of the time."""
     bound: list[re.Match[str]] = []
     at = lines.find(name)
     while at >= 0:
@@ -312,7 +312,7 @@ def _doc(body: Node) -> Span:
 
 
 def _assignments(statement: Node) -> list[Node]:
-    """List the assignments of a statement from left to right: `a = b = 1` has two."""
+    """List the assignments of a statement from left to right; `a = b = 1` has two."""
     found: list[Node] = []
     node: Node | None = statement.named_children[0] if statement.named_child_count else None
     while node is not None and node.type == "assignment":
@@ -322,7 +322,7 @@ def _assignments(statement: Node) -> list[Node]:
 
 
 def _value(assignments: list[Node]) -> Node | None:
-    """Return the value that a statement sets all its targets to."""
+    """Return the value at the end of an assignment such as `a = b = 1`."""
     return assignments[-1].child_by_field_name("right") if assignments else None
 
 
@@ -359,7 +359,7 @@ def _assigned(source: bytes, statement: Node, owner: str) -> Iterator[Declaratio
 
 
 def _with_values(targets: list[Node], value: Node | None) -> Iterator[tuple[Node, Node | None]]:
-    """Yield targets, each with what it is set to: `a, b = 1, 2` sets `b` to 2."""
+    """Yield each target with its value; `a, b = 1, 2` sets `b` to 2."""
     each = value.named_children if value is not None and value.type in {"expression_list", "tuple"} else []
     is_paired = (
         len(targets) > 1
@@ -435,7 +435,7 @@ def _imports(source: bytes, node: Node) -> Iterator[Import]:
 
 
 def _statements_of_class(root: Node) -> Iterator[tuple[Node, bool]]:
-    """Yield the statements of the first class in a text and of its `__init__`; say which are of that."""
+    """Yield the statements of the first class in a text, each with whether it is in `__init__`."""
     node = next((child for child in root.named_children if child.type.endswith("_definition")), None)
     if node is not None and node.type == "decorated_definition":
         node = node.child_by_field_name("definition")

@@ -1,4 +1,4 @@
-"""Who uses a declaration, and how sure that is; what extends or implements a type, or replaces a method."""
+"""Who uses a declaration, who implements it, and how certain is each place?"""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _LOADED = re.compile(rb"\b(?:require|import|import_module|__import__)[ \t]*\([^(
 
 
 class Reference(NamedTuple):
-    """A place where a declaration is used, or seems to be.
+    """A place that uses a declaration, or seems to use it.
 
     Attributes:
         file: that has it.
         line: from 1.
         inside: the qualified name of the declaration around it; empty at the top of a file.
-        certainty: how sure it is.
+        certainty: how certain the use is.
         text: of the line.
     """
 
@@ -92,12 +92,12 @@ _MOST_FILES_SHOWN = 40
 
 
 def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFound:
-    """Describe the uses of the first of some declarations.
+    """Describe the uses of the first declaration of a list.
 
     Args:
         sought: the declarations.
         path: of a file or folder where uses are wanted; empty for all.
-        budget: of the result.
+        budget: for the characters of the result.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -136,7 +136,7 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
 
 
 def _by_file(references: list[Reference]) -> Iterator[str]:
-    """Yield a line for each file with its numbers, the one with the most certain places first."""
+    """Yield a line of counts for each file; files with the most certain places come first."""
     files: dict[str, Counter[Certainty]] = {}
     for one in references:
         files.setdefault(one.file.path, Counter())[one.certainty] += 1
@@ -153,7 +153,7 @@ def _place(one: Reference) -> PlaceShown:
 
 
 def uses_of(index: Index, target: FoundDeclaration, path: str = "") -> Uses:
-    """List the uses of a declaration, without its own place.
+    """List the places that use a declaration; the declaration itself isn't one.
 
     Args:
         index: to look in.
@@ -193,7 +193,7 @@ def uses_of(index: Index, target: FoundDeclaration, path: str = "") -> Uses:
 
 
 def _near(index: Index, target: FoundDeclaration, files: list[SourceFile]) -> set[str]:
-    """Return the paths of the files that may use a declaration for certain.
+    """Return the paths of the files in which certain uses of a declaration are possible.
 
     They have the name of its type; if it isn't a member, they import it or its module, or are of its package.
     """
@@ -248,7 +248,7 @@ class _Seeker:
             yield Reference(file, places.line(at), inside, certainty, places.text(at))
 
     def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, places: Places) -> bool:
-        """Return whether a place is the name in a declaration of this name: the target, or another one."""
+        """Return whether a place is the name of a declaration, of the target or of another one."""
         for one in reversed(around):
             if one.name != self._name or at >= (one.head.end or one.whole.end):
                 continue
@@ -260,7 +260,7 @@ class _Seeker:
     def _certainty(
         self, file: SourceFile, source: bytes, around: list[Declaration], at: int, end: int
     ) -> Certainty | None:
-        """Return how sure it is that a place means the target; None if it means something else."""
+        """Return how certainly a place means the target; None if it means something else."""
         before = _end_of_chain(source[max(at - _LONGEST_CHAIN, 0) : at])
         function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
         if _DOTTED.search(before):
@@ -277,7 +277,7 @@ class _Seeker:
         return self._of_name(file, source, around, function)
 
     def _inside(self, file: SourceFile, source: bytes, function: Declaration) -> FunctionText:
-        """Return a function, with what is known about its text."""
+        """Return the text of a function, with its imports and variables."""
         if self._function is None or self._function.declaration is not function:
             text = source[function.head.start : function.whole.end]
             self._function = FunctionText(function, file.language, text)
@@ -286,7 +286,7 @@ class _Seeker:
     def _of_name(
         self, file: SourceFile, source: bytes, around: list[Declaration], function: Declaration | None
     ) -> Certainty | None:
-        """Return how sure a name alone is."""
+        """Return how certainly a name without a dot before it means the target."""
         kind = next((one for one in reversed(around) if one.kind not in {"const", "var"}), None)
         if kind is not None and kind.kind in TYPES:
             own = self._index.declared(file, f"{kind.qualified}.{self._name}")
@@ -311,7 +311,7 @@ class _Seeker:
         return sure or ("likely" if may_be_inherited or self._may_be(file, self._name, inside) else None)
 
     def _may_be(self, file: SourceFile, first: str, inside: Iterable[Import] = ()) -> bool:
-        """Return whether a name whose meaning isn't known may lead to the target.
+        """Return whether a name of unknown meaning may lead to the target.
 
         An import may bring it that leads nowhere below the root, and that may be of a package there under
         another name; or what it means is an object that holds the target.
@@ -326,7 +326,7 @@ class _Seeker:
         return next(places_of(self._name.encode(), text), None) is not None
 
     def _of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
-        """Return how sure a name is that stands in an import at the top of a file."""
+        """Return how certainly a name in an import at the top of a file means the target."""
         if around:
             return None
         for one in file.parsed.imports:
@@ -337,14 +337,14 @@ class _Seeker:
         return None
 
     def _unread_import(self, file: SourceFile) -> Certainty | None:
-        """Return how sure a name is in an import that leads nowhere: a file may be partly unreadable."""
+        """Return how certainly a name in an unresolved import means the target."""
         alike = [one.target for one in file.parsed.imports if one.target.endswith(self._name)]
         return None if any(map(file.language.is_own_library, alike)) else "likely"
 
     def _of_member(
         self, file: SourceFile, source: bytes, before: bytes, function: Declaration | None
     ) -> Certainty | None:
-        """Return how sure a name is behind a dot."""
+        """Return how certainly a name behind a dot means the target."""
         unsure: Certainty | None = "likely" if self._owner is not None else None
         found = None if function is None else FoundDeclaration(file, function)
         chain = _CHAIN.search(before)
@@ -383,7 +383,7 @@ class _Seeker:
         return unsure or ("likely" if is_path or self._may_be(file, first, inside) else None)
 
     def _said(self, way: Way) -> Certainty | None:
-        """Return how sure a place is that means a known declaration."""
+        """Return how certainly a place means the target, given the declaration that it leads to."""
         if self._is_target(way.found):
             return "certain" if way.is_certain else "likely"
         return "likely" if self._is_related(way.found) or not way.is_certain else None
@@ -393,7 +393,7 @@ class _Seeker:
         return found.file.path == self._target.file.path and one.qualified == other.qualified
 
     def _is_related(self, found: FoundDeclaration) -> bool:
-        """Return whether one of two methods replaces the other."""
+        """Return whether a method overrides the target, or the target overrides it."""
         key = found.file.path, found.declaration.qualified
         if key not in self._related:
             mro, owner = self._resolver.mro, self._owner_of(found)
@@ -406,13 +406,13 @@ class _Seeker:
 
 
 def _names_field(source: bytes, at: int, end: int) -> bool:
-    """Return whether a name in the text of a struct of Go is one of a field, with its type behind it."""
+    """Return whether a name in the text of a struct of Go is the name of a field."""
     start = source.rfind(b"\n", 0, at) + 1
     return _FIELDS_BEFORE.match(source[start:at]) is not None and _FIELD_AFTER.match(source, end) is not None
 
 
 def _end_of_chain(before: bytes) -> bytes:
-    """Return the last part of a text in which a chain of dotted names may be."""
+    """Return the end of a text that can be a chain of dotted names."""
     backwards = _CHAIN_SIGNS.match(before[::-1])
     return before if backwards is None else before[max(len(before) - backwards.end() - 1, 0) :]
 
@@ -431,7 +431,7 @@ _IMPLEMENTED = frozenset({"class", "interface"})
 
 
 class _Heir(NamedTuple):
-    """A type that extends or implements another one, or a method that replaces one.
+    """A type that extends or implements another one, or a method that overrides another one.
 
     Attributes:
         found: the type or method.
@@ -445,11 +445,11 @@ class _Heir(NamedTuple):
 
 
 def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFound:
-    """Describe what extends, implements or replaces the first of some declarations.
+    """Describe what extends, implements or overrides the first declaration of a list.
 
     Args:
         sought: the declarations.
-        budget: of the result.
+        budget: for the characters of the result.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -483,12 +483,12 @@ def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFoun
 
 
 def implementations_of_outer(index: Index, name: str, budget: Budget) -> ImplementationsFound | None:
-    """Describe what extends or implements a type that isn't below the root; None if nothing does.
+    """Describe the types that extend or implement a type from outside of the root; None if there are none.
 
     Args:
         index: to look in.
         name: with dots, of the type or of a method of it.
-        budget: of the result.
+        budget: for the characters of the result.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -531,7 +531,7 @@ def _shown(heir: _Heir) -> Implementation:
 
 
 def _heirs_of(index: Index, target: FoundDeclaration) -> list[_Heir]:
-    """List the types below a type, or the methods that replace a method, the direct ones first.
+    """List the types that inherit from a type, or the methods that override a method, the direct ones first.
 
     Args:
         index: to look in.
@@ -550,7 +550,7 @@ def _heirs_of(index: Index, target: FoundDeclaration) -> list[_Heir]:
 
 
 def _replacing(index: Index, heirs: list[_Heir], name: str) -> list[_Heir]:
-    """List the methods of a name that some types have."""
+    """List the methods that some types have under a name."""
     found: list[_Heir] = []
     for heir in heirs:
         own = [one for one in index.members(heir.found) if one.declaration.name == name]
@@ -559,7 +559,7 @@ def _replacing(index: Index, heirs: list[_Heir], name: str) -> list[_Heir]:
 
 
 def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
-    """List the types that name a type from outside of the root as a base, and those below them."""
+    """List the types that inherit from a type outside of the root, directly or not."""
     resolver = Resolver(index, with_steps=False)
     found: dict[tuple[str, Span], _Heir] = {}
     for owner, file, full in _written_bases(index, resolver, name):
@@ -583,7 +583,7 @@ def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
 def _written_bases(
     index: Index, resolver: Resolver, name: str
 ) -> Iterator[tuple[FoundDeclaration, SourceFile, str]]:
-    """Yield the types with a base from outside of the root that has the last part of a name.
+    """Yield the types whose base is outside of the root and has the last part of a name.
 
     Yields:
         The type, the file that names the base, and the full name of the base by the imports of that file.
@@ -625,7 +625,7 @@ def _key(found: FoundDeclaration) -> tuple[str, Span]:
 
 
 def _by_base(index: Index) -> dict[str, list[FoundDeclaration]]:
-    """Return the types of all files by the last parts of the names of their bases."""
+    """Group all types that have a base by the last part of its name."""
     below: dict[str, list[FoundDeclaration]] = {}
     for file in index.files():
         for base in file.parsed.bases:
@@ -635,7 +635,7 @@ def _by_base(index: Index) -> dict[str, list[FoundDeclaration]]:
 
 
 def _owners(index: Index, file: SourceFile, owner: str) -> list[FoundDeclaration]:
-    """List the declarations that a base in a file may be of."""
+    """List the types that may be the owner of a base in a file."""
     owners = index.declared(file, owner)
     if not owners and file.path.endswith(".rs"):  # an `impl` may be in another file than its type
         owners = [one for one in index.named(owner) if one.file.path.endswith(".rs")]
@@ -643,7 +643,7 @@ def _owners(index: Index, file: SourceFile, owner: str) -> list[FoundDeclaration
 
 
 def _other_names(index: Index, found: FoundDeclaration) -> set[str]:
-    """Return the names under which other files import a type."""
+    """Return the other names under which files import a type."""
     name = found.declaration.name
     return {
         one.name
@@ -654,7 +654,7 @@ def _other_names(index: Index, found: FoundDeclaration) -> set[str]:
 
 
 def _certainty(resolver: Resolver, heir: FoundDeclaration, above: _Heir) -> Certainty | None:
-    """Return how sure it is that a type has another one as its base; None if its base is another one."""
+    """Return how certainly one type is the base of another; None if it isn't."""
     bases = resolver.bases(heir)
     if any(base is not None and _key(base) == _key(above.found) for base in bases):
         return above.certainty
@@ -696,7 +696,7 @@ def _with_methods(
 def _method_set(
     index: Index, resolver: Resolver, found: FoundDeclaration, names: Collection[str] | None = None
 ) -> dict[str, tuple[int, int]]:
-    """Return the methods of a type of Go and of what it embeds: how many parameters and results they have.
+    """Count the parameters and results of each method that a type of Go has or embeds.
 
     Args:
         index: to look in.
@@ -714,7 +714,7 @@ def _method_set(
 
 
 def _shape_of(head: str, name: str) -> tuple[int, int]:
-    """Return how many parameters and results the signature of a method of Go has."""
+    """Return the numbers of parameters and results in the signature of a method of Go."""
     behind = head.partition(f"{name}(")[2]
     parameters, rest = _counted(behind)
     rest = rest.strip()
@@ -722,7 +722,7 @@ def _shape_of(head: str, name: str) -> tuple[int, int]:
 
 
 def _counted(text: str) -> tuple[int, str]:
-    """Count the parts of a list behind its opening bracket; also return the text after its closing one."""
+    """Count the items behind an opening bracket, and return the text behind the closing one."""
     level, commas = 1, 0
     for place, sign in enumerate(text):
         level += (sign in "([{") - (sign in ")]}")

@@ -1,4 +1,4 @@
-"""What a name means: by imports, packages that export it, base classes, aliases and fields."""
+"""To which declaration does a name lead, by imports, exports, base classes, aliases and fields?"""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _OF_THIS_CRATE = ("crate::", "self::", "super")
 
 
 class Way(NamedTuple):
-    """A declaration, and how a name leads to it.
+    """A declaration together with the steps that lead from a name to it.
 
     Attributes:
         found: the declaration.
-        via: the steps, such as the import of a package that exports it; nothing if the name is its own.
-        is_certain: whether nothing outside of the root can come between.
+        via: the steps, such as an import; empty if the name is the declaration's own.
+        is_certain: whether code outside of the root can't change the result.
     """
 
     found: FoundDeclaration
@@ -48,19 +48,19 @@ class Way(NamedTuple):
     is_certain: bool = True
 
     def after(self, step: str) -> Way:
-        """Return this way with a step before it."""
+        """Return the same way with one more step at its beginning."""
         return self._replace(via=(step, *self.via))
 
 
 class Resolver:
-    """Finds what names mean.
+    """Finds the declarations that names mean.
 
     It is for one answer: it keeps what it has looked up.
 
     Args:
         index: to look in.
-        with_steps: whether ways name the imports that they go by: to find the line of one takes longer than
-            to follow it.
+        with_steps: whether ways name the imports on their path: finding the line of one takes longer than
+            following it.
     """
 
     def __init__(self, index: Index, *, with_steps: bool = True) -> None:
@@ -78,7 +78,7 @@ class Resolver:
     # --- what somebody asks for ----------------------------------------------------------------------
 
     def named(self, name: str, path: str = "") -> list[Way]:
-        """List the declarations that a dotted name leads to by other names, the likeliest first.
+        """List the declarations to which a dotted name leads by imports, base classes and the like.
 
         Args:
             name: such as `models.CharField` or `ModelForm.is_valid`.
@@ -103,7 +103,7 @@ class Resolver:
         return list(unlike.values())
 
     def _in_modules(self, parts: list[str], path: str, places: Iterable[int]) -> Iterator[Way]:
-        """Yield the declarations of a dotted name whose first parts are the name of a module."""
+        """Yield the declarations of a dotted name that begins with the name of a module."""
         for place in places:
             groups = self._groups(".".join(parts[:place]), parts[place], path)
             found = [way for files in groups if (way := self._of_module(files, parts[place:], 0))]
@@ -122,7 +122,7 @@ class Resolver:
         return [[file] for file in index.importers(name)[:_MOST_WAYS]]
 
     def _below_package(self, parts: list[str], path: str) -> Iterator[Way]:
-        """Yield declarations of modules below a package of Python, which may export them when it runs."""
+        """Yield declarations in modules below a package of Python, which may export them when it runs."""
         above = ".".join(parts[:-1])
         for module in islice(self._index.modules.ending(above), _MOST_WAYS) if above and not path else ():
             files = self._index.modules.files(module)
@@ -137,19 +137,19 @@ class Resolver:
                         return
 
     def _macros_below(self, folder: str, name: str) -> Iterator[Way]:
-        """Yield the macros of a crate that it exports, which are at its top wherever they are declared."""
+        """Yield the exported macros of a crate, which belong to its root wherever they are declared."""
         for found in self._index.named(name, folder):
             start, end = found.declaration.whole.start, found.declaration.head.start
             if b"#[macro_export" in source_of(self._index, found.file)[start:end]:
                 yield Way(found, ("exported as a macro",))
 
     def in_module(self, files: Sequence[SourceFile], parts: Sequence[str]) -> Way | None:
-        """Find the declaration of a name in a module whose files are given."""
+        """Find the declaration of a name in a module whose files are known."""
         self._steps = 0
         return self._of_module(files, parts, 0)
 
     def without_source(self, name: str) -> str:
-        """Return a module without source from which a module takes all names; empty if there is none."""
+        """Describe a module without source from which a module imports all names; empty if there is none."""
         parts = name.split(".")
         for place in range(len(parts) - 1, 0, -1):
             waiting = list(islice(self._index.modules.ending(".".join(parts[:place])), 3))
@@ -170,7 +170,7 @@ class Resolver:
         return ""
 
     def outer_bases(self, name: str) -> Iterator[tuple[FoundDeclaration, str]]:
-        """Yield the types of a name, each with the full name of what it inherits from outside of the root."""
+        """Yield the types of a name, each with the full name of a base outside of the root."""
         owners = self._index.named(name) or [way.found for way in self.named(name)]
         types = [owner for owner in owners[:_MOST_WAYS] if owner.declaration.kind in TYPES]
         for owner in types:
@@ -183,7 +183,7 @@ class Resolver:
                         yield from ((owner, f"{target}{dot}{rest}") for target in targets or [head])
 
     def inner_by_line(self, found: FoundDeclaration) -> dict[int, FoundDeclaration]:
-        """Return the declarations inside of a function by their lines, one for each line."""
+        """Map each line of a function to the declaration inside it that begins there."""
         if found.declaration.kind not in FUNCTIONS:
             return {}
         return {one.declaration.line: one for one in reversed([*self._all_inner(found)])}
@@ -191,7 +191,7 @@ class Resolver:
     # --- what code means -----------------------------------------------------------------------------
 
     def meant(self, file: SourceFile, name: str) -> Way | None:
-        """Find the declaration that a dotted name means at the top of a file; None if that isn't known."""
+        """Find the declaration that a dotted name means at the top of a file; None if it is unknown."""
         key = file.path, name
         if key not in self._known:
             self._steps = 0
@@ -199,7 +199,7 @@ class Resolver:
         return self._known[key]
 
     def called(self, found: FoundDeclaration, name: str, imports: Iterable[Import] = ()) -> Way | None:
-        """Find the declaration that a dotted name means inside of a function; None if that isn't known.
+        """Find the declaration that a dotted name means inside a function; None if it is unknown.
 
         Args:
             found: the function.
@@ -221,7 +221,7 @@ class Resolver:
         return self.meant(file, name)
 
     def own_names(self, found: FoundDeclaration) -> frozenset[str]:
-        """Return the names under which a method knows its own object."""
+        """Return the names by which a method refers to its own object, such as `self`."""
         language = found.file.language
         if not found.file.path.endswith(".go"):
             return language.self_names
@@ -230,13 +230,13 @@ class Resolver:
         return frozenset() if receiver is None else frozenset({str(receiver[1])})
 
     def method(self, file: SourceFile, owner: str, name: str, *, after: bool = False) -> Way | None:
-        """Find the member of a type with a name; None if its code sets that member, or it isn't known.
+        """Find the member of a type by its name; None if the code of the type sets it, or if it is unknown.
 
         Args:
             file: of the type.
             owner: the qualified name of the type.
             name: of the member.
-            after: whether only what it inherits is meant.
+            after: whether only inherited members count, as for `super()`.
         """
         key = file.path, owner, name, after
         if key not in self._methods:
@@ -249,7 +249,7 @@ class Resolver:
         return self._methods[key]
 
     def _is_set(self, found: FoundDeclaration, name: str) -> bool:
-        """Return whether the text of a type, or of the one around a member, sets this attribute."""
+        """Return whether the code of a type, or of the type around a member, sets an attribute."""
         file, declaration = found
         if declaration.kind not in TYPES:
             owners = self._alike(file, declaration.owner)
@@ -268,7 +268,7 @@ class Resolver:
     # --- types ---------------------------------------------------------------------------------------
 
     def bases(self, found: FoundDeclaration) -> list[FoundDeclaration | None]:
-        """List the direct bases of a type in their order; None for each that isn't below the root."""
+        """List the direct bases of a type in their order, with None for each base outside of the root."""
         self._steps = 0
         return self._bases(found, 0)
 
@@ -280,7 +280,7 @@ class Resolver:
         return bases
 
     def _named_bases(self, found: FoundDeclaration) -> Iterator[tuple[SourceFile, Base]]:
-        """Yield the bases that the text of a type names, with the files that name them."""
+        """Yield the names of a type's bases, with the files that contain them."""
         owner = found.declaration.qualified
         for file in self._index.beside(found.file):
             for base in file.parsed.bases:
@@ -288,7 +288,7 @@ class Resolver:
                     yield file, base
 
     def _around(self, file: SourceFile, owner: str, name: str, level: int) -> Way | None:
-        """Find the declaration that a name means in the text of a type, first in the types around it."""
+        """Find the declaration that a name means inside a type; types around it come first."""
         above = owner.rpartition(".")[0]
         while above:
             way = self._meant(file, [*above.split("."), *name.split(".")], level)
@@ -298,7 +298,7 @@ class Resolver:
         return self._meant(file, name.split("."), level)
 
     def _type(self, way: Way, level: int) -> FoundDeclaration | None:
-        """Return the type that a way leads to, also by an alias of it."""
+        """Return the type to which a way leads, directly or by an alias."""
         for _ in range(_MOST_LEVELS):
             if way.found.declaration.kind in TYPES - {"type"} or way.found.file.path.endswith(".rs"):
                 return way.found
@@ -310,7 +310,7 @@ class Resolver:
         return None
 
     def mro(self, found: FoundDeclaration, level: int = 0) -> list[FoundDeclaration | None]:
-        """List a type and what it inherits from, in the order of Python (C3); None for what isn't known."""
+        """List a type and all its bases in the order of Python (C3), with None for each unknown base."""
         key = found.file.path, found.declaration.qualified
         if key not in self._mros:
             self._mros[key] = [found]  # for a circle
@@ -326,7 +326,7 @@ class Resolver:
     def _member_of(
         self, found: FoundDeclaration, parts: Sequence[str], level: int, skipped: int = 0
     ) -> Way | None:
-        """Return a member of a type, or of the first of its bases that has it."""
+        """Return a member of a type, or of its first base that has the member."""
         if self._is_too_far(level):
             return None
         is_certain = True
@@ -353,7 +353,7 @@ class Resolver:
         return self._field(found, name)
 
     def _field(self, found: FoundDeclaration, name: str) -> FoundDeclaration | None:
-        """Return a field of a type as a declaration: one that the text of the type or `__init__` sets."""
+        """Make a declaration for a field that the text of a type or its `__init__` sets."""
         file, declaration = found
         if declaration.kind not in TYPES or not self._index.has_word(file, name):
             return None
@@ -411,7 +411,7 @@ class Resolver:
         return self._of_alias(way, parts, level)
 
     def _of_alias(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
-        """Find a member of a variable that is set to another name, or to a new object."""
+        """Find a member of a variable whose value is another name or a new object."""
         value = self._value(way.found)
         alias, made = _ALIAS.fullmatch(value), _MADE.match(value)
         if alias is None and made is None:
@@ -432,7 +432,7 @@ class Resolver:
         )
 
     def _inner(self, found: FoundDeclaration, parts: Sequence[str]) -> FoundDeclaration | None:
-        """Find a declaration inside of a function by its name."""
+        """Find a declaration inside a function by its name."""
         wanted = ".".join([found.declaration.qualified, *parts])
         if not self._index.has_word(found.file, parts[0]):
             return None
@@ -443,7 +443,7 @@ class Resolver:
         return next((one for one in self._all_inner(found) if one.declaration.qualified == wanted), None)
 
     def _all_inner(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
-        """Yield the declarations inside of a function, at their places in the file."""
+        """Yield the declarations inside a function, with their places in the file."""
         declaration = found.declaration
         start, rows = declaration.head.start, declaration.line - 1
         text = source_of(self._index, found.file)[start : declaration.whole.end]
@@ -491,7 +491,7 @@ class Resolver:
         return None
 
     def may_import(self, file: SourceFile, name: str, inside: Iterable[Import] = ()) -> bool:
-        """Return whether an import, which leads nowhere that is known, may bring a name.
+        """Return whether an unresolved import may make a name known.
 
         Args:
             file: that has the name.
@@ -506,7 +506,7 @@ class Resolver:
         return any(not file.language.is_own_library(one.target) for one in each)
 
     def _imported_by(self, file: SourceFile) -> dict[str, list[Import]]:
-        """Return the imports of a file by the names that it knows them by."""
+        """Group the imports of a file by the names that they make known."""
         if file.path not in self._imports:
             known = self._imports[file.path] = {}
             for one in file.parsed.imports:
@@ -514,7 +514,7 @@ class Resolver:
         return self._imports[file.path]
 
     def _imported(self, one: Import, file: SourceFile, rest: Sequence[str], level: int) -> Way | None:
-        """Find the declaration that an import, with more names behind it, means."""
+        """Find the declaration that an import and the names behind it mean."""
         target = file.language.import_target(one.target, file.path).split(".")
         parts, index, is_bare = [*target, *rest], self._index, file.language.is_bare(one.target)
         if len(parts) > _LONGEST:
@@ -535,7 +535,7 @@ class Resolver:
         return None
 
     def _has_twin(self, found: FoundDeclaration) -> bool:
-        """Return whether another folder has a package of the same name, with the same declaration."""
+        """Return whether a package of the same name in another folder has the same declaration."""
         file, declaration = found
         folder, package = file.path.rpartition("/")[0], file.language.package_of(file.path)
         return package != folder and any(
@@ -569,7 +569,7 @@ class Resolver:
         return f"{file.path}:{1 if place is None else source.count(_LINE, 0, place.end()) + 1}"
 
     def _alike(self, file: SourceFile, name: str) -> list[FoundDeclaration]:
-        """List the declarations of a qualified name in a file, the one with a body first."""
+        """List the declarations of a qualified name in a file; the one with a body comes first."""
         alike = self._index.declared(file, name)
         return alike if len(alike) < 2 else implementation_first(self._index, alike)  # noqa: PLR2004  # one is plain
 
@@ -584,12 +584,12 @@ def _shifted(span: Span, start: int) -> Span:
 
 
 def _only_name(owner: str) -> Declaration:
-    """Return a type that is declared elsewhere, as the owner of methods of a file."""
+    """Make a stand-in for a type that is declared in another file than its methods."""
     return Declaration(owner.rpartition(".")[2], owner, "struct", 1, 1, Span(), Span())
 
 
 def _merged(rows: list[list[FoundDeclaration | None]]) -> list[FoundDeclaration | None]:
-    """Merge orders of types so that each keeps its own (C3); where they disagree, as they come."""
+    """Merge several orders of types into one that respects each (C3); in a conflict, the first one counts."""
     waiting = [list(row) for row in rows if row]
     merged: list[FoundDeclaration | None] = []
     while waiting:

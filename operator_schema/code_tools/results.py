@@ -1,4 +1,4 @@
-"""What the tools return; a key is left out where there is nothing to say."""
+"""Which keys do the answers of the tools have, and how are they kept short?"""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ Reason: TypeAlias = Literal[
 
 
 class Match(TypedDict):
-    """A declaration that was found.
+    """A declaration that `search` found, or one of several with a name.
 
     Attributes:
         name: with its class in front, such as `Codec.decode`.
-        kind: what it is.
+        kind: the kind of the declaration.
         location: file and line, such as `codec/codec.py:12`.
         signature: of a function or class.
     """
@@ -86,25 +86,25 @@ class MethodShown(TypedDict):
 
 
 class Inspection(TypedDict):
-    """What `inspect` says about a declaration.
+    """The answer of `inspect`: a description of a declaration.
 
     Attributes:
         found: whether there is a declaration of this name.
         name: with its class in front; what was asked for if nothing was found.
-        kind: what it is.
+        kind: the kind of the declaration.
         location: file and line.
-        definition: its text; of a class with method bodies only what is before its methods.
-        doc: the comment above it, or its docstring where the definition doesn't hold that.
+        definition: its text; if it is a class with method bodies, only the part before its methods.
+        doc: the comment above it, or its docstring if the definition doesn't contain that.
         signature: of a function, method or class.
         value: of a constant or variable.
         fields: of a class or struct.
         methods: of a type.
-        via: how the name leads to it, if it isn't its own: imports, base classes, aliases.
+        via: how the name leads to it by imports, base classes and aliases, if it has another name itself.
         bases: of a type, with their places.
         others: other declarations of the same name; their locations are names as well.
         reason: why nothing was found.
-        nearest: names that are like the one that wasn't found.
-        note: what was left out, and how to get it.
+        nearest: names similar to the one that wasn't found.
+        note: which parts were left out, and how to get them.
     """
 
     found: bool
@@ -126,13 +126,13 @@ class Inspection(TypedDict):
 
 
 class SearchResult(TypedDict):
-    """What `search` found.
+    """The answer of `search`: declarations whose names match a pattern.
 
     Attributes:
         results: the best first.
         more: how many others fit; left out if there are none.
         reason: why nothing was found.
-        note: what was left out, and how to get it.
+        note: which parts were left out, and how to get them.
     """
 
     results: list[Match]
@@ -142,11 +142,11 @@ class SearchResult(TypedDict):
 
 
 class LineFound(TypedDict):
-    """A line of a file, and the declaration that it is in.
+    """A line that `search_text` found, with the declaration around it.
 
     Attributes:
         location: file and line.
-        line: its text; of a long one the beginning.
+        line: its text; a long line is cut.
         inside: qualified name of the declaration around it.
     """
 
@@ -156,12 +156,12 @@ class LineFound(TypedDict):
 
 
 class TextFound(TypedDict):
-    """What `search_text` found.
+    """The answer of `search_text`: lines that match an expression.
 
     Attributes:
         lines: by the paths of their files.
         more: how many others match; left out if there are none.
-        note: how the pattern was understood, and what was left out.
+        note: how the pattern was understood, and which parts were left out.
     """
 
     lines: list[LineFound]
@@ -170,7 +170,7 @@ class TextFound(TypedDict):
 
 
 class CalledFunction(TypedDict):
-    """A function that another one calls.
+    """A call in the text of a function.
 
     Attributes:
         name: as the code writes it.
@@ -184,7 +184,7 @@ class CalledFunction(TypedDict):
 
 
 class ReadFunction(TypedDict):
-    """What `read_func` says about a function or method.
+    """The answer of `read_func`: the text of a function, and what it uses.
 
     Attributes:
         found: whether there is a function of this name.
@@ -194,11 +194,11 @@ class ReadFunction(TypedDict):
         implementation: its text.
         imports_used: the imports of the file that its text uses.
         calls: what it calls, in the order of the text.
-        via: how the name leads to it, if it isn't its own: imports, base classes, aliases.
+        via: how the name leads to it by imports, base classes and aliases, if it has another name itself.
         others: other functions of the same name; their locations are names as well.
         reason: why nothing was found.
-        nearest: names that are like the one that wasn't found.
-        note: what was left out, and how to get it.
+        nearest: names similar to the one that wasn't found.
+        note: which parts were left out, and how to get them.
     """
 
     found: bool
@@ -236,20 +236,20 @@ class PlaceShown(TypedDict):
 
 
 class ReferencesFound(TypedDict):
-    """What `references` says about a declaration.
+    """The answer of `references`: the places that use a declaration.
 
     Attributes:
         found: whether there is a declaration of this name.
         name: with its class in front; what was asked for if nothing was found.
         location: file and line.
-        certain: how many places certainly mean it.
-        likely: how many have its name, and may mean it.
-        text: how many are in strings and comments.
-        files: with the numbers of each, most certain places first.
+        certain: number of places that certainly mean it.
+        likely: number of places that have its name, and may mean it.
+        text: number of places in strings and comments.
+        files: with the numbers for each; files with the most certain places come first.
         places: the certain ones first.
         reason: why nothing was found.
-        nearest: names that are like the one that wasn't found.
-        note: what was left out or not read.
+        nearest: names similar to the one that wasn't found.
+        note: which parts were left out or not read.
     """
 
     found: bool
@@ -266,13 +266,13 @@ class ReferencesFound(TypedDict):
 
 
 class Implementation(TypedDict):
-    """A type that extends or implements another one, or a method that replaces one.
+    """A type that extends or implements another one, or a method that overrides another one.
 
     Attributes:
         name: with its class in front.
         location: file and line.
         sure: certain by its bases; likely by names.
-        by: the type in between, if it isn't direct.
+        by: the type in between, if the relation isn't direct.
     """
 
     name: str
@@ -282,7 +282,7 @@ class Implementation(TypedDict):
 
 
 class ImplementationsFound(TypedDict):
-    """What `implements` says about a class, interface, trait or method.
+    """The answer of `implements` for a class, interface, trait or method.
 
     Attributes:
         found: whether there is a declaration of this name, or a type that names it as its base.
@@ -290,8 +290,8 @@ class ImplementationsFound(TypedDict):
         location: file and line; missing if it is outside of the root.
         implementations: the direct ones first.
         reason: why nothing was found, or why there is no location.
-        nearest: names that are like the one that wasn't found.
-        note: what was left out or not read.
+        nearest: names similar to the one that wasn't found.
+        note: which parts were left out or not read.
     """
 
     found: bool
@@ -304,13 +304,13 @@ class ImplementationsFound(TypedDict):
 
 
 class Overview(TypedDict):
-    """What `overview` says about a folder.
+    """The answer of `overview`: a map of a folder.
 
     Attributes:
         files: how many are read there.
-        map: folders, files and their declarations that others use most, as text.
-        reason: why there is none.
-        note: what was left out.
+        map: folders, files and their most used declarations, as text.
+        reason: why there is no map.
+        note: which parts were left out.
     """
 
     files: int
@@ -324,7 +324,7 @@ class SyntaxErrorShown(TypedDict):
 
     Attributes:
         position: line and column in the snippet, both from 1, such as `2:5`.
-        message: what is wrong.
+        message: a description of the error.
     """
 
     position: str
@@ -332,15 +332,15 @@ class SyntaxErrorShown(TypedDict):
 
 
 class SyntaxCheck(TypedDict):
-    """What `check_syntax` says about a snippet.
+    """The answer of `check_syntax`: whether a snippet is valid.
 
     Attributes:
         valid: whether it has no errors.
         errors: in the order of the text.
-        suggestions: what to do about them.
-        checked_as: language and version that it was judged as; left out where it wasn't judged.
+        suggestions: how to correct the errors.
+        checked_as: language and version that it was checked as; left out if it wasn't checked.
         checked_with: the type checker that was run, or why none was.
-        note: what is right, but not everywhere; what wasn't checked; what was left out.
+        note: syntax that is valid only in some versions; what wasn't checked or was left out.
     """
 
     valid: bool
@@ -355,10 +355,10 @@ class FileAfter(TypedDict):
     """A file after a patch.
 
     Attributes:
-        path: of it; of a file that is deleted, as it was.
+        path: of the file; its old path if it is deleted.
         status: `changed`, `new`, `deleted`, `renamed`, `copied` or `moved away`.
         old_path: of a file that is renamed or copied.
-        errors: of its syntax; left out where there are none.
+        errors: its syntax errors; left out if there are none.
         note: about it.
     """
 
@@ -370,14 +370,14 @@ class FileAfter(TypedDict):
 
 
 class Vanished(TypedDict):
-    """A declaration that is gone after a patch.
+    """A declaration that a patch removes.
 
     Attributes:
         name: with its class in front.
-        kind: what it was.
-        location: where it was.
-        remaining: places after the patch where its name still stands in code: first those in changed files,
-            then uses elsewhere, with how sure they are.
+        kind: the kind of the declaration.
+        location: its file and line before the patch.
+        remaining: places in code that still have its name after the patch: first those in changed files,
+            then uses elsewhere, with their certainty.
         more: how many others there are.
     """
 
@@ -389,15 +389,15 @@ class Vanished(TypedDict):
 
 
 class PatchCheck(TypedDict):
-    """What `check_patch` says about a patch.
+    """The answer of `check_patch`: whether a patch applies, and what it changes.
 
     Attributes:
-        applies: whether it fits the files as they are.
-        valid: whether it applies, and leaves no file with errors of syntax that weren't there before.
+        applies: whether it applies to the current files.
+        valid: whether it applies, and adds no syntax errors to a file.
         error: why it doesn't apply.
-        files: that it changes, as they are afterwards.
-        vanished: declarations that are gone afterwards.
-        note: what was left out.
+        files: the changed files, described as they are afterwards.
+        vanished: the declarations that it removes.
+        note: which parts were left out.
     """
 
     applies: bool
@@ -418,7 +418,7 @@ _LONGEST_LINE = 300
 
 
 class Budget:
-    """Counts the characters of a result as JSON, and notes what was cut.
+    """Limits the characters of a result as JSON, and remembers what was cut.
 
     Args:
         characters: that the whole result may have.
@@ -430,11 +430,11 @@ class Budget:
 
     @property
     def note(self) -> str | None:
-        """What was cut, and how to get it."""
+        """A sentence about what was cut, and how to get it."""
         return " ".join(self._notes)[: _FOR_NOTES - 50] or None
 
     def line(self, text: str) -> str:
-        """Return a text that belongs on one line, cut if it is long."""
+        """Return a text for one line, cut if it is long."""
         cut = text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}…"
         self._left -= _size(cut)
         return cut
@@ -444,7 +444,7 @@ class Budget:
 
         Args:
             text: of any length.
-            share: of what is left that it may take.
+            share: the part of the remaining characters that the text may take.
             hint: how to get the rest; `{line}` is the number of the first line that is missing, from 0.
         """
         room = max(int(self._left * share), 0)
@@ -468,11 +468,11 @@ class Budget:
         """Return as many items as fit.
 
         Args:
-            items: JSON values; no more are made than fit.
-            share: of what is left that they may take.
-            what: what they are.
+            items: JSON values; the iterator is read only as long as they fit.
+            share: the part of the remaining characters that the items may take.
+            what: the word for the items in the note.
             hint: how to get the rest.
-            of: how many there are of them, which may be more than `items`.
+            of: the number of all items, which may be larger than that of `items`.
         """
         room = max(int(self._left * share), 0)
         kept: list[Item] = []

@@ -74,7 +74,7 @@ _WRAPPERS: Mapping[Context, Wrapper] = {
 
 
 class RustLanguage(Language):
-    """How declarations are read from Rust."""
+    """Reads declarations from Rust."""
 
     name = "rust"
     grammar = _GRAMMAR
@@ -86,7 +86,7 @@ class RustLanguage(Language):
     spanning = (b'"', b"/*", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
-        """Read the declarations and imports of a file, as far as it can be read."""
+        """Read the declarations and imports of a file; parts with syntax errors are left out."""
         root = parse_tree(_GRAMMAR, source)
         declarations: list[Declaration] = []
         imports: list[Import] = []
@@ -113,7 +113,7 @@ class RustLanguage(Language):
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[TypeField]:
-        """Read the fields out of the text of one struct."""
+        """Read the fields from the text of one struct."""
         found: list[TypeField] = []
         for node in nodes_in(_GRAMMAR, source):
             name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
@@ -122,7 +122,7 @@ class RustLanguage(Language):
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
-        """List what the text of one function calls, and the names that it uses."""
+        """List the calls in the text of one function, and the names that it uses."""
         return calls_in(_GRAMMAR, source, _CALLED, {"identifier", "type_identifier"})
 
     def imports(self, source: bytes) -> tuple[Import, ...]:
@@ -135,7 +135,7 @@ class RustLanguage(Language):
         return re.sub(r"(^|/)(mod|lib|main)\.rs$", "", path).removesuffix(".rs").replace("/", ".")
 
     def import_target(self, target: str, path: str) -> str:
-        """Return the dotted name that an import means."""
+        """Return the dotted name of the module or item that an import means."""
         folder = re.match(r"(?:.*/)?src(?=/)", path)
         if folder is not None and target.startswith("crate::"):
             target = f"{folder[0]}/{target.removeprefix('crate::')}"
@@ -145,11 +145,11 @@ class RustLanguage(Language):
         return re.sub(r"^(crate|self|super)::", "", target).replace("::", ".").replace("/", ".")
 
     def is_own_library(self, target: str) -> bool:
-        """Return whether a path is in the standard library."""
+        """Return whether a path leads into the standard library."""
         return target.partition("::")[0] in {"alloc", "core", "std"}
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
-        """List what is wrong with a snippet; nothing of it is run."""
+        """List the syntax errors of a snippet without running it."""
         return wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], self.tokens, context)
 
 
@@ -199,7 +199,7 @@ def _made(node: Node, owner: str, doc: Span, start: int) -> Declaration:
 
 
 def _variants(body: Node, owner: str) -> Iterator[Declaration]:
-    """Yield the variants of an enum, which are constants of it."""
+    """Yield the variants of an enum, which count as its constants."""
     for node, doc, start in _with_docs(body):
         if node.type == "enum_variant":
             name, lines = name_of(node), (node.start_point[0] + 1, node.end_point[0] + 1)
@@ -208,7 +208,7 @@ def _variants(body: Node, owner: str) -> Iterator[Declaration]:
 
 
 def _imports(node: Node) -> Iterator[Import]:
-    """Yield the names that a `use` brings, also those in groups inside of groups."""
+    """Yield the names that a `use` makes known, also those in nested groups."""
     text = " ".join(_COMMENT.sub("", text_of(node)).split()).removesuffix(";").partition("use ")[2]
     bases, part = [""], ""
     for each in [*_USE_PARTS.findall(text), ","]:

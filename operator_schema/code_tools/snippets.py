@@ -1,4 +1,4 @@
-"""A snippet as a file, and what is wrong with it by the grammar of its language and by its brackets."""
+"""Which errors do the grammar and the brackets show in a snippet of code?"""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = [
 
 
 class Snippet(NamedTuple):
-    """A snippet as a file.
+    """A snippet, completed to a whole file.
 
     Attributes:
-        text: of the file, with what was put around the snippet.
+        text: of the file: the snippet and the text around it.
         first: line of the file in which the snippet begins, from 1.
         last: line in which it ends.
-        columns: that each of its lines was moved to the right.
-        path: below the root, of the file that it stands in place of; None if it is a file of its own.
-        is_part: whether names may be defined elsewhere, where the checker can't look.
+        columns: number of columns by which each of its lines was indented.
+        path: of the file below the root that it replaces; None if it is a separate file.
+        is_part: whether names may be defined where the checker can't see them.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Snippet(NamedTuple):
     is_part: bool = False
 
     def position(self, problem: SyntaxProblem) -> SyntaxProblem | None:
-        """Return a problem of the file as one of the snippet; None if it is elsewhere."""
+        """Move a problem from its place in the file to its place in the snippet; None if it is outside."""
         if self.first <= problem.line <= self.last:
             line, column = problem.line - self.first + 1, max(problem.column - self.columns, 1)
             return problem._replace(line=line, column=column)
@@ -60,7 +60,7 @@ class Snippet(NamedTuple):
 
 
 def broken_places(root: Node) -> Iterator[Node]:
-    """Yield the nodes that couldn't be read, or that are missing, in the order of the text."""
+    """Yield the nodes with errors, and the missing ones, in the order of the text."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -82,12 +82,12 @@ _SHOWN = 40
 
 
 class Wrapper(NamedTuple):
-    """What makes a file of a snippet.
+    """The text to put around a snippet so that it becomes a file.
 
     Attributes:
-        before: what goes before it; it ends with a line break.
-        after: what goes behind it; it begins with one.
-        holds: says whether a tree, whose root is given, has the snippet where it belongs and nothing else.
+        before: the text before it, which ends with a line break.
+        after: the text behind it, which begins with a line break.
+        holds: tests a tree by its root: whether it has the snippet in its place, and nothing else.
     """
 
     before: str = ""
@@ -96,7 +96,7 @@ class Wrapper(NamedTuple):
 
 
 def one_item(kind: str = "") -> Callable[[Node], bool]:
-    """Return the test whether a file holds one item and nothing else.
+    """Return a function that tests whether a file consists of one item.
 
     Args:
         kind: type of its node; empty for any.
@@ -112,14 +112,14 @@ def one_item(kind: str = "") -> Callable[[Node], bool]:
 def wrapped_problems(
     code: str, grammar: str, wrapper: Wrapper, tokens: re.Pattern[str], context: Context
 ) -> list[SyntaxProblem]:
-    """List what is wrong with a snippet.
+    """List the syntax errors of a snippet.
 
     Args:
         code: the snippet.
         grammar: package of the grammar.
-        wrapper: that makes a file of it.
+        wrapper: the text to put around it.
         tokens: as `bracket_problem` takes them.
-        context: what the snippet is a part of.
+        context: the kind of text that the snippet is.
     """
     root = _tree(code, grammar, wrapper)
     found = _places_that_break(root, code, wrapper)
@@ -147,7 +147,7 @@ def _tree(code: str, grammar: str, wrapper: Wrapper) -> Node:
 
 
 def _places_that_break(root: Node, code: str, wrapper: Wrapper) -> list[SyntaxProblem]:
-    """List what the grammar can't read, each place once."""
+    """List the places that the grammar can't read, each once."""
     found: dict[tuple[int, int], SyntaxProblem] = {}
     for node in broken_places(root):
         problem = _problem(node, code, wrapper)
@@ -158,12 +158,12 @@ def _places_that_break(root: Node, code: str, wrapper: Wrapper) -> list[SyntaxPr
 
 
 def brackets_put_right(code: str, tokens: re.Pattern[str], grammar: str) -> str:
-    """Return a file whose brackets are closed where that breaks the least; no line moves."""
+    """Close the open brackets of a file where that causes the fewest errors; no line moves."""
     return "".join(_repaired(code, _wrong_brackets(code, tokens, grammar, Wrapper())))
 
 
 def _wrong_brackets(code: str, tokens: re.Pattern[str], grammar: str, wrapper: Wrapper) -> list[_Bracket]:
-    """List the brackets that are wrong, each where it is wrong by what the grammar can read without it."""
+    """List the wrong brackets, each at the place that lets the grammar read most."""
     extra: list[_Bracket] = []
     rest = code
     while len(extra) < _MOST_EXTRA:
@@ -179,7 +179,7 @@ def _wrong_brackets(code: str, tokens: re.Pattern[str], grammar: str, wrapper: W
 def _without_opening(
     code: str, tokens: re.Pattern[str], grammar: str, wrapper: Wrapper
 ) -> tuple[_Bracket, int] | None:
-    """Return the first closing bracket that nothing opens, and its place; None if there is none.
+    """Return the first closing bracket without an opening one, and its place; None if there is none.
 
     It is taken away or opened, whatever lets the grammar read more.
     """
@@ -207,7 +207,7 @@ def _without_opening(
 
 
 def _extra(code: str, place: int, noticed: int) -> _Bracket:
-    """Return a closing bracket that is one too many."""
+    """Describe a closing bracket that is one too many."""
     token = code[place]
     or_early = "" if place == noticed else ", or closes too early"
     message = f"'{token}' closes what was never opened{or_early}"
@@ -215,7 +215,7 @@ def _extra(code: str, place: int, noticed: int) -> _Bracket:
 
 
 def _lost(code: str, place: int, closing: int) -> _Bracket:
-    """Return an opening bracket that is missing at a place."""
+    """Describe an opening bracket that is missing at a place."""
     token = code[closing]
     line = position_in(code, closing)[0]
     message = f"missing opening {_WORDS[token]}: '{token}' of line {line} closes what was never opened"
@@ -239,7 +239,7 @@ def _lost_openings(code: str, closing: int) -> list[int]:
 
 
 def _odd_closings(code: str, tokens: re.Pattern[str], end: int) -> list[int]:
-    """List closing braces up to a place whose indentation isn't that of the line that opens them."""
+    """List the closing braces before a place whose indentation differs from that of their opening line."""
     opened: list[int] = []
     odd: list[int] = []
     for match in tokens.finditer(code, 0, end):
@@ -282,7 +282,7 @@ _MOST_TRIED = 8
 
 
 def _best_placed(brackets: list[_Bracket], code: str, grammar: str, wrapper: Wrapper) -> list[_Bracket]:
-    """Return brackets, each that isn't closed with the place where closing it breaks the least.
+    """Choose for each open bracket the place where closing it causes the fewest errors.
 
     That is where this was noticed, the end of what is indented deeper than its line, or in its own line.
     """
@@ -304,7 +304,7 @@ def _best_placed(brackets: list[_Bracket], code: str, grammar: str, wrapper: Wra
 
 
 def _moved(one: _Bracket, code: str, place: int) -> _Bracket:
-    """Return a bracket that isn't closed with another place to close it."""
+    """Return an open bracket with another place to close it."""
     if not one.opened:
         return one._replace(place=place)
     opening = _PAIRS[one.added]
@@ -319,7 +319,7 @@ def _broken_when(brackets: list[_Bracket], code: str, grammar: str, wrapper: Wra
 
 
 def _ends(code: str, line: int) -> list[int]:
-    """List the ends of a line, before and behind its last signs, and of the deeper lines below it."""
+    """List the places where a bracket may be closed: at the end of its line, and of deeper lines below it."""
     lines = code.split("\n")
     written = lines[line - 1]
     start = sum(len(each) + 1 for each in lines[: line - 1])
@@ -341,14 +341,14 @@ def _remedies(
     wrapper: Wrapper,
     tokens: re.Pattern[str],
 ) -> Iterator[SyntaxProblem]:
-    """Yield the problems of brackets, each with a suggestion only if that leaves fewer problems.
+    """Yield the problems of brackets; a problem has a suggestion only if following it leaves fewer problems.
 
     Args:
-        brackets: that are wrong.
+        brackets: the wrong ones.
         others: number of the other problems of the snippet.
         code: the snippet.
         grammar: package of the grammar.
-        wrapper: that makes a file of it.
+        wrapper: the text to put around it.
         tokens: as `bracket_problem` takes them.
     """
     wrong = len(_brackets(code, tokens))
@@ -403,9 +403,9 @@ class _Bracket(NamedTuple):
     """A bracket that is wrong.
 
     Attributes:
-        problem: what is said about it.
-        place: of the character before which something is put, or that is taken away.
-        added: closing brackets to be put there; empty to take the character away.
+        problem: the message about it.
+        place: of the character before which something is inserted, or that is removed.
+        added: closing brackets to be inserted there; empty to remove the character.
         opened: line of the bracket that should be closed first; 0 if there is none.
     """
 
@@ -416,7 +416,7 @@ class _Bracket(NamedTuple):
 
 
 def bracket_problem(code: str, tokens: re.Pattern[str]) -> SyntaxProblem | None:
-    """Return the first thing that is wrong with the brackets of a snippet; None if each is closed.
+    """Return the first problem of the brackets of a snippet; None if each is closed.
 
     Args:
         code: the snippet.
@@ -426,7 +426,7 @@ def bracket_problem(code: str, tokens: re.Pattern[str]) -> SyntaxProblem | None:
 
 
 def _brackets(code: str, tokens: re.Pattern[str]) -> list[_Bracket]:
-    """List the brackets that are wrong: those that are never opened, closed by another, or never closed."""
+    """List the wrong brackets: never opened, never closed, or closed by one of another kind."""
     found: list[_Bracket] = []
     opened: list[tuple[str, int]] = []
     for match in tokens.finditer(code):
@@ -459,7 +459,7 @@ def _never_closed(code: str, opened: list[tuple[str, int]]) -> Iterator[_Bracket
 
 
 def _closed_by_another(code: str, match: re.Match[str], opened: list[tuple[str, int]]) -> Iterator[_Bracket]:
-    """Close the bracket that a closing one belongs to; yield those inside it that are still open."""
+    """Close the bracket that matches a closing one, and yield the brackets inside it that are still open."""
     token = match.group()
     before, place = opened.pop()
     if before == _PAIRS[token]:
@@ -478,7 +478,7 @@ def _bracket(code: str, place: int, message: str, hint: str, added: str = "") ->
 
 
 def _repaired(code: str, brackets: Sequence[_Bracket]) -> Iterator[str]:
-    """Yield the parts of a snippet with its brackets put right; no line gets another number."""
+    """Yield the parts of a snippet with its brackets corrected; no line gets another number."""
     start = 0
     for one in brackets:
         yield code[start : one.place]
@@ -491,5 +491,5 @@ _WORDS = {")": "parenthesis", "]": "bracket", "}": "brace"}
 
 
 def position_in(code: str, offset: int) -> tuple[int, int]:
-    """Return line and column of a character, both from 1."""
+    """Return the line and column of a character, both from 1."""
     return code.count("\n", 0, offset) + 1, offset - code.rfind("\n", 0, offset)

@@ -1,4 +1,4 @@
-"""The source files under a root that git would not ignore, and how they are read."""
+"""Which source files are below a root that git doesn't ignore, and how are they read?"""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ FileKey = tuple[int, int, int, int]
 
 
 class Skipped(NamedTuple):
-    """A file that isn't in the index, and why."""
+    """A file that isn't in the index, and the reason."""
 
     path: str
     reason: str
@@ -104,7 +104,7 @@ class Content(NamedTuple):
         source: in UTF-8, with one byte at the ends of lines.
         key: of the file.
         is_young: whether it may change again without another key.
-        is_plain: whether the file holds just these bytes.
+        is_plain: whether the file contains exactly these bytes.
     """
 
     source: bytes
@@ -118,8 +118,8 @@ class IgnorePatterns(NamedTuple):
 
     Attributes:
         name: of the file, to show.
-        cut: characters at the beginning of a path below the root that lead to the file's folder.
-        before: what leads from the file's folder to the root, where the file is above it.
+        cut: length of the beginning of a path below the root that leads to the file's folder.
+        before: the path from the file's folder to the root, if the file is above the root.
         patterns: of the file.
     """
 
@@ -129,12 +129,12 @@ class IgnorePatterns(NamedTuple):
     patterns: RuleFile
 
     def about(self, path: str, *, is_folder: bool) -> IgnoreRule | None:
-        """Return the rule that decides about a path below the root; None if no rule is about it."""
+        """Return the rule that decides about a path below the root; None if no rule matches it."""
         return self.patterns.about(os.fsencode(f"{self.before}{path[self.cut :]}"), is_folder=is_folder)
 
 
 class Folder(NamedTuple):
-    """What a folder held when it was listed.
+    """The content of a folder when it was listed.
 
     Attributes:
         key: of the folder.
@@ -142,8 +142,8 @@ class Folder(NamedTuple):
         folders: paths of those in it.
         files: paths of the source files in it.
         outer: the rules above it, the outermost first.
-        rules: these, and its own.
-        rules_key: of its own file of rules; None if there is none.
+        rules: the outer rules, followed by its own.
+        rules_key: key of its own file of rules; None if there is no such file.
         unread: names of languages of other files in it, one for each file.
         ignored: paths of folders and source files in it that rules ignore.
         manifests: paths of the files in it that name packages.
@@ -162,18 +162,18 @@ class Folder(NamedTuple):
 
 
 def key_of(status: os.stat_result) -> FileKey:
-    """Return a key of a file that changes whenever the file does."""
+    """Return a key that changes whenever the file changes."""
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def is_young(key: FileKey) -> bool:
-    """Return whether a file changed so lately that its next change might leave the key as it is."""
+    """Return whether a file changed so recently that another change might not change its key."""
     return time.time_ns() - max(key[1], key[2]) < _RACY
 
 
 @contextmanager
 def _folder(root: str, path: str) -> Generator[int | str]:
-    """Open a folder below the root, from one folder to the next, so that no link is followed on the way.
+    """Open a folder below the root step by step, so that no link is followed on the way.
 
     Only the root is found by its path: who can write in it may put a link in place of a folder at any moment.
 
@@ -182,7 +182,7 @@ def _folder(root: str, path: str) -> Generator[int | str]:
         path: below it; empty for the root.
 
     Yields:
-        A descriptor. Where there is none for folders, a path that had no links in it just before.
+        A descriptor; on a system without descriptors of folders, a path that had no links just before.
 
     Raises:
         OSError: it isn't there, it can't be read, or a link is on the way.
@@ -210,7 +210,7 @@ def _step_into(root: str, path: str) -> int:
 
 
 def _without_links(root: str, path: str) -> str:
-    """Return the path of a folder below the root after looking for links; see `_folder`."""
+    """Return the path of a folder below the root after checking it for links; see `_folder`."""
     where = _joined(root, path)
     if os.path.realpath(where, strict=True) != str(Path(where)):
         raise NotADirectoryError(ENOTDIR, "a link is on the way")
@@ -218,7 +218,7 @@ def _without_links(root: str, path: str) -> str:
 
 
 class _Place(NamedTuple):
-    """What the functions of `os` need to find an entry of an open folder."""
+    """The arguments by which functions of `os` find an entry of an open folder."""
 
     path: str
     dir_fd: int | None
@@ -245,7 +245,7 @@ def _open(root: str, path: str) -> int:
 
 
 def read_source(root: str, path: str) -> Content | Skipped | None:
-    """Read a file; nothing outside of the root is read by a link.
+    """Read a file below the root; links aren't followed.
 
     Args:
         root: absolute path.
@@ -280,7 +280,7 @@ def read_source(root: str, path: str) -> Content | Skipped | None:
 
 
 def _read_all(descriptor: int, size: int) -> bytes:
-    """Read an open file that seems to have a size, up to a byte more than may be read.
+    """Read an open file of about a known size, up to one byte more than allowed.
 
     `read` of a file object would get memory for all that may be read, for each file.
     """
@@ -297,7 +297,7 @@ _CODING = re.compile(rb"(?:[ \t\f]*+(?:#[^\n]*+)?+\n)?[ \t\f]*+#[^\n]*?coding[:=
 
 
 def _as_utf8(source: bytes, path: str) -> bytes:
-    """Return a text in UTF-8, with one byte at the ends of lines; itself if it is so already."""
+    """Convert a text to UTF-8 with line feeds; a text that is like this already isn't copied."""
     if b"\r\n" in source:
         source = source.replace(b"\r\n", b"\n")
     said = _CODING.match(source) if path.endswith((".py", ".pyi")) else None
@@ -311,7 +311,7 @@ def _as_utf8(source: bytes, path: str) -> bytes:
 
 
 def read_part(root: str, path: str, key: FileKey, start: int, end: int) -> bytes | None:
-    """Read a part of a file that still has the key that it had.
+    """Read a part of a file, provided that its key hasn't changed.
 
     Args:
         root: absolute path.
@@ -339,7 +339,7 @@ def read_part(root: str, path: str, key: FileKey, start: int, end: int) -> bytes
 
 
 class Tree:
-    """The folders and source files under a root, listed again where they have changed.
+    """The folders and source files below a root; changed folders are listed again.
 
     Args:
         root: absolute path.
@@ -352,7 +352,7 @@ class Tree:
         """Folders that couldn't be listed, with the rules above them: their own change tells nobody of it."""
 
     def refresh(self) -> bool:
-        """List again what has changed.
+        """List the changed folders again.
 
         Returns:
             Whether a folder was listed.
@@ -371,12 +371,12 @@ class Tree:
         return bool(changed)
 
     def files(self) -> Iterator[str]:
-        """Yield the paths of all source files, with `/` in them."""
+        """Yield the paths of all source files, written with `/`."""
         for folder in self._folders.values():
             yield from folder.files
 
     def all_files(self) -> Iterator[str]:
-        """Yield the paths of all plain files that no rule ignores, also those that aren't source files."""
+        """Yield the paths of all plain files that no rule ignores, in any language."""
         for path, folder in self._folders.items():
             try:
                 with os.scandir(_joined(self._root, path)) as listing:
@@ -387,7 +387,7 @@ class Tree:
             yield from (each for each in inner if not _is_ignored(each, folder.rules, is_folder=False))
 
     def manifests(self) -> dict[str, FileKey | None]:
-        """Return the paths of the files that name packages, each with its key; None where it has none now."""
+        """Return the paths and keys of the files that name packages; the key is None if it can't be read."""
         paths = [path for folder in self._folders.values() for path in folder.manifests]
         return {path: _key_if_there(f"{self._root}/{path}") for path in paths}
 
@@ -396,11 +396,11 @@ class Tree:
         return Counter([language for folder in self._folders.values() for language in folder.unread])
 
     def ignored(self) -> list[str]:
-        """List the source files, and the folders with `/` behind them, that rules ignore."""
+        """List the ignored source files and folders; a folder ends with `/`."""
         return [path for folder in self._folders.values() for path in folder.ignored]
 
     def why_ignored(self, path: str) -> str:
-        """Return the rule that ignores a path below the root, with its place; empty if none does."""
+        """Return the rule that ignores a path below the root, and where it is; empty if none does."""
         parts = path.split("/")
         for depth in range(1, len(parts) + 1):
             folder = self._folders.get("/".join(parts[: depth - 1]))
@@ -415,7 +415,7 @@ class Tree:
         return ""
 
     def _changed(self) -> list[str]:
-        """List the folders that may hold something else than before, or other rules."""
+        """List the folders whose content or rules may have changed."""
         lstat, found = os.lstat, list[str]()
         for path, folder in self._folders.items():
             where = f"{self._root}/{path}" if path else self._root
@@ -511,7 +511,7 @@ class Tree:
 
 
 class _FolderEntries(NamedTuple):
-    """What a folder holds: see `Folder`."""
+    """Collects the entries of a folder; see `Folder`."""
 
     folders: list[str]
     files: list[str]
@@ -522,7 +522,7 @@ class _FolderEntries(NamedTuple):
     def add(
         self, inner: str, name: str, rules: tuple[IgnorePatterns, ...], *, is_folder: bool, is_source: bool
     ) -> None:
-        """Put an entry where it belongs; most belong nowhere."""
+        """Add an entry to the list that it belongs to; most entries belong to none."""
         if not (is_folder or is_source):
             if name.endswith(_UNREAD_SUFFIXES) and not _is_ignored(inner, rules, is_folder=False):
                 self.unread.append(UNREAD[name[name.rfind(".") :]])
@@ -559,7 +559,7 @@ def _is_ignored(path: str, rules: Sequence[IgnorePatterns], *, is_folder: bool) 
 def _deciding(
     path: str, rules: Sequence[IgnorePatterns], *, is_folder: bool
 ) -> tuple[IgnorePatterns, IgnoreRule] | None:
-    """Return the rule that decides about a path, with the file that it is from; None if there is none."""
+    """Return the rule that decides about a path, and its file; None if there is none."""
     for one in reversed(rules):
         rule = one.about(path, is_folder=is_folder)
         if rule is not None:
@@ -568,7 +568,7 @@ def _deciding(
 
 
 def _rules_above(root: str) -> tuple[IgnorePatterns, ...]:
-    """Return the rules of the repository that the root is in, from above it, and those of its user."""
+    """Return the rules from above the root: those of the repository around it, and those of the user."""
     here = Path(root)
     top = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
     if top is None:
@@ -589,7 +589,7 @@ def _rules_above(root: str) -> tuple[IgnorePatterns, ...]:
 
 
 def _ignores(rules: Sequence[IgnorePatterns], below: Sequence[str], depth: int) -> bool:
-    """Return whether rules from above the root ignore a folder on the way to it."""
+    """Return whether rules from above the root ignore a folder between them and the root."""
     for one in reversed(rules):
         above = len(below) - one.before.count("/")
         rule = None
@@ -601,7 +601,7 @@ def _ignores(rules: Sequence[IgnorePatterns], below: Sequence[str], depth: int) 
 
 
 def _patterns_in(file: str, dir_fd: int | None = None, *, follow: bool = False) -> RuleFile | None:
-    """Return the patterns of a file; None if it isn't a plain file, as links aren't for git either."""
+    """Return the patterns in a file; None if it isn't a plain file, because git ignores links too."""
     flags = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) if follow else _FLAGS
     try:
         descriptor = os.open(file, flags, dir_fd=dir_fd)

@@ -1,4 +1,4 @@
-"""What the text of a file says about a declaration, and, without a parse, about places and names."""
+"""Which parts of a file's text belong to a declaration, and what surrounds a place in it?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ChangedError(Exception):
 
 
 def source_of(index: Index, file: SourceFile) -> bytes:
-    """Return the bytes of a file, in UTF-8 and with one byte at the ends of lines.
+    """Return the content of a file in UTF-8 with line feeds.
 
     Raises:
         ChangedError: they differ from the ones that the index knows.
@@ -58,7 +58,7 @@ def source_of(index: Index, file: SourceFile) -> bytes:
 
 
 def head_of(index: Index, found: FoundDeclaration) -> str:
-    """Return the signature of a declaration on one line, the names of its decorators before it.
+    """Return the signature of a declaration on one line, with the names of its decorators before it.
 
     Only this part of its file is read.
 
@@ -70,7 +70,7 @@ def head_of(index: Index, found: FoundDeclaration) -> str:
 
 
 def implementation_first(index: Index, all_found: list[FoundDeclaration]) -> list[FoundDeclaration]:
-    """Return declarations of a name, the one that has a body before its overloads.
+    """Sort declarations of one name, so that the one with a body comes before its overloads.
 
     Raises:
         ChangedError: the file isn't the one that the index knows.
@@ -100,7 +100,7 @@ _MOST_LOOKED_AT = 10
 
 
 def likeliest_first(index: Index, all_found: list[FoundDeclaration]) -> list[FoundDeclaration]:
-    """Sort the declarations of a name: public ones come before private ones of the same name.
+    """Sort declarations, so that public ones come before private ones of the same name.
 
     The one that has a body comes before its overloads.
 
@@ -147,7 +147,7 @@ def _decorators(text: str, language: Language) -> list[str]:
 
 
 def _attributes(text: str, tokens: re.Pattern[str]) -> Iterator[str]:
-    """Yield the attributes of Rust in a text, from `#` to the bracket that closes each of them."""
+    """Yield the attributes of Rust in a text, each from `#` to its closing bracket."""
     start, level = -1, 0
     for found in tokens.finditer(text):
         if found[0] in {"(", "[", "{"}:
@@ -162,7 +162,7 @@ def _attributes(text: str, tokens: re.Pattern[str]) -> Iterator[str]:
 
 
 def _short_attribute(text: str) -> str:
-    """Return an attribute on one line; of a long one the name, with its brackets."""
+    """Return an attribute on one line; a long one is cut to its name and brackets."""
     line = one_line(text)
     name = _ATTRIBUTE_NAME.match(line)
     if len(line) <= _LONGEST_DECORATOR or name is None:
@@ -183,7 +183,7 @@ def span_text(source: bytes, span: Span) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text that spans lines as one."""
+    """Join the lines of a text into one."""
     if "\n" not in text:
         return text.strip()
     joined = " ".join(filter(None, map(str.strip, text.split("\n"))))
@@ -191,7 +191,7 @@ def one_line(text: str) -> str:
 
 
 def whole_text(source: bytes, declaration: Declaration) -> str:
-    """Return the text of a declaration, without the indentation that it has in its file."""
+    """Return the text of a declaration without its indentation in the file."""
     start = declaration.whole.start
     indent = start - (source.rfind(b"\n", 0, start) + 1)
     before = source[start - indent : start]
@@ -200,7 +200,7 @@ def whole_text(source: bytes, declaration: Declaration) -> str:
 
 
 def doc_text(source: bytes, declaration: Declaration) -> str:
-    """Return a docstring without its indentation, or a comment without its slashes."""
+    """Return the text of a docstring without indentation, or of a comment without its marks."""
     text = span_text(source, declaration.doc)
     if text.startswith(("//", "/*")):
         return "\n".join(_without_marks(text.split("\n"))).strip()
@@ -222,7 +222,7 @@ def _without_marks(lines: list[str]) -> Iterator[str]:
 
 
 def location(found: FoundDeclaration) -> str:
-    """Return file and line of a declaration."""
+    """Return the file and line of a declaration, such as `codec/codec.py:12`."""
     return f"{found.file.path}:{found.declaration.line}"
 
 
@@ -256,7 +256,7 @@ _SET_AS = re.compile(rb"[ \t]*:=")
 
 
 def _is_plainly_bound(name: bytes, lines: bytes) -> bool | None:
-    """Return quickly whether a name is bound, in cases that need no search; None in other cases.
+    """Return whether a name is bound if that is obvious; None if it needs a search.
 
     Args:
         name: to look for.
@@ -303,7 +303,7 @@ _IMPORTED = re.compile(rb"[^#\n]*?\bimport\b[ \t]*(?:\([^)]*\)?|[^\n]*(?:\\\n[^\
 
 
 class FunctionText:
-    """What is known about the text of one function.
+    """The text of one function, with its imports and variables.
 
     Args:
         declaration: of the function.
@@ -323,7 +323,7 @@ class FunctionText:
         self._imported: bytes | None = None
 
     def imports(self, name: str) -> list[Import]:
-        """List the imports inside of it that bring a name."""
+        """List the imports inside the function that make a name known."""
         if self._imports is None:
             if self._imported is None:
                 self._imported = self._texts_of_imports()
@@ -333,7 +333,7 @@ class FunctionText:
         return [one for one in self._imports if one.name == name]
 
     def _texts_of_imports(self) -> bytes:
-        """Return a text that contains all imported names; empty without imports."""
+        """Return the parts of the text with imported names; empty if there are no imports."""
         text = self._text
         if self._language.name != "python":
             return text if IMPORT.search(text) or _REQUIRED.search(text) else b""
@@ -348,13 +348,13 @@ class FunctionText:
         return b"\n".join(found)
 
     def binds(self, name: str) -> bool:
-        """Return whether it seems to bind a name, other than by an import."""
+        """Return whether the function seems to bind a name, other than by an import."""
         if name not in self._bound:
             self._bound[name] = not self.imports(name) and self._is_bound(name.encode())
         return self._bound[name]
 
     def _is_bound(self, name: bytes) -> bool:
-        """Return whether it seems to bind a name, as a parameter or variable."""
+        """Return whether the function seems to bind a name as a parameter or variable."""
         if self._parameters is None:
             self._parameters = set(_PARAMETER.findall(self._text[: end_of_head(self._text)]))
         if name in self._parameters:
@@ -376,13 +376,13 @@ class FunctionText:
         )
 
     def type_of(self, name: str) -> str:
-        """Return the type that a name has everywhere in it; empty if unsure."""
+        """Return the type of a name in the function; empty if it isn't the same everywhere."""
         if name not in self._types:
             self._types[name] = self._language.type_of(self._text, name)
         return self._types[name]
 
     def takes_again(self, name: str) -> bool:
-        """Return whether more than one function in it seems to take a name as a parameter."""
+        """Return whether several functions in the text seem to have a parameter of this name."""
         if name not in self._taken:
             places = re.findall(rb"[(,]\s*%b\s*[,)]" % re.escape(name.encode()), self._text)
             self._taken[name] = len(places) > 1
@@ -393,7 +393,7 @@ _START = attrgetter("whole.start")
 
 
 class Places:
-    """Tells for places in a file which declaration, string or comment they are in.
+    """Finds the declaration, string or comment around a place in a file.
 
     Args:
         declarations: of the file.
@@ -424,7 +424,7 @@ class Places:
         self._lines: tuple[int, int] = (0, 1)
 
     def line(self, at: int) -> int:
-        """Return the number of a line; places are asked for in their order."""
+        """Return the line number of a place; callers must ask for places in ascending order."""
         place, line = self._lines
         if at < place:
             place, line = 0, 1
@@ -438,7 +438,7 @@ class Places:
         return line
 
     def text(self, at: int) -> str:
-        """Return the line around a place."""
+        """Return the text of the line around a place."""
         begin = self._source.rfind(b"\n", 0, at) + 1
         end = self._source.find(b"\n", at)
         return self._source[begin : len(self._source) if end < 0 else end].decode(errors="replace").strip()
@@ -458,7 +458,7 @@ class Places:
         return found[::-1]
 
     def is_code(self, at: int) -> bool:
-        """Return whether a place is outside of strings and comments, or in the code inside of a string."""
+        """Return whether a place is code: not in a comment or string, or in the code inside of a string."""
         token = self._token(at)
         if token is None:
             return True
@@ -478,7 +478,7 @@ class Places:
         return before is not None and _TYPE_TEXT.fullmatch(self._source, start, end) is not None
 
     def is_exported(self, at: int) -> bool:
-        """Return whether a place is in the names that a module of Python exports."""
+        """Return whether a place is in `__all__` of a module of Python."""
         if self._exports is None:
             self._exports = self._is_python and b"__all__" in self._source
         if not self._exports:
@@ -487,13 +487,13 @@ class Places:
         return start >= 0 and _EXPORTED.match(self._source, start, at) is not None
 
     def _before(self, at: int) -> int:
-        """Return the number of the last declaration that begins before a place; -1 if there is none."""
+        """Return the index of the last declaration that begins before a place; -1 if there is none."""
         if self._nearest[0] != at:
             self._nearest = at, bisect_right(self._declarations, at, key=_START) - 1
         return self._nearest[1]
 
     def _token(self, at: int) -> tuple[int, int] | None:
-        """Return the string or comment that a place is in; places are asked for in their order.
+        """Return the string or comment around a place; callers must ask for places in ascending order.
 
         Before the line of the place, only lines are read with something that may go on behind their end.
         """
@@ -514,7 +514,7 @@ class Places:
             self._read, self._ahead = end, None
 
     def _line_to_read(self, at: int) -> int:
-        """Return a place in code, from which on everything is read that a place may be in."""
+        """Return a place in code before which no string or comment can reach a given place."""
         sign = self._next_sign(at)
         if self._line_of[0] != sign:
             last = sign
@@ -526,7 +526,7 @@ class Places:
         return max(self._line_of[1], self._read)
 
     def _next_sign(self, at: int) -> int:
-        """Find the first sign, such as a quote, of something that may continue on the next line."""
+        """Find the first sign, such as a quote, of a string or comment that may continue on the next line."""
         signs = self._language.spanning
         if not self._signs:
             self._signs = [(self._read, False)] * len(signs)
@@ -545,7 +545,7 @@ class Places:
         return nearest
 
     def _begin(self, at: int) -> int:
-        """Return where to begin reading, so that `at` is reached outside of a string."""
+        """Return where to begin reading in order to know whether `at` is in a string."""
         place = self._before(at)
         if place < 0:
             return 0

@@ -1,4 +1,4 @@
-"""Whether code that a model wrote is valid, alone or in the file that it is for."""
+"""Is code that a model wrote valid, alone or in the file that it is written for?"""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ _MOST_ELSEWHERE = 3
 
 
 class Fenced(NamedTuple):
-    """Code, and the fence of Markdown that was around it.
+    """Code without the Markdown fence that was around it.
 
     Attributes:
-        code: without it.
+        code: the code without the fence.
         lines: before the code.
-        language: that the fence names; None if it is none of ours.
+        language: named by the fence; None if the tools don't read it.
     """
 
     code: str
@@ -70,7 +70,7 @@ class Fenced(NamedTuple):
 
 
 def without_fence(code: str) -> Fenced:
-    """Return code without the fence of Markdown around it."""
+    """Remove the Markdown fence around some code."""
     fence, text = _FENCE.match(code), code.rstrip()
     if fence is None or not text.endswith(fence[1], fence.end()):
         return Fenced(code)
@@ -82,12 +82,12 @@ def without_fence(code: str) -> Fenced:
 
 
 class JudgedSnippet(NamedTuple):
-    """What is wrong with a snippet in a language.
+    """The syntax errors of a snippet in one language.
 
     Attributes:
         language: name of it.
         problems: of the snippet; notes too.
-        note: why it was taken for this language; None where there was no choice.
+        note: why this language was chosen; None if there was no choice.
     """
 
     language: str
@@ -96,12 +96,12 @@ class JudgedSnippet(NamedTuple):
 
 
 def best_language(code: str, context: Context, languages: Sequence[str]) -> JudgedSnippet:
-    """Judge a snippet in the language that it most probably has.
+    """Check a snippet in the language that it is most probably written in.
 
     Args:
         code: the snippet.
-        context: what it is a part of.
-        languages: that it may have, the likeliest first; at least one.
+        context: the kind of text that it is.
+        languages: the possible languages, the likeliest first; at least one.
 
     Raises:
         TooHardError: it takes too long to parse.
@@ -135,14 +135,14 @@ def _broken(code: str, language: str) -> int:
 
 
 class Checking(NamedTuple):
-    """What is known about a snippet before it is judged.
+    """A snippet, with everything that is known about it before the check.
 
     Attributes:
         fenced: the code.
-        context: what it is a part of; None if only its place can tell.
-        languages: that it may have, the likeliest first.
-        place: the file that it is for, with the snippet in it; None if that isn't known.
-        was_broken: whether that file couldn't be read before.
+        context: the kind of text that it is; None if only its place can tell.
+        languages: the possible languages, the likeliest first.
+        place: the file that it is written for, with the snippet in it; None if that is unknown.
+        was_broken: whether that file had syntax errors before.
     """
 
     fenced: Fenced
@@ -157,8 +157,8 @@ def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str 
 
     Args:
         checking: the snippet.
-        budget: of the result.
-        types: root of the project, and the seconds that its type checker may take; or why none is run; None
+        budget: for the characters of the result.
+        types: root of the project, and the seconds for its type checker; or why no checker runs; None
             if nobody asked for types.
     """
     code = checking.fenced.code
@@ -195,7 +195,7 @@ def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str 
 
 
 def _judged(checking: Checking) -> JudgedSnippet:
-    """Judge a snippet alone, and then in its file."""
+    """Check a snippet alone, and then in its file."""
     code = checking.fenced.code
     if checking.context is not None:
         judged = best_language(code, checking.context, checking.languages)
@@ -238,7 +238,7 @@ def _answer(
 
 
 def refused(message: str, suggestion: str | None = None) -> SyntaxCheck:
-    """Return the answer about code that isn't judged."""
+    """Return the answer for code that isn't checked."""
     result = SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
     if suggestion is not None:
         result["suggestions"] = [suggestion]
@@ -247,7 +247,7 @@ def refused(message: str, suggestion: str | None = None) -> SyntaxCheck:
 
 @cache
 def as_checked(language: str) -> str:
-    """Return the language and version that code is judged as."""
+    """Return the language and version that code is checked as."""
     if language == "python":
         return f"python {sys.version_info[0]}.{sys.version_info[1]}"
     from importlib.metadata import PackageNotFoundError, version
@@ -264,12 +264,12 @@ _INDENT = 4
 
 
 def _alone(code: str, context: Context, language: str) -> Snippet:
-    """Return a snippet as a file of its own."""
+    """Make a file that consists of the snippet alone."""
     count = code.count("\n") + 1
     if context == "file":
         return Snippet(code, 1, count, is_part=language == "go")  # its package has other files
     if language == "go":
-        from .go_language import go_wrapper
+        from .go_syntax import go_wrapper
 
         wrapper = go_wrapper(context)
         before = wrapper.before.count("\n")
@@ -281,14 +281,14 @@ def _alone(code: str, context: Context, language: str) -> Snippet:
 
 
 def in_file(path: str, code: str) -> Snippet:
-    """Return a whole file in place of another one."""
+    """Put the content of a whole file in place of the old one."""
     return Snippet(code, 1, code.count("\n") + 1, path=path)
 
 
 def in_function(
     path: str, source: bytes, declaration: Declaration, language: Language, code: str
 ) -> tuple[Snippet, bool]:
-    """Return a file with a snippet in place of the body of a function, or of all of it if it declares that.
+    """Put a snippet into a file, as the body of a function, or as the whole function if it declares that.
 
     Args:
         path: of the file.
@@ -341,7 +341,7 @@ def _indented(path: str, source: bytes, declaration: Declaration, code: str, *, 
 
 
 def _declares(language: Language, code: str, name: str) -> bool:
-    """Return whether a snippet is a whole function of this name, and not the inside of it."""
+    """Return whether a snippet is the whole function of this name, and not only its body."""
     for text in (textwrap.dedent(code), f"class _ {{\n{code}\n}}"):
         source = text.encode(errors="replace")
         try:
@@ -356,7 +356,7 @@ def _declares(language: Language, code: str, name: str) -> bool:
 
 
 def _braces(language: Language, source: bytes, declaration: Declaration) -> tuple[int, int]:
-    """Return where the inside of the last braces of a function begins and ends."""
+    """Return where the body of a function begins and ends, inside its last braces."""
     text = source[declaration.head.end : declaration.whole.end].decode(errors="replace")
     level, start, found = 0, 0, None
     for match in language.tokens.finditer(text):

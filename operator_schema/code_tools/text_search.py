@@ -1,4 +1,4 @@
-"""Which lines of the files below a root, in any language, have a text or match an expression."""
+"""Which lines of the files below a root, in any language, contain a text or match an expression?"""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _WORD = re.compile(r"(?<![\\\w])\w{2,}(?![\w?*{])")
 
 
 class _Wanted(NamedTuple):
-    """What a line has to have.
+    """The condition that a line must meet to be found.
 
     Attributes:
-        fits: says whether a line has it.
-        part: a text that each line that fits has; empty if none is known.
+        fits: tests whether a line meets the condition.
+        part: a text that each matching line contains; empty if none is known.
         note: how the pattern was understood; empty if there was no choice.
     """
 
@@ -50,10 +50,10 @@ def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget
 
     Args:
         index: of the root: its rules say which files aren't read.
-        pattern: an expression, or a text that is none.
+        pattern: a regular expression, or a plain text.
         path: of a file, a folder or a pattern of them; empty for all.
         limit: how many lines are returned.
-        budget: of the result.
+        budget: for the characters of the result.
     """
     wanted = _wanted(pattern)
     until = time.process_time() + _SECONDS

@@ -1,4 +1,4 @@
-"""Type checkers that a project has, run on a snippet with a time limit."""
+"""What do a project's type checkers say about a snippet, within a time limit?"""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _CHUNK = 1 << 16
 
 
 class TypeCheck(NamedTuple):
-    """What a type checker says.
+    """The report of a type checker.
 
     Attributes:
         problems: in the snippet.
-        checked_with: which one it was, what went wrong, or why there is none.
-        unknown: names that are defined outside of the snippet, if at all.
+        checked_with: the name of the checker, and what went wrong; or why there is none.
+        unknown: names that the snippet uses but doesn't define.
         elsewhere: problems in the rest of the file, with their places there.
     """
 
@@ -46,12 +46,12 @@ class TypeCheck(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Files that a checker is given.
+    """The files on which a checker is run.
 
     Attributes:
-        file: that holds the snippet.
-        folder: that the checker runs in: the root, what looks like it, or that of the package.
-        overlay: file that says which file of the root the snippet stands in place of.
+        file: the file with the snippet.
+        folder: the folder in which the checker runs: the root, a mirror of it, or that of the package.
+        overlay: a file that names the file of the root that the snippet replaces.
     """
 
     file: Path
@@ -64,8 +64,8 @@ class _Checker(NamedTuple):
 
     Attributes:
         program: its name.
-        command: what follows it.
-        read: reads what it prints about a file; returns None if that isn't a report.
+        command: its arguments.
+        read: reads its output about a file; returns None if that isn't a report.
     """
 
     program: str
@@ -80,7 +80,7 @@ def type_checked(root: Path, snippet: Snippet, language: str, seconds: float) ->
         root: of the project.
         snippet: without errors of syntax.
         language: of the snippet.
-        seconds: that a checker may take. What it has found by then is kept.
+        seconds: the time limit of the checker; errors that it prints before are kept.
     """
     checkers = _CHECKERS.get(language, ())
     found = _found(root, checkers)
@@ -108,7 +108,7 @@ _UNKNOWN = re.compile(
 
 
 def _found(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | None:
-    """Return the first checker of the project's environment, else of the machine, and its path."""
+    """Find the first checker in the project's environment, or otherwise on the machine, and its path."""
     folders = [root / folder / place for folder in (".venv", "venv") for place in ("bin", "Scripts")]
     for path in (os.pathsep.join(map(str, folders)), None):
         for checker in checkers:
@@ -121,7 +121,7 @@ def _found(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | N
 def _run(
     root: Path, checker: _Checker, program: str, snippet: Snippet, language: str, seconds: float
 ) -> tuple[list[SyntaxProblem], str]:
-    """Run a checker; return what it says about the file of a snippet, and how it went."""
+    """Run a checker; return its report about the file of a snippet, and how the run ended."""
     with tempfile.TemporaryDirectory(prefix="check_syntax") as folder:
         try:
             target = _placed(root, Path(folder), snippet, language)
@@ -165,7 +165,7 @@ def _placed(root: Path, folder: Path, snippet: Snippet, language: str) -> _Targe
 
 
 def _linked(root: Path, copy: Path, path: str) -> Path:
-    """Make a folder that looks like the root, with links to all but one file; return the place of that."""
+    """Make a folder that mirrors the root by links, except for one file, and return the path of that file."""
     *folders, name = path.split("/")
     here, there = root, copy
     for own in (*folders, name):
@@ -179,12 +179,12 @@ def _linked(root: Path, copy: Path, path: str) -> Path:
 
 
 class _Ended(NamedTuple):
-    """How a program ended.
+    """The end of a program: its exit status and its output.
 
     Attributes:
         status: its exit status; None if it was stopped.
-        output: what it printed.
-        is_late: whether its time was over.
+        output: the text that it printed.
+        is_late: whether it exceeded its time.
     """
 
     status: int | None
@@ -193,7 +193,7 @@ class _Ended(NamedTuple):
 
 
 def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], seconds: float) -> _Ended:
-    """Run a program within its time, and with bounded output; all that it started ends with it.
+    """Run a program with limits for its time and output; processes that it started are stopped too.
 
     Raises:
         OSError: it can't be run.
@@ -247,7 +247,7 @@ def _reading(process: subprocess.Popen[bytes]) -> tuple[list[bytes], Event, list
 
 
 def _lines(output: str, path: Path) -> list[SyntaxProblem] | None:
-    """Read `file:line:column: error: message`."""
+    """Read lines of the form `file:line:column: error: message`."""
     matches = [match for line in output.splitlines() if (match := _LINE.match(line))]
     found = [
         SyntaxProblem(int(match[1]), int(match[2] or 1), match[3].strip())

@@ -1,4 +1,4 @@
-"""What does a file of TypeScript or JavaScript declare, and what does it export?"""
+"""What does a file of TypeScript or JavaScript declare?"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _INSIDE = Wrapper("async function* f() {\n", "\n}\n", one_item("generator_functi
 
 
 class TypeScriptLanguage(BraceLanguage):
-    """How declarations are read from TypeScript; JavaScript is a part of it.
+    """Reads declarations from TypeScript and JavaScript.
 
     Args:
         name: of the language.
@@ -67,7 +67,7 @@ class TypeScriptLanguage(BraceLanguage):
         self.grammar = f"tree_sitter_typescript:{dialect}"
 
     def read(self, node: Node, place: NodePlace) -> NodeReading:
-        """Return what a node declares."""
+        """Return the declarations, imports and bases in a node."""
         imports = self.imports_in(node)
         if imports:
             return NodeReading(imports=imports)
@@ -95,15 +95,15 @@ class TypeScriptLanguage(BraceLanguage):
         return list(_members_of(node))
 
     def bindings_in(self, node: Node) -> list[Member]:
-        """Return the parameters and variables that a node of a function declares."""
+        """Return the parameters and variables that a node in a function declares."""
         return [] if node.type in {"property_identifier", "string"} else super().bindings_in(node)
 
     def imports_in(self, node: Node) -> list[Import]:
-        """Return what a node imports, or exports from another file."""
+        """Return the imports in a node, and the exports from other files."""
         return _imports_in(node)
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
-        """List what the text of one function calls, and the names that it uses."""
+        """List the calls in the text of one function, and the names that it uses."""
         method = b"class _ {\n%b\n}" % source  # alone, it would be a call with a block after it
         return super().called(source if parse_tree(self.grammar, method).has_error else method)
 
@@ -112,20 +112,20 @@ class TypeScriptLanguage(BraceLanguage):
         return _module_of(path)
 
     def import_target(self, target: str, path: str) -> str:
-        """Return the dotted name that an import means."""
+        """Return the dotted name of the module or item that an import means."""
         return _import_target(target, path)
 
     @property
     def family(self) -> str:
-        """TypeScript, its dialect with JSX, and JavaScript use each other."""
+        """The family of TypeScript, its dialect with JSX, and JavaScript, whose files can use each other."""
         return "typescript"
 
     def is_bare(self, target: str) -> bool:
-        """Return whether the target of an import is the name of a package, and not a path."""
+        """Return whether an import names a package, and not a path."""
         return not target.startswith((".", "/"))
 
     def is_own_library(self, target: str) -> bool:
-        """Return whether a module comes with Node."""
+        """Return whether a module is a part of Node."""
         module = target.partition("#")[0]
         return module.startswith("node:") or module.partition("/")[0] in _OF_NODE
 
@@ -136,7 +136,7 @@ JAVASCRIPT = TypeScriptLanguage("javascript", "language_tsx")
 
 
 def _without_export(node: Node | None) -> Node | None:
-    """Return the node behind words such as `export` and `declare`; None if it declares nothing."""
+    """Return the declaration behind words such as `export` and `declare`; None if there is none."""
     while node is not None and node.type in _AROUND:
         inner = [child for child in node.named_children if child.type not in {"comment", "decorator"}]
         is_namespace = node.type != "expression_statement" or (inner and inner[0].type == "internal_module")
@@ -166,7 +166,7 @@ def _made(node: Node, kind: Kind, place: NodePlace, body: Node | None) -> NodeRe
 
 
 def _values(node: Node, found: list[Member], kind: Kind, place: NodePlace) -> NodeReading:
-    """Return the declarations of a statement; a name whose value is a function or class counts as one."""
+    """Return the declarations of a statement; a name whose value is a function or class counts as that."""
     declarations: list[Declaration] = []
     bodies: list[tuple[Node, NodePlace]] = []
     for one in found:
@@ -185,7 +185,7 @@ def _values(node: Node, found: list[Member], kind: Kind, place: NodePlace) -> No
 
 
 def _plain_name(node: Node) -> str:
-    """Return the name of what a node declares, without quotes."""
+    """Return the name in the field `name` of a node, without quotes."""
     return _unquoted(name_of(node))
 
 
@@ -239,7 +239,7 @@ def _parameter_fields(node: Node) -> Iterator[Member]:
 
 
 def _is_constant(node: Node, place: NodePlace) -> bool:
-    """Return whether what a statement declares is constant."""
+    """Return whether a statement declares constants."""
     kind = node.child_by_field_name("kind")
     is_item = place.is_member and node.type in {"enum_assignment", "property_identifier", "string"}
     return is_item or (kind is not None and text_of(kind) == "const")
@@ -269,7 +269,7 @@ def _import_target(target: str, path: str) -> str:
 
 
 def _imports_in(node: Node) -> list[Import]:
-    """Return what a node imports, or exports from another file; a target is `module#name`."""
+    """Return the imports in a node, and the exports from other files; a target is written `module#name`."""
     if node.type in {"lexical_declaration", "variable_declaration"}:
         return [one for part in node.named_children for one in _required(part)]
     if node.type not in {"export_statement", "import_statement"}:
@@ -283,7 +283,7 @@ def _imports_in(node: Node) -> list[Import]:
 
 
 def _required(node: Node) -> Iterator[Import]:
-    """Yield what a variable is set to by `require("a")` or `await import("a")`."""
+    """Yield the imports of a variable whose value is `require("a")` or `await import("a")`."""
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if value is not None and value.type == "await_expression":
         value = value.named_children[0]

@@ -1,4 +1,4 @@
-"""How paths that aren't UTF-8 are shown, and which path is meant by one that was shown."""
+"""How are paths shown that aren't UTF-8, and which path does a shown one mean?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPLACED = "\ufffd"
 
 
 def paths_shown_as(paths: Iterable[str]) -> dict[str, str | None]:
-    """Map the shown forms of paths that aren't UTF-8, and of their folders, to the paths.
+    """Map the shown forms of paths that aren't UTF-8, and of their folders, to the real paths.
 
     Of two that are shown as the same, neither can be asked for: these have None. But a path that is really
     written like that is meant itself.
@@ -37,7 +37,7 @@ def paths_shown_as(paths: Iterable[str]) -> dict[str, str | None]:
 
 
 def path_meant(asked: str, shown_as: Mapping[str, str | None], *, is_path: bool = False) -> str:
-    """Replace a path at the beginning of a text that was shown in another form by the real path.
+    """Replace a shown path at the beginning of a text by the real path.
 
     Args:
         asked: a path, and maybe the name of a declaration behind a colon.

@@ -1,4 +1,4 @@
-"""Packages below a root that others import by a name of their own: npm, Cargo and modules of Go."""
+"""Which packages below a root can other packages import by name, in npm, Cargo and Go?"""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _BUILT = re.compile(r"^(?:[^/]+/)?(?:build|cjs|dist|esm|lib|out)/(?:(?:cjs|esm)/
 
 
 class _Package(NamedTuple):
-    """A package of npm: its folder, and what its `package.json` says."""
+    """A package of npm: its folder, and the content of its `package.json`."""
 
     folder: str
     said: Mapping[str, object]
 
 
 class Workspaces:
-    """What the manifests below a root call the packages beside them.
+    """The packages below a root, by the names that their manifests give them.
 
     They are read when somebody first asks for one of their kind.
 
     Args:
         root: absolute path.
         manifests: paths of all `package.json`, `Cargo.toml`, `go.mod` and `go.work` below it.
-        has_module: says whether a module has files.
+        has_module: tests whether a module has files.
     """
 
     def __init__(self, root: str, manifests: Iterable[str], has_module: Callable[[str], bool]) -> None:
@@ -67,7 +67,7 @@ class Workspaces:
 
     @property
     def crates(self) -> Mapping[str, str]:
-        """The crates of Rust that have a library, with their modules; also under names that others give."""
+        """The modules of all library crates of Rust, by the names under which they are used."""
         if self._crates is None:
             self._crates = {}
             renamed: dict[str, str] = {}
@@ -97,7 +97,7 @@ class Workspaces:
     # --- Go ------------------------------------------------------------------------------------------
 
     def of_go(self, name: str) -> str | None:
-        """Return the dotted folder of a package of Go; None if no module below the root has it."""
+        """Return the dotted folder of a package of Go; None if no module below the root contains it."""
         if self._go is None:
             self._go = {}
             for folder, source in self._read("go.mod", "go.work"):
@@ -125,7 +125,7 @@ class Workspaces:
     # --- npm -----------------------------------------------------------------------------------------
 
     def of_npm(self, name: str) -> Iterator[str]:
-        """Yield the modules that the name of a package of npm, or of a part of one, may mean.
+        """Yield the modules that the name of a package of npm, or of a part of it, may mean.
 
         Args:
             name: dotted, such as `@acme.core.inner` for `@acme/core/inner`.
@@ -145,7 +145,7 @@ class Workspaces:
                 return
 
     def of_npm_written(self, name: str) -> Iterator[str]:
-        """Yield the same for a name as somebody writes it, who may leave out the `@`."""
+        """Yield the modules that a package of npm may mean if the caller leaves out the `@`."""
         for each in (name, f"@{name}"):
             yield from self.of_npm(each)
 
@@ -171,7 +171,7 @@ def _object_in(source: bytes) -> Mapping[str, object]:
 
 
 def _modules_in(package: _Package, part: str) -> Iterator[str]:
-    """Yield the modules that a package may have for a part of it; an empty one is the package as a whole."""
+    """Yield the modules that a part of a package may mean; an empty part is the whole package."""
     targets = list(_exported(package.said.get("exports"), part))
     if not part:
         targets += [said for key in _ENTRIES if isinstance(said := package.said.get(key), str)]
@@ -209,7 +209,7 @@ def _exported(exports: object, part: str) -> Iterator[str]:
 
 
 def _leaves(target: object) -> Iterator[str]:
-    """Yield the texts in an object of conditions."""
+    """Yield the texts in an object of conditions, at any depth."""
     waiting = [target]
     while waiting:
         one = waiting.pop()

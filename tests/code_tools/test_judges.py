@@ -20,6 +20,8 @@ import names_judge
 import questions_judge
 import test_brace_languages as samples
 
+from operator_schema.code_tools import CodeBase
+
 LIBRARY = Path(sysconfig.get_paths()["stdlib"])
 FOLDERS = ("asyncio", "email", "importlib", "json", "logging")
 GO = Path(__file__).parent / "go_sample"
@@ -77,11 +79,11 @@ def test_gofmt_refuses_what_is_refused_here():
     ],
 )
 def test_a_statement_outside_of_a_function_is_refused_in_a_file(code, place):
-    from operator_schema.code_tools.go_language import go_problems
-
-    (problem,) = go_problems(code, "file")
-    assert (problem.line, problem.column) == place
-    assert problem.message == "a statement is outside of a function"
+    found = CodeBase(GO).check_syntax(code, language="go")
+    line, column = place
+    assert found["errors"] == [
+        {"position": f"{line}:{column}", "message": "a statement is outside of a function"}
+    ]
 
 
 def test_a_comment_behind_a_declaration_is_not_about_the_next_one():
