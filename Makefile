@@ -24,7 +24,7 @@ help: ## show this list, with how long each target takes on one core
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 modules: $(VENV)/.base ## list the modules of the package, each with the question that it answers · 1 s
-	@$(BIN)/python tests/module_index.py
+	@$(BIN)/python tests/house/module_index.py
 
 demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversations · 1 s
 	@$(BIN)/python docs/examples/airline/demo.py
@@ -129,7 +129,7 @@ EXAMPLES ?= 1000
 LAWS_SEED = $(if $(filter file,$(origin SEED)),$(shell $(PYTHON) -c 'import random; print(random.getrandbits(32))'),$(SEED))
 laws: $(VENV)/.test ## try each law with many more examples than `make test`, others each time (EXAMPLES=1000, SEED=number of an earlier run) · an hour
 	@export HYPOTHESIS_PROFILE=thorough EXAMPLES=$(EXAMPLES) LAWS_SEED=$(LAWS_SEED); \
-	$(PYTEST) $(PARALLEL) -p tests.drawn_laws -m hypothesis --hypothesis-seed=$$LAWS_SEED $(ARGS)
+	$(PYTEST) $(PARALLEL) -p tests.laws.drawn_laws -m hypothesis --hypothesis-seed=$$LAWS_SEED $(ARGS)
 
 SITE := build/website
 docs: $(VENV)-docs/.docs ## build the site of the documentation into build/website/site; a broken link or reference fails · minutes

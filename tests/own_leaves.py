@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from schema_edits import Documents
 
 from operator_schema import SchemaLeaf
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.sameness import same_text
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

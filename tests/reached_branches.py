@@ -85,13 +85,13 @@ class Probes:
         import slipcover  # not before pytest has loaded its plugins: SlipCover has one
 
         # Probes stay: to take them out, SlipCover compares the globals and locals of all frames.
-        self._found = slipcover.Slipcover(branch=True, exclude_lines=[], d_miss_threshold=NEVER)
-        slipcover.ImportManager(self._found, slipcover.FileMatcher(sources=folders)).__enter__()
+        self.found = slipcover.Slipcover(branch=True, exclude_lines=[], d_miss_threshold=NEVER)
+        slipcover.ImportManager(self.found, slipcover.FileMatcher(sources=folders)).__enter__()
 
     def reached(self) -> dict[str, Reached]:
         return {
             str(Path(name).resolve()): Reached(set(one["executed_lines"]), set(one["executed_branches"]))
-            for name, one in self._found.get_coverage()["files"].items()
+            for name, one in self.found.get_coverage()["files"].items()
         }
 
 
@@ -99,37 +99,37 @@ class Measurement:
     """Probes in each process that runs tests, and one that collects what these found."""
 
     def __init__(self, probes: Probes | None) -> None:
-        self._probes = probes
-        self._together: dict[str, Reached] = defaultdict(lambda: Reached(set(), set()))
-        self._report = StringIO()
+        self.probes = probes
+        self.together: dict[str, Reached] = defaultdict(lambda: Reached(set(), set()))
+        self.report = StringIO()
 
-    def _add(self, found: dict) -> None:
+    def add(self, found: dict) -> None:
         for name, (lines, branches) in found.items():
-            self._together[name].lines.update(lines)
-            self._together[name].branches.update(branches)
+            self.together[name].lines.update(lines)
+            self.together[name].branches.update(branches)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node, error) -> None:  # noqa: ARG002  # pytest passes them by name
         # A process that ended before its time has found nothing: what only its tests reach is reported.
-        self._add(getattr(node, "workeroutput", {}).get(SENT, {}))
+        self.add(getattr(node, "workeroutput", {}).get(SENT, {}))
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session) -> None:
-        found = self._probes.reached() if self._probes else {}
+        found = self.probes.reached() if self.probes else {}
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput[SENT] = {name: tuple(one) for name, one in found.items()}
             return
-        self._add(found)
+        self.add(found)
         measured = Coverage()
-        write(self._together, CoverageData(measured.get_option("run:data_file")))
+        write(self.together, CoverageData(measured.get_option("run:data_file")))
         measured.load()
-        share = measured.report(file=self._report, show_missing=True, skip_covered=True)
+        share = measured.report(file=self.report, show_missing=True, skip_covered=True)
         if share < ALL:
-            self._report.write("\nEach line and branch of the engine must be reached.\n")
+            self.report.write("\nEach line and branch of the engine must be reached.\n")
             session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter) -> None:
-        terminalreporter.write_line(self._report.getvalue())
+        terminalreporter.write_line(self.report.getvalue())
 
 
 @pytest.hookimpl(tryfirst=True)  # before a conftest.py imports the package

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonschema import Draft202012Validator
 
-from operator_schema.schema.keywords import KEYWORDS
+from operator_schema.engine import KEYWORDS
 
 try:
     from jsonschema_rs import Draft202012Validator as FastValidator
@@ -80,10 +80,10 @@ class Documents:
             return self.reference()
         if self.is_likely(0.02):
             return not self.is_likely(0.1)  # required, it would leave no value at all
-        schema = self._typed(depth)
-        return self._with_more(schema) if self.is_likely(0.05) else schema
+        schema = self.typed(depth)
+        return self.with_more(schema) if self.is_likely(0.05) else schema
 
-    def _typed(self, depth: int) -> dict[str, Any]:
+    def typed(self, depth: int) -> dict[str, Any]:
         if depth <= 0 or self.is_likely(0.45):
             return self.scalar()
         made = [self.object, self.object, self.array, self.map, self.tuple, self.union] * 2 + [self.rare]
@@ -131,7 +131,7 @@ class Documents:
         """Make a document inside of the document."""
         return {"$id": "https://example.com/inside", **self.scalar()}
 
-    def _with_more(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def with_more(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return a schema with one more keyword, which no graph holds or which stands beside others."""
         return {**schema, **self.more(schema)}
 
@@ -286,11 +286,11 @@ class Documents:
         while True:
             copy = json.loads(json.dumps(schema))
             for _ in range(2 if self.is_likely(0.4) else 1):
-                self._edit(copy)
+                self.edit(copy)
             if copy != schema:
                 return copy
 
-    def _edit(self, schema: dict[str, Any]) -> None:
+    def edit(self, schema: dict[str, Any]) -> None:
         self.below = references_of(schema)
         place = self.chance.choice(places_in(schema))
         self.chance.choice(EDITS)(self, place, schema)
@@ -389,27 +389,27 @@ class Documents:
         if not isinstance(schema, dict) or self.is_likely(0.06) or depth < 0:
             return self.pick(OTHERS)
         if "$ref" in schema:
-            return self.value(self._referred(schema["$ref"]), depth - 1)
+            return self.value(self.referred(schema["$ref"]), depth - 1)
         if "enum" in schema or "const" in schema:
             return self.pick(schema["enum"]) if "enum" in schema else schema["const"]
-        other = self._other(schema)
+        other = self.other(schema)
         if other is not None:
             return self.value(other, depth - 1)
         kind = schema.get("type") or kind_of(schema)
         kind = self.pick(kind) if isinstance(kind, list) else kind
         if kind == "array":
-            return self._array_value(schema, depth)
+            return self.array_value(schema, depth)
         if kind == "object":
-            return self._object_value(schema, depth)
-        return self._scalar_value(kind)
+            return self.object_value(schema, depth)
+        return self.scalar_value(kind)
 
-    def _referred(self, reference: str) -> Any:
+    def referred(self, reference: str) -> Any:
         found: Any = self.root
         for step in reference.split("/")[1:]:
             found = found[step]
         return found
 
-    def _other(self, schema: dict[str, Any]) -> Any:
+    def other(self, schema: dict[str, Any]) -> Any:
         """Return a schema inside of one by which a value is made: an alternative, or what is excepted."""
         if "allOf" in schema and "type" not in schema:
             return joined(schema["allOf"])
@@ -421,7 +421,7 @@ class Documents:
                 return schema[name]
         return None
 
-    def _array_value(self, schema: dict[str, Any], depth: int) -> list[Any]:
+    def array_value(self, schema: dict[str, Any], depth: int) -> list[Any]:
         first = schema.get("prefixItems", [])
         rest = schema.get("items", {})
         number = 0 if rest is False or (first and self.is_likely(0.5)) else self.chance.randrange(5)
@@ -430,13 +430,13 @@ class Documents:
             items.append(self.value(schema["contains"], depth - 1))
         return items[:-1] if items and self.is_likely(0.1) else items
 
-    def _scalar_value(self, kind: str | None) -> Any:
+    def scalar_value(self, kind: str | None) -> Any:
         if kind == "string":
             return "".join(self.chance.choices("abz1", k=self.pick([0, 1, 2, 3, 4, 5, 6, 8])))
         known = {"integer": INTEGERS, "number": NUMBERS, "boolean": (True, False), "null": (None,)}
         return self.pick(known.get(str(kind), OTHERS))
 
-    def _object_value(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
+    def object_value(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
         named = schema.get("properties", {})
         for asked in schema.get("dependentSchemas", {}).values():
             named = {**(asked.get("properties", {}) if isinstance(asked, dict) else {}), **named}

@@ -43,8 +43,8 @@ from hypothesis import strategies as st
 from own_leaves import held
 
 from operator_schema import Codec, SchemaLeaf
+from operator_schema.engine import Graph, LeafNode
 from operator_schema.introspect.node_kinds import spread_members, takes_null, visit
-from operator_schema.introspect.nodes import Graph, LeafNode
 from operator_schema.introspect.shipped_leaves import _SHIPPED
 from operator_schema.schema.document_reader import reading_of
 from operator_schema.schema.written import WrittenSchema

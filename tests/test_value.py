@@ -18,7 +18,7 @@ from operator_schema import Codec, SchemaLeaf, immutable
 from operator_schema.findings import DecodeReport
 from operator_schema.immutable import HAS_GIL, Value, ValueType, content_of
 from operator_schema.introspect.nodes import ANY, AnyNode, ArrayNode, Field, Graph, ScalarNode
-from operator_schema.tools.metadata import ToolAnnotations
+from operator_schema.tools import ToolAnnotations
 
 
 def test_nodes_are_values():

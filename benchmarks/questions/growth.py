@@ -53,9 +53,9 @@ def run(plan: Plan) -> dict[str, dict[str, Entry]]:
     cases = {
         "fields": ((1, 10, 100, 1_000), _by_fields),
         "types": ((1, 10, 100, 1_000), _by_types),
-        "items": (items, _by_items),
-        "items, not collected": (items, partial(_by_items, collected=False)),
-        "depth": ((1, 10, 100), _by_depth),
+        "items": (items, by_items),
+        "items, not collected": (items, partial(by_items, collected=False)),
+        "depth": ((1, 10, 100), by_depth),
     }
     everybody = [each for each in CONTESTANTS if each.name in ((OURS,) if plan.quick else WITH_BARS)]
     results = {}
@@ -102,18 +102,18 @@ def _by_types(_: Plan, sizes: Sequence[int], contestant: Contestant) -> Samplers
     return {size: fresh(partial(types, size), job, max(1, 20 // size)) for size in sizes}
 
 
-def _by_items(
-    plan: Plan, sizes: Sequence[int], contestant: Contestant, *, collected: bool = True
-) -> Samplers:
+def by_items(plan: Plan, sizes: Sequence[int], contestant: Contestant, *, collected: bool = True) -> Samplers:
+    """Make what decodes lists of items, one for each number of items."""
     decode = warm_decoder_of(contestant)(module_of_source(LIST).Root)
     values = {size: {"items": [{"name": "x", "count": 1}] * size} for size in sizes}
     check(lambda: decode(values[sizes[1]]), lambda made: asdict(made) == values[sizes[1]])
     return {size: hot(decode, value, plan.seconds, collected=collected) for size, value in values.items()}
 
 
-def _by_depth(plan: Plan, sizes: Sequence[int], contestant: Contestant) -> Samplers:
+def by_depth(plan: Plan, sizes: Sequence[int], contestant: Contestant) -> Samplers:
+    """Make what decodes chains of links, one for each length."""
     decode = warm_decoder_of(contestant)(module_of_source(CHAIN).Root)
-    check(lambda: decode(_chain(sizes[1])), lambda made: _links(made) == sizes[1])
+    check(lambda: decode(_chain(sizes[1])), lambda made: links(made) == sizes[1])
     return {size: hot(decode, _chain(size), plan.seconds) for size in sizes}
 
 
@@ -124,7 +124,7 @@ def _chain(depth: int) -> dict[str, Any]:
     return value
 
 
-def _links(link: Any) -> int:
+def links(link: Any) -> int:
     """Return the number of links of a chain, or 0 if one of them is wrong."""
     links = 0
     while link is not None:

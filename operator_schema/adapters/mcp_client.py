@@ -122,8 +122,8 @@ def _data(text: str) -> bytes:
 
 
 _LOG = logging.getLogger("operator_schema.mcp_client")
-_MAX_TOOLS = 10_000
-_MAX_PAGES = 1000
+MAX_TOOLS = 10_000
+MAX_PAGES = 1000
 _FOR_THE_MODEL = frozenset({types.INVALID_PARAMS})
 """The codes of JSON-RPC errors with messages that help the model."""
 
@@ -438,15 +438,15 @@ async def all_pages(
     found: dict[str, Any] = {}
     seen: set[str] = set()
     cursor: str | None = None
-    for _ in range(_MAX_PAGES):
+    for _ in range(MAX_PAGES):
         page = await ask(None if cursor is None else types.PaginatedRequestParams(cursor=cursor))
         for item in getattr(page, items):
             found.setdefault(getattr(item, key), item)
         cursor = page.next_cursor
-        if cursor is None or cursor in seen or len(found) > _MAX_TOOLS:
+        if cursor is None or cursor in seen or len(found) > MAX_TOOLS:
             break
         seen.add(cursor)
-    return list(found.values())[:_MAX_TOOLS]
+    return list(found.values())[:MAX_TOOLS]
 
 
 async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:

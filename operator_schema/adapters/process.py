@@ -235,7 +235,7 @@ class _RunningProgram:
 
 _SCHEMA = {"action": "schema"}
 _NAME = "schema"
-_TIMEOUT = 30.0
+TIMEOUT = 30.0
 _TYPES: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool}
 
 
@@ -295,7 +295,7 @@ def _program(
     env: Mapping[str, str] | None,
     cwd: str | os.PathLike[str] | None,
 ) -> StartedProgram:
-    seconds = _TIMEOUT if timeout is None else timeout
+    seconds = TIMEOUT if timeout is None else timeout
     is_alone = isinstance(command, (str, os.PathLike)) or not isinstance(command, Iterable)
     given: Any = [command] if is_alone else command
     words = [checked_path("a word of a command", word) for word in given]

@@ -60,9 +60,9 @@ class ProgressReports:
         self._is_due = False
         self._is_over = False
         self.progress = Progress()
-        connect(self.progress, self._add)
+        connect(self.progress, self.add)
 
-    def _add(self, update: ProgressUpdate) -> None:
+    def add(self, update: ProgressUpdate) -> None:
         """Take an update, in any thread."""
         self._waiting.append(update)
         if not self._is_due:

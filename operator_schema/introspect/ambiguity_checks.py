@@ -208,7 +208,7 @@ def _compare(
         if pair in seen:
             continue
         seen.add(pair)
-        remedy = _why_alike(pair, members, objects)
+        remedy = why_alike(pair, members, objects)
         if remedy:
             alike[pair] = remedy
             if len(alike) > _MOST_NAMED:
@@ -270,7 +270,7 @@ _ALL: Final = object()
 _OPEN: Final = object()
 
 
-def _why_alike(pair: tuple[int, int], members: Sequence[Node], objects: Objects) -> str | None:
+def why_alike(pair: tuple[int, int], members: Sequence[Node], objects: Objects) -> str | None:
     """Return the remedy for two members that JSON can't distinguish; None if it can."""
     one, other = members[pair[0]], members[pair[1]]
     if (is_null(one) and _reads_null_as_none(other)) or (is_null(other) and _reads_null_as_none(one)):

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .stores import stored_records as stored_records
     from .threads import in_thread as in_thread
     from .tool_call import FAILURES as FAILURES
+    from .tool_call import INTERRUPTED as INTERRUPTED
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
     from .tool_call import rejection_reason as rejection_reason
@@ -89,7 +90,7 @@ else:
             ".restore": "MAYBE_SIGNED RestoreError",
             ".round": "HookError InterruptedRoundError Round",
             ".threads": "in_thread",
-            ".tool_call": "FAILURES Question ToolCall rejection_reason",
+            ".tool_call": "FAILURES INTERRUPTED Question ToolCall rejection_reason",
             ".tool_search": "FoundTools ToolSearch",
             ".toolset": "Toolset",
             ".transcript": "Transcript Turn role_fault",

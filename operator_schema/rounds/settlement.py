@@ -35,7 +35,7 @@ Runs: TypeAlias = dict[tuple[int, int], CallRun]
 """The runs of a round, by the position of the call and the number of its earlier runs."""
 
 
-class _Rounds:
+class RememberedRounds:
     """The runs of the latest rounds that this process can restore.
 
     There are two generations, so that nothing has to be searched, and no lock is needed: a fork could leave a
@@ -59,8 +59,11 @@ class _Rounds:
             self._old, self._new = new, {}
         return found
 
+    def __len__(self) -> int:
+        return len(self._new) + len(self._old)
 
-_rounds = _Rounds()
+
+remembered = RememberedRounds()
 
 
 class Settlement:
@@ -75,7 +78,7 @@ class Settlement:
     def __init__(self, round_id: str | None = None) -> None:
         self._id: dict[None, str] = {} if round_id is None else {None: round_id}
         self._ending: dict[None, _Ending] = {}
-        self._runs: Runs = {} if round_id is None else _rounds.of(round_id, {})
+        self._runs: Runs = {} if round_id is None else remembered.of(round_id, {})
         self._states: dict[tuple[int, int], ToolCall[Any]] = {}  # as it began, then with its result
 
     @property
@@ -86,7 +89,7 @@ class Settlement:
             return found
         made = new_id("round")
         first = self._id.setdefault(None, made)  # one step, for all threads
-        _rounds.of(first, self._runs)  # with the id, somebody may restore the round
+        remembered.of(first, self._runs)  # with the id, somebody may restore the round
         return first
 
     # --- runs ------------------------------------------------------------------------------------

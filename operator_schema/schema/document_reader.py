@@ -119,7 +119,7 @@ _MAX_CHOICES = 10_000
 _MAX_EXAMPLES = 5
 _MAX_ATTEMPTS = 5
 _MOST_COMPARED = 100
-_MOST_TRIED = 200  # alternatives that are arrays or objects: a decoder may go through all of a value for each
+MOST_TRIED = 200  # alternatives that are arrays or objects: a decoder may go through all of a value for each
 _EVERY: Final = frozenset(JSON_TYPES)
 _OBJECT: Final = frozenset({"object"})
 _COMBINED: Final = ("anyOf", "oneOf", "allOf")
@@ -249,7 +249,7 @@ class _Attempt:
                 tried[where] = count_containers(node, graph.definitions)
                 if keyword == "oneOf":
                     self.note(where, keyword, "it isn't checked that no second one fits")
-        if sum(tried.values()) > _MOST_TRIED:
+        if sum(tried.values()) > MOST_TRIED:
             unclear.update(where for where, number in tried.items() if number > 1)
         self.banned |= unclear
         return bool(unclear)

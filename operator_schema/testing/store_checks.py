@@ -71,7 +71,7 @@ def check_store(make: MakeStore, *, away: Callable[[], AbstractContextManager[An
     """
     _check_is_for_all(make)
     faults: list[str] = []
-    checks: list[Callable[[MakeStore], None]] = [*_CHECKS]
+    checks: list[Callable[[MakeStore], None]] = [*CHECKS]
     if away is not None:
         checks.append(lambda made: _goes_away(made, away))
     for check in checks:
@@ -601,7 +601,7 @@ def _turn_of(work: Round[Any]) -> Turn:
     return rejected.commit([])
 
 
-_CHECKS: tuple[Callable[[MakeStore], None], ...] = (
+CHECKS: tuple[Callable[[MakeStore], None], ...] = (
     _names_itself,
     _a_new_round_is_taken_once,
     _what_runs_is_nobody_elses,

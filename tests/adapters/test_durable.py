@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 
 import pytest
+from forks import status_in_a_fork
 
 from operator_schema import Executor, RawCall, Toolset, hook, tool
 from operator_schema.adapters import durable
@@ -56,13 +57,7 @@ def step(executor, saved, *decisions):
 
 
 def in_a_child(work):
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    assert os.waitpid(child, 0)[1] >> 8 in {0, 9}
+    assert status_in_a_fork(work) in {0, 9}
 
 
 def ran(folder):

@@ -55,23 +55,23 @@ class Traced:
     """A provider of spans, and what it exported."""
 
     def __init__(self):
-        self._exporter = InMemorySpanExporter()
-        self._file = io.StringIO()
+        self.exporter = InMemorySpanExporter()
+        self.written = io.StringIO()
         provider = TracerProvider()
-        provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+        provider.add_span_processor(SimpleSpanProcessor(self.exporter))
         if FileSpanExporter is not None:
-            provider.add_span_processor(SimpleSpanProcessor(FileSpanExporter(stream=self._file)))
+            provider.add_span_processor(SimpleSpanProcessor(FileSpanExporter(stream=self.written)))
         self.tracer = provider.get_tracer("tests")
 
     @property
     def file(self):
         if FileSpanExporter is None:
             pytest.skip("the SDK is older than any exporter to files")
-        return self._file
+        return self.written
 
     @property
     def all(self):
-        return self._exporter.get_finished_spans()
+        return self.exporter.get_finished_spans()
 
     def named(self, name):
         return [span for span in self.all if span.name == name]

@@ -428,9 +428,7 @@ def test_a_program_that_cant_be_started() -> None:
     wrong = 5
     with pytest.raises(TypeError, match="env must be a mapping, name to value, not integer 5"):
         tools_of("true", env=wrong)
-    assert f"one run may take: {process._TIMEOUT:g} unless given" in " ".join(
-        (tools_of.__doc__ or "").split()
-    )
+    assert f"one run may take: {process.TIMEOUT:g} unless given" in " ".join((tools_of.__doc__ or "").split())
 
 
 ODD = """

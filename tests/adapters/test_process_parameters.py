@@ -12,8 +12,7 @@ from jsonschema import Draft202012Validator
 
 from operator_schema import DecodeError, SchemaError, Tool, json_schema, tool, tool_input
 from operator_schema.adapters.process import tools_of
-from operator_schema.tools import schema_response
-from operator_schema.tools.describe import parameters_of, schema_of_parameters
+from operator_schema.tools import parameters_of, schema_of_parameters, schema_response
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from schema_edits import Documents, FastValidator, flips
 
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.errors import DecodeError
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.workbench.compare.changes import NO_VALUE, narrowings
 
 EDITS_A_DOCUMENT = 10

@@ -30,9 +30,9 @@ from types_ import LEAVES, random_type
 from values import Values
 
 from operator_schema import Codec, SchemaError
+from operator_schema.engine import Graph
 from operator_schema.findings import Finding
 from operator_schema.introspect.node_kinds import visit
-from operator_schema.introspect.nodes import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

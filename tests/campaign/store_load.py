@@ -24,8 +24,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from operator_schema import DecodeError, Executor, RawCall, RoundError, Toolset, Turn, tool
-from operator_schema.rounds import RestoreError, SqliteStore
-from operator_schema.rounds.tool_call import INTERRUPTED
+from operator_schema.rounds import INTERRUPTED, RestoreError, SqliteStore
 
 HERE = Path(__file__).resolve().parent
 SECRET = b"0123456789abcdef0123456789abcdef"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from own_leaves import Held, value_near
 from types_ import WORDS
 
-from operator_schema.introspect.constraints import bounds_of
-from operator_schema.introspect.nodes import (
+from operator_schema.engine import (
     AnyNode,
     ArrayNode,
     EnumNode,
@@ -24,6 +23,7 @@ from operator_schema.introspect.nodes import (
     ScalarNode,
     TupleNode,
     UnionNode,
+    bounds_of,
 )
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Values:
         rng = self.rng
         match node:
             case ScalarNode():
-                return self._scalar(node)
+                return self.scalar_of(node)
             case AnyNode():
                 return anything(rng, 2)
             case LeafNode(leaf=leaf) if issubclass(leaf.type, Held):
@@ -106,15 +106,15 @@ class Values:
                 value = rng.choice(values)
                 return float(value) if type(value) is int and rng.random() < 0.2 else value
             case ArrayNode():
-                return self._array(node, depth)
+                return self.array_of(node, depth)
             case TupleNode(items=items):
                 return [self.valid(item, depth - 1) for item in items]
             case MapNode():
                 low, high = _lengths(node.constraints, 2 if depth > 0 else 0)
-                keys = [self._key(node.keys) for _ in range(rng.randint(low, high))]
+                keys = [self.key_of(node.keys) for _ in range(rng.randint(low, high))]
                 return {key: self.valid(node.values, depth - 1) for key in keys}
             case ObjectNode():
-                return self._object(node, depth)
+                return self.object_of(node, depth)
             case UnionNode(members=members):
                 scalars = [m for m in members if isinstance(m, ScalarNode)]
                 return self.valid(rng.choice(scalars if depth <= 0 and scalars else members), depth)
@@ -123,21 +123,21 @@ class Values:
                     depth = 120  # past the limit on depth, now and then
                 return self.valid(self.graph.definitions[node.target], depth - 1)
 
-    def _key(self, node: Node) -> str:
+    def key_of(self, node: Node) -> str:
         if isinstance(node, ScalarNode) and node.type == "integer":
             return str(self.rng.randint(-20, 20))
         return str(self.valid(node, 0))
 
-    def _scalar(self, node: ScalarNode) -> Any:
+    def scalar_of(self, node: ScalarNode) -> Any:
         rng, limits = self.rng, node.constraints
         if node.type == "string":
             low, high = _lengths(limits, 6)
             return text(rng, low, high)
         if node.type in {"integer", "number"}:
-            return self._number(node)
+            return self.number_of(node)
         return rng.choice([True, False]) if node.type == "boolean" else None
 
-    def _number(self, node: ScalarNode) -> Any:
+    def number_of(self, node: ScalarNode) -> Any:
         rng, limits = self.rng, node.constraints
         if limits is None:
             value = number(rng)
@@ -150,14 +150,14 @@ class Values:
             value = int(value)
         return float(value) if rng.random() < 0.2 and abs(value) < 2**53 else value
 
-    def _array(self, node: ArrayNode, depth: int) -> list[Any]:
+    def array_of(self, node: ArrayNode, depth: int) -> list[Any]:
         low, high = _lengths(node.constraints, 3 if depth > 0 else 0)
         items = [self.valid(node.items, depth - 1) for _ in range(self.rng.randint(low, high))]
         if node.unique:
             items = [item for i, item in enumerate(items) if item not in items[:i]]
         return items
 
-    def _object(self, node: ObjectNode, depth: int) -> dict[str, Any]:
+    def object_of(self, node: ObjectNode, depth: int) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for field in node.fields:
             if field.required or self.rng.random() < (0.6 if depth > 0 else 0.1):

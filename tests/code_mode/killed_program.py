@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from forks import import_what_is_needed
+from forks import import_what_is_needed, status_in_a_fork
 from warm_sandbox import warm_sandbox
 
 from operator_schema import Complete, Executor, code_mode, tool
@@ -112,16 +112,12 @@ def go_on(sandbox: str) -> None:
 
 def in_child(folder: Path, run: Any, *args: Any) -> int:
     """Run a function in a child process; return its status."""
-    child = os.fork()
-    if child == 0:
+
+    def run_there() -> None:
         os.chdir(folder)
-        try:
-            run(*args)
-        except BaseException as error:  # noqa: BLE001  # the parent reads the status
-            sys.stderr.write(f"{error!r}\n")
-            os._exit(1)
-        os._exit(0)
-    return os.waitpid(child, 0)[1]
+        run(*args)
+
+    return status_in_a_fork(run_there)
 
 
 def create_table(folder: Path) -> None:
@@ -148,7 +144,7 @@ def tried(folder: Path, sandbox: str, place: int | None, call: int | None = None
     before = counted()
     after_status = in_child(folder, go_on, sandbox)
     interrupted = int((folder / "interrupted").read_text())
-    found = {"killed": os.WIFSIGNALED(status), "status": after_status, "interrupted": interrupted}
+    found = {"killed": status < 0, "status": after_status, "interrupted": interrupted}
     return {**found, "sandbox": sandbox, "before": sum(before.values()), "after": counted()}
 
 

@@ -86,6 +86,15 @@ def session(*tools, **options):
     return CodeSession(Executor(Toolset(*tools)), sandbox=chosen[0], **options)
 
 
+def change_data(session, statement, *values):
+    with session.journal._transaction() as db:
+        db.execute(statement, values)
+
+
+def set_code(session, program):
+    change_data(session, "UPDATE programs SET code = ?", program)
+
+
 def test_a_program_calls_tools_and_gives_the_value_of_its_last_expression():
     done = session().run_sync("x = add(1, b=2)\nprint('x is', x)\n{'sum': add(x), 'pair': (1, 2)}")
     assert (done.state, done.output, done.value) == ("done", "x is 3\n", {"sum": 4, "pair": [1, 2]})
@@ -296,8 +305,7 @@ def test_a_process_sees_the_same_time_and_random_numbers_again():
 def test_a_call_that_has_not_run_and_is_another_one_now_waits_anew(decision):
     one = session()
     waiting = one.run_sync("x = add(1)\n[pay(x), pay(7)]")
-    with one.journal._transaction() as db:
-        db.execute("UPDATE programs SET code = 'x = add(1)\n[pay(x + 1), pay(7)]'")
+    set_code(one, "x = add(1)\n[pay(x + 1), pay(7)]")
     again = one.resume_sync(waiting, decision)
     assert [call.arguments["amount"] for call in again.plan] == [3, 7]
     assert seen == [(1, 1)]
@@ -307,8 +315,7 @@ def test_a_call_that_has_not_run_and_is_another_one_now_waits_anew(decision):
 def test_a_program_that_ends_before_a_call_that_has_not_run_has_ended():
     one = session()
     waiting = one.run_sync("pay(1)\npay(2)")
-    with one.journal._transaction() as db:
-        db.execute("UPDATE programs SET code = '5'")
+    set_code(one, "5")
     assert one.resume_sync(waiting, "approve").value == 5
     assert (seen, one.journal.entries(waiting.id)) == ([], {})
 
@@ -317,9 +324,8 @@ def test_a_program_that_ends_before_a_call_that_has_not_run_has_ended():
 def test_a_call_that_may_have_run_is_not_exchanged_for_another_one(decision):
     one = session()
     waiting = one.run_sync("pay(1)")
-    with one.journal._transaction() as db:  # as if its process had died
-        db.execute("UPDATE program_calls SET state = 'begun', outcome = NULL")
-        db.execute("UPDATE programs SET code = 'pay(2)'")
+    change_data(one, "UPDATE program_calls SET state = 'begun', outcome = NULL")  # as if its process had died
+    set_code(one, "pay(2)")
     assert one.load(waiting.id).waiting.is_interrupted
     before = one.journal.load(waiting.id), one.journal.entries(waiting.id)
     for resumed in (decision, "approve_all", [decision]):
@@ -340,26 +346,20 @@ def test_a_refused_replay_leaves_the_program_as_it_was(decision, changed):
     program = "print('hello')\nadd(1)\npay(1)\npay(2)"
     waiting = one.run_sync(program)
     before = one.journal.load(waiting.id), one.journal.entries(waiting.id)
-    _set_code(one, changed)
+    set_code(one, changed)
     with pytest.raises(ReplayError):
         one.resume_sync(waiting, decision)
-    _set_code(one, program)
+    set_code(one, program)
     assert (one.journal.load(waiting.id), one.journal.entries(waiting.id)) == before
     assert one.load(waiting.id) == waiting
     assert one.resume_sync(waiting, "approve_plan").value == "paid 2"
     assert seen == [(1, 1), 1, 2]
 
 
-def _set_code(one, program):
-    with one.journal._transaction() as db:
-        db.execute("UPDATE programs SET code = ?", (program,))
-
-
 def test_a_program_that_does_something_else_when_it_goes_on_is_refused():
     one = session()
     waiting = one.run_sync("x = add(1)\npay(x)")
-    with one.journal._transaction() as db:
-        db.execute("UPDATE programs SET code = 'x = add(2)\npay(x)'")
+    set_code(one, "x = add(2)\npay(x)")
     with pytest.raises(ReplayError, match=r'call 0 was add\({"a": 1}\), and now is add\({"a": 2}\)'):
         one.resume_sync(waiting.id, "approve")
     assert seen == [(1, 1)]

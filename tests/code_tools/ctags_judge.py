@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from griffe_judge import Difference, Verdicts
 
-from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.language import Declaration, language_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from operator_schema.code_tools.language import Declaration
 
 __all__ = ["CTAGS_REASONS", "compare_tags", "is_there", "tags_of"]
 

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from griffe_judge import Difference, Verdicts
 
-from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.language import Declaration, language_named
 from operator_schema.code_tools.source_text import doc_text, span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from random import Random
-
-    from operator_schema.code_tools.language import Declaration
 
 __all__ = [
     "GO_REASONS",

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import griffe
 
-from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.language import Declaration, language_named
 from operator_schema.code_tools.source_text import doc_text, span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from operator_schema.code_tools.language import Declaration
 
 __all__ = ["REASONS", "Difference", "Verdicts", "compare"]
 

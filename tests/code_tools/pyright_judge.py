@@ -58,30 +58,30 @@ class Pyright:
     def __init__(self, root: Path) -> None:
         assert PROGRAM is not None
         self.root = root.resolve()
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [PROGRAM, "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
-        self._number = 0
-        self._opened: set[str] = set()
+        self.number = 0
+        self.opened: set[str] = set()
         folder = {"uri": self.root.as_uri(), "name": "root"}
         self.ask(
             "initialize", processId=None, rootUri=folder["uri"], capabilities={}, workspaceFolders=[folder]
         )
-        self._tell("initialized")
+        self.tell("initialized")
 
     def close(self) -> None:
         """Stop it."""
-        with self._process:  # which closes its pipes
-            self._process.kill()
+        with self.process:  # which closes its pipes
+            self.process.kill()
 
     def references(self, path: str, line: int, column: int) -> set[tuple[str, int]]:
         """Return the places, as file and line from 1, that use what stands at a place, from 1 and from 0."""
         file = self.root / path
-        if path not in self._opened:
-            self._opened.add(path)
+        if path not in self.opened:
+            self.opened.add(path)
             text = file.read_text(encoding="utf-8")
             item = {"uri": file.as_uri(), "languageId": "python", "version": 1, "text": text}
-            self._tell("textDocument/didOpen", textDocument=item)
+            self.tell("textDocument/didOpen", textDocument=item)
             self.ask("textDocument/documentSymbol", textDocument={"uri": file.as_uri()})
         found = self.ask(
             "textDocument/references",
@@ -98,35 +98,35 @@ class Pyright:
 
     def ask(self, method: str, **params: Any) -> Any:
         """Return the answer to a request."""
-        self._number += 1
-        number = self._number
-        self._send({"id": number, "method": method, "params": params})
+        self.number += 1
+        number = self.number
+        self.send({"id": number, "method": method, "params": params})
         while True:
-            message = self._read()
+            message = self.read()
             if message.get("id") == number and "method" not in message:
                 return message.get("result")
             if "id" in message and "method" in message:
                 items = message.get("params", {}).get("items", ())
-                self._send({"id": message["id"], "result": [None for _ in items] or None})
+                self.send({"id": message["id"], "result": [None for _ in items] or None})
 
-    def _tell(self, method: str, **params: Any) -> None:
-        self._send({"method": method, "params": params})
+    def tell(self, method: str, **params: Any) -> None:
+        self.send({"method": method, "params": params})
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        assert self._process.stdin is not None
-        self._process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self._process.stdin.flush()
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
 
-    def _read(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
         length = 0
-        while (line := self._process.stdout.readline().strip()) or not length:
+        while (line := self.process.stdout.readline().strip()) or not length:
             if line.lower().startswith(b"content-length:"):
                 length = int(line.partition(b":")[2])
             elif not line and not length:
                 raise EOFError
-        found: dict[str, Any] = json.loads(self._process.stdout.read(length))
+        found: dict[str, Any] = json.loads(self.process.stdout.read(length))
         return found
 
 

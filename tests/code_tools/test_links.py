@@ -85,19 +85,19 @@ class Steps:
     def __init__(self, monkeypatch, *, of_anybody=False):
         self.count = 0
         self.before = {}
-        self._of_anybody = of_anybody
-        self._is_at_work = False
+        self.of_anybody = of_anybody
+        self.is_at_work = False
         for name in ("open", "scandir", "lstat", "stat", "pread"):
-            monkeypatch.setattr(os, name, self._counted(getattr(os, name)))
+            monkeypatch.setattr(os, name, self.counted(getattr(os, name)))
 
-    def _counted(self, function):
+    def counted(self, function):
         def call(*args, **options):
             package = sys._getframe(1).f_globals.get("__package__")
-            if not self._is_at_work and (self._of_anybody or package == "operator_schema.code_tools"):
-                self._is_at_work = True
+            if not self.is_at_work and (self.of_anybody or package == "operator_schema.code_tools"):
+                self.is_at_work = True
                 self.before.get(self.count, lambda: None)()
                 self.count += 1
-                self._is_at_work = False
+                self.is_at_work = False
             return function(*args, **options)
 
         return call

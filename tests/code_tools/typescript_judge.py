@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from griffe_judge import Difference, Verdicts
 
-from operator_schema.code_tools.language import language_of
+from operator_schema.code_tools.language import Declaration, language_of
 from operator_schema.code_tools.source_text import span_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from operator_schema.code_tools.language import Declaration
 
 __all__ = ["TYPESCRIPT_REASONS", "compare_typescript", "is_there", "typescript_reads"]
 

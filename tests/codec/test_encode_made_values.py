@@ -35,29 +35,29 @@ class Made(Sequence[T], Generic[T]):
     """Makes each item when it is asked for."""
 
     def __init__(self, items: list[T]) -> None:
-        self._items = items
+        self.kept = items
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.kept)
 
     def __getitem__(self, index: Any) -> Any:
-        return copied(self._items[index])
+        return copied(self.kept[index])
 
 
 class MadeMap(Mapping[str, T], Generic[T]):
     """Makes each value when it is asked for."""
 
     def __init__(self, items: dict[str, T]) -> None:
-        self._items = items
+        self.kept = items
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.kept)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
+        return iter(self.kept)
 
     def __getitem__(self, key: str) -> T:
-        return copied(self._items[key])
+        return copied(self.kept[key])
 
 
 def copied(value: Any) -> Any:
@@ -73,11 +73,11 @@ class LivePage(Page):
     """Reads its rows anew each time, as classes over a database do."""
 
     def __init__(self, rows: list[Any]) -> None:
-        self._rows = rows
+        self.kept_rows = rows
 
     @property
     def rows(self) -> Any:  # type: ignore[override]
-        return [copied(row) for row in self._rows]
+        return [copied(row) for row in self.kept_rows]
 
 
 ROWS = st.lists(

@@ -12,7 +12,7 @@ from kinds import written
 from places import ABSENT, Place
 
 from operator_schema import Codec, DecodeError
-from operator_schema.introspect.nodes import ScalarNode
+from operator_schema.engine import ScalarNode
 
 
 class Trap(NamedTuple):

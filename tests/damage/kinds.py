@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from places import ABSENT, Place, takes_text
 
-from operator_schema.introspect.nodes import ArrayNode, EnumNode, LiteralNode, ObjectNode, ScalarNode
+from operator_schema.engine import ArrayNode, EnumNode, LiteralNode, ObjectNode, ScalarNode
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from operator_schema.introspect.nodes import Field
+    from operator_schema.engine import Field
 
 NOT_HERE: Any = object()
 """What a damage returns where there is no place for it."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from operator_schema.codec.repair import Fitting
-from operator_schema.introspect.nodes import (
+from operator_schema.engine import (
     AnyNode,
     ArrayNode,
     EnumNode,
     Field,
+    Fitting,
     LeafNode,
     LiteralNode,
     MapNode,
@@ -27,7 +27,7 @@ from operator_schema.introspect.nodes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from operator_schema.introspect.nodes import Graph
+    from operator_schema.engine import Graph
 
 ABSENT: Any = object()
 """The value of a field whose key was left out."""

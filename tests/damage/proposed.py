@@ -16,7 +16,7 @@ from kinds import NOT_HERE
 from places import ABSENT, Place, places_of
 
 from operator_schema import DecodeError
-from operator_schema.introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode
+from operator_schema.engine import ArrayNode, EnumNode, LeafNode, LiteralNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

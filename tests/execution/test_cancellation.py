@@ -166,10 +166,11 @@ def test_a_call_that_is_cancelled_while_it_waits_gives_no_place_back():
 def test_a_waiting_call_that_is_closed_elsewhere_leaves_the_place_of_another_call():
     async def run():
         executor = Executor(add, max_concurrency=1)
-        await executor._slots.acquire()
+        slots = executor._slots
+        await slots.acquire()
         waits = executor.run(RawCall("1", "add", {"a": 1, "b": 2}))
         copy_context().run(waits.send, None)
-        other = HeldSlot(executor._slots, None)
+        other = HeldSlot(slots, None)
         PLACE.set(other)
         waits.close()
         return PLACE.get() is other, executor.load.waiting

@@ -22,8 +22,8 @@ from operator_schema import (
     tool,
 )
 from operator_schema.errors import ToolNotFoundError
+from operator_schema.tools import WholeContext
 from operator_schema.tools.calls import DecodedCall
-from operator_schema.tools.injected_values import WholeContext
 from operator_schema.types import Progress, RawArguments
 
 pytestmark = pytest.mark.needs_threads

@@ -17,7 +17,7 @@ from operator_schema import (
     Registry,
     tool,
 )
-from operator_schema.rounds.stores import SqliteStore
+from operator_schema.rounds import SqliteStore
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from executor_samples import SOON, add, ping
 from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.execution import Load
-from operator_schema.execution.async_libraries import current_backend
+from operator_schema.execution import Load, current_backend
 from operator_schema.execution.sync import _Beside
 
 pytestmark = pytest.mark.needs_threads

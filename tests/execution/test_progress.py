@@ -222,9 +222,9 @@ def test_an_update_that_arrives_while_the_call_ends_is_dropped():
 
     async def run():
         reports = ProgressReports(COUNT, lambda call, update: got.append(update.done))
-        reports._add(ProgressUpdate(1))
+        reports.add(ProgressUpdate(1))
         reports.end()
-        reports._add(ProgressUpdate(2))
+        reports.add(ProgressUpdate(2))
         await asyncio.sleep(SOON)
 
     asyncio.run(run())

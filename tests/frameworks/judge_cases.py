@@ -21,7 +21,7 @@ from uuid import UUID
 from annotated_types import Ge, Len, Lt, MultipleOf
 
 from operator_schema import SchemaError, ToolResult, Toolset, Transcript, tool, tool_input
-from operator_schema.tools.content import Audio, File, Image, Resource, Text
+from operator_schema.content import Audio, File, Image, Resource, Text
 
 sys.path.append(str(Path(__file__).parents[1]))
 sys.path.append(str(Path(__file__).parents[1] / "providers"))

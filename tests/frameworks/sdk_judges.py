@@ -82,16 +82,16 @@ class TypedJudge(Judge):
 
     def __init__(self, package, tool, choice, message):
         self.package = package
-        self._tools, self._choices, self._messages = typed(tool), typed(choice), typed(message)
+        self.typed_tools, self.typed_choices, self.typed_messages = typed(tool), typed(choice), typed(message)
 
     def request(self, body):
         assert body.keys() <= {"tools", "tool_choice", "parallel_tool_calls"}
         assert type(body.get("parallel_tool_calls", True)) is bool
-        read(self._tools.validate_python(body["tools"]))
-        read(self._choices.validate_python([body["tool_choice"]]))
+        read(self.typed_tools.validate_python(body["tools"]))
+        read(self.typed_choices.validate_python([body["tool_choice"]]))
 
     def messages(self, messages):
-        read(self._messages.validate_python([without_own_keys(message) for message in messages]))
+        read(self.typed_messages.validate_python([without_own_keys(message) for message in messages]))
 
 
 class GoogleJudge(Judge):
@@ -118,17 +118,17 @@ class BotocoreJudge(Judge):
 
     def __init__(self):
         model = botocore.session.get_session().get_service_model("bedrock-runtime")
-        self._shape = model.operation_model("Converse").input_shape
+        self.shape = model.operation_model("Converse").input_shape
 
-    def _check(self, body):
-        report = ParamValidator().validate({"modelId": "m", **body}, self._shape)
+    def check(self, body):
+        report = ParamValidator().validate({"modelId": "m", **body}, self.shape)
         assert not report.has_errors(), report.generate_report()
 
     def request(self, body):
-        self._check(body)
+        self.check(body)
 
     def messages(self, messages):
-        self._check({"messages": messages})
+        self.check({"messages": messages})
 
 
 class MistralJudge(Judge):

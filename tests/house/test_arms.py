@@ -21,18 +21,16 @@ from operator_schema.codec import interpret
 from operator_schema.codec.codec import DEFAULTS
 from operator_schema.codec.compile.decoder import compile_decoder
 from operator_schema.codec.encode import EncodeRun
-from operator_schema.codec.example import NO_EXAMPLE, example_of
-from operator_schema.codec.problem_texts import expected
 from operator_schema.codec.repair import repair_value
+from operator_schema.engine import NO_EXAMPLE, Renderer, example_of, expected
 from operator_schema.immutable import Value
 from operator_schema.introspect import node_kinds
 from operator_schema.introspect.ambiguity_checks import node_name
 from operator_schema.introspect.node_kinds import TRAITS, Traits
 from operator_schema.introspect.nodes import ANY, STRING, ArrayNode, Graph, Node, RefNode, Target, TupleNode
+from operator_schema.providers import Provider
 from operator_schema.providers.property_names import without_nulls
-from operator_schema.providers.provider import Provider
 from operator_schema.schema.dialect_renderer import DialectRenderer, dialect_schema, lost
-from operator_schema.schema.render import Renderer
 from operator_schema.schema.style import SchemaStyle, restyled
 from operator_schema.testing.strategies import ValidValues
 

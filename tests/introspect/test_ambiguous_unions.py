@@ -193,14 +193,14 @@ def test_each_pair_is_named():
 )
 def test_of_many_members_that_are_alike_a_few_pairs_are_compared_and_named(member, monkeypatch):
     compared = 0
-    why_alike = ambiguity_checks._why_alike
+    why_alike = ambiguity_checks.why_alike
 
     def count(*args: Any) -> str | None:
         nonlocal compared
         compared += 1
         return why_alike(*args)
 
-    monkeypatch.setattr(ambiguity_checks, "_why_alike", count)
+    monkeypatch.setattr(ambiguity_checks, "why_alike", count)
     found = complaints_of(union_of([member(i) for i in range(300)]))
     assert len(found) == 21
     assert {complaint.code for complaint in found} == {"ambiguous"}

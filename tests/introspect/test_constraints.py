@@ -33,8 +33,8 @@ from annotation_samples import (
 from judge import validator
 
 from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, json_schema
+from operator_schema.engine import LIMITS
 from operator_schema.introspect.constraints import Bound, Bounds
-from operator_schema.schema.keywords import LIMITS
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from jsonschema import Draft202012Validator
 from judge import validator
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode, json_schema
+from operator_schema.engine import LOCAL_DATETIME, LOCAL_TIME
 from operator_schema.immutable import content_of
-from operator_schema.introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
 from operator_schema.testing import arguments
 from operator_schema.types import LocalDateTime, LocalTime
 

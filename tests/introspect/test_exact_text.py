@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple, TypedDict
 import pytest
 
 from operator_schema import Codec, SchemaError
+from operator_schema.engine import EnumNode, LiteralNode, ObjectNode
 from operator_schema.introspect.node_kinds import parts_of
-from operator_schema.introspect.nodes import EnumNode, LiteralNode, ObjectNode
 
 RAN: list[str] = []
 

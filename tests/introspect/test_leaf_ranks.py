@@ -11,8 +11,8 @@ from uuid import UUID
 import pytest
 
 from operator_schema import Codec, SchemaError, SchemaLeaf
+from operator_schema.engine import shipped_leaf
 from operator_schema.introspect.leaves import LAST_RANK, trusted_leaf
-from operator_schema.introspect.shipped_leaves import shipped_leaf
 
 
 def test_the_leaf_of_a_user_for_a_shipped_type_comes_before_every_shipped_one():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from operator_schema import SchemaError, SchemaLeaf
-from operator_schema.schema.keywords import KEYWORDS
+from operator_schema.engine import KEYWORDS
 from operator_schema.schema.written import describe_unfit_parts
 
 HOLDERS = {

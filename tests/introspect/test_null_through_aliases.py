@@ -10,8 +10,8 @@ import pytest
 from typing_extensions import Doc, TypeAliasType
 
 from operator_schema import Codec
+from operator_schema.engine import ObjectNode
 from operator_schema.introspect.node_kinds import parts_of
-from operator_schema.introspect.nodes import ObjectNode
 
 Tree = TypeAliasType("Tree", "list[Tree] | Leaf | None")
 Full = TypeAliasType("Full", "list[Full] | int")

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, tool
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.tools import parameters_of
 
 IN = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}

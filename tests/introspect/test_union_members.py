@@ -123,8 +123,8 @@ def test_objects_that_share_values_are_refused(one, other):
 def test_wide_unions_compare_few_pairs(fields, monkeypatch):
     """Twice the members need twice the comparisons, not four times as many."""
     compared: list[int] = []
-    why = ambiguity_checks._why_alike
-    monkeypatch.setattr(ambiguity_checks, "_why_alike", lambda *pair: compared.append(1) or why(*pair))
+    why = ambiguity_checks.why_alike
+    monkeypatch.setattr(ambiguity_checks, "why_alike", lambda *pair: compared.append(1) or why(*pair))
     members = [cls(f"Member{i}", **fields(i)) for i in range(100)]
     Codec(Union[tuple(members)])
     assert len(compared) <= len(members)
@@ -132,8 +132,8 @@ def test_wide_unions_compare_few_pairs(fields, monkeypatch):
 
 def test_wide_unions_of_choices_compare_few_pairs(monkeypatch):
     compared: list[int] = []
-    why = ambiguity_checks._why_alike
-    monkeypatch.setattr(ambiguity_checks, "_why_alike", lambda *pair: compared.append(1) or why(*pair))
+    why = ambiguity_checks.why_alike
+    monkeypatch.setattr(ambiguity_checks, "why_alike", lambda *pair: compared.append(1) or why(*pair))
     members = [Enum(f"Choice{i}", {"A": f"a{i}", "B": f"b{i}"}) for i in range(100)]
     Codec(Union[tuple(members)])
     assert not compared

@@ -59,7 +59,7 @@ def run(folder, seed, *options):
         cwd=folder,
         env={
             **{name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")},
-            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "PYTHONPATH": str(Path(__file__).parent),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "LAWS_SEED": str(seed),
         },

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from strategies import OBJECTS, TYPES, edited, misses
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec.example import NO_EXAMPLE
-from operator_schema.codec.example import example_of as make_example
-from operator_schema.codec.problem_texts import expected_fields
 from operator_schema.codec.problems import Problems
+from operator_schema.engine import NO_EXAMPLE, expected_fields
+from operator_schema.engine import example_of as make_example
 from operator_schema.errors import SHOWN_PROBLEMS
 from operator_schema.message_text import EXCERPT_LENGTH
 from operator_schema.testing import arguments

@@ -18,7 +18,7 @@ from judge import validator
 from strategies import DATACLASSES, JSON_VALUES, OBJECTS, TYPES, supposedly_valid, values_for
 
 from operator_schema import Codec, DecodeError, Finding, SchemaError
-from operator_schema.introspect.nodes import Field
+from operator_schema.engine import Field
 from operator_schema.schema.keywords import INTEGER_KEY
 from operator_schema.testing import arguments
 from operator_schema.testing.scalar_values import identity

@@ -37,11 +37,11 @@ class Answers:
     """
 
     def __init__(self, path: Path, model: str, name: str) -> None:
-        self._path, self._model, self._name = path, model, name
-        self._lock = Lock()
+        self.path, self.model, self.name = path, model, name
+        self.lock = Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
         written = path.read_bytes() if path.exists() else b""
-        self._kept = dict(_rows(written))
+        self.kept = dict(_rows(written))
         if written and not written.endswith(b"\n"):
             path.write_bytes(written + b"\n")
 
@@ -51,14 +51,14 @@ class Answers:
         Raises:
             OSError: the server can't be reached, or is busy.
         """
-        request = {"model": self._name, "temperature": 0, "max_tokens": 300, **body}
+        request = {"model": self.name, "temperature": 0, "max_tokens": 300, **body}
         key = hashlib.sha256(_with_plain_ids(json.dumps(request, sort_keys=True)).encode()).hexdigest()
-        if key not in self._kept:
-            answer = _posted(f"{self._model}/chat/completions", request)
-            with self._lock, self._path.open("a", encoding="utf-8") as file:
+        if key not in self.kept:
+            answer = _posted(f"{self.model}/chat/completions", request)
+            with self.lock, self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"key": key, "answer": answer}) + "\n")
-            self._kept[key] = answer
-        return self._kept[key]
+            self.kept[key] = answer
+        return self.kept[key]
 
 
 def _with_plain_ids(request: str) -> str:

@@ -58,9 +58,9 @@ class Browser:
         self.app = app
 
     def __call__(self, address, form=None, **headers):
-        return asyncio.run(self._asked(address, form, headers))
+        return asyncio.run(self.asked(address, form, headers))
 
-    async def _asked(self, address, form, headers):
+    async def asked(self, address, form, headers):
         path, _, query = address.partition("?")
         sent = {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
         scope = {

@@ -22,7 +22,7 @@ from offers import offer_of
 
 from operator_schema import SchemaError, SchemaLeaf, tool_input
 from operator_schema import providers as all_providers
-from operator_schema.introspect.shipped_leaves import shipped_leaf
+from operator_schema.engine import shipped_leaf
 from operator_schema.json_values import JSON_TYPES
 from operator_schema.json_values import to_json_text as json_text
 from operator_schema.providers import Provider

@@ -19,8 +19,9 @@ from strategies import OBJECTS
 from test_strict import assert_within
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, tool, tool_input
-from operator_schema.introspect.nodes import UnionNode
+from operator_schema.engine import DocumentCodec, SchemaDocument, UnionNode
 from operator_schema.providers import (
+    Dialect,
     anthropic,
     cohere,
     deepseek,
@@ -32,9 +33,7 @@ from operator_schema.providers import (
 )
 from operator_schema.schema.dialect_renderer import DialectRenderer, dialect_schema, lost
 from operator_schema.schema.dialect_writing import leaf_schema, openapi_schema
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.request_sizes import over_limits, size_of
-from operator_schema.schema.style import Dialect
 from operator_schema.tools import document_tool
 
 ALWAYS = [gemini_parameters, ollama, xai]

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from operator_schema import Executor, RawCall, Registry, ToolResult, Toolset, tool
+from operator_schema import Executor, RawCall, Registry, ToolResult, Toolset, Turn, tool
 from operator_schema.providers import (
     Answer,
     AnswerError,
@@ -24,7 +24,6 @@ from operator_schema.providers import (
     openai_responses,
     xai,
 )
-from operator_schema.rounds.transcript import Turn
 from operator_schema.testing import ScriptedModel
 
 ALL = [anthropic, bedrock, cohere, gemini, groq, mistral, ollama, openai_chat, openai_responses, xai]

@@ -13,8 +13,7 @@ from strategies import OBJECTS
 
 from operator_schema import RawCall, SchemaError, ToolResult, tool, tool_input
 from operator_schema import providers as all_providers
-from operator_schema.providers import Answer, Provider, ResponseError
-from operator_schema.providers.tool_names import NameRule
+from operator_schema.providers import Answer, NameRule, Provider, ResponseError
 
 PROVIDERS = [
     found for name in dir(all_providers) if isinstance(found := getattr(all_providers, name), Provider)

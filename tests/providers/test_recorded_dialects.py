@@ -16,7 +16,7 @@ from operator_schema import SchemaError, tool_input
 from operator_schema.providers import anthropic, gemini, openai_chat
 from operator_schema.schema.dialect_renderer import strange_parts
 from operator_schema.schema.request_sizes import over_limits, size_of
-from operator_schema.tools.document_tools import document_tool
+from operator_schema.tools import document_tool
 
 
 def run(arguments: dict[str, object]) -> str:

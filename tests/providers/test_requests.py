@@ -23,6 +23,7 @@ from operator_schema import (
 )
 from operator_schema import providers as all_providers
 from operator_schema.providers import (
+    NameRule,
     ToolChoice,
     anthropic,
     bedrock,
@@ -38,7 +39,6 @@ from operator_schema.providers import (
     openai_responses,
     xai,
 )
-from operator_schema.providers.tool_names import NameRule
 from operator_schema.testing import ScriptedModel
 
 PROVIDERS = [

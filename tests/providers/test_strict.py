@@ -15,7 +15,7 @@ from provider_traffic import exchanges
 from strategies import OBJECTS
 
 from operator_schema import Codec, SchemaError, SchemaLeaf, Toolset, tool, tool_input
-from operator_schema.introspect.node_kinds import json_types_of
+from operator_schema.engine import json_types_of
 from operator_schema.introspect.nodes import NULL, ArrayNode, LiteralNode, ObjectNode, UnionNode
 from operator_schema.providers import (
     anthropic,

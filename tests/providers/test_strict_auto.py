@@ -9,7 +9,7 @@ from offers import offer_of
 from provider_traffic import OWN
 
 from operator_schema import RawCall, SchemaError, Toolset, providers, tool, tool_input
-from operator_schema.providers.provider import Provider
+from operator_schema.providers import Provider
 
 ALL = {name: found for name in providers.__all__ if isinstance(found := getattr(providers, name), Provider)}
 WHOLE = {"gemini", "gemini_parameters", "deepseek", "cohere"}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from operator_schema import Executor, RawCall, Round, RoundError, Toolset, Turn, tool
-from operator_schema.rounds.stores import SqliteStore, StoredTranscript
+from operator_schema.rounds import SqliteStore, StoredTranscript
 
 
 @tool

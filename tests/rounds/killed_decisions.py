@@ -20,9 +20,8 @@ from forks import import_what_is_needed
 from killed_store import files_of, in_child
 
 from operator_schema import Defer, Executor, RawCall, RunNormally, Toolset, hook, tool
-from operator_schema.rounds import SqliteStore, deciding, stores
+from operator_schema.rounds import INTERRUPTED, SqliteStore, deciding, stores
 from operator_schema.rounds import round as rounds
-from operator_schema.rounds.tool_call import INTERRUPTED
 
 TRACED = {
     stores.__file__: {"claim", "begin", "keep", "run", "_let_wait", "take_back"},

@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forks import import_what_is_needed
+from forks import fork, import_what_is_needed
 
 from operator_schema.rounds import stores
 
@@ -109,14 +109,12 @@ def the_day_after(names: dict[str, Any]) -> dict[str, Any]:
 
 def in_child(folder: Path, run: Callable[[], object]) -> int:
     """Run a function in a child process, whose number is returned."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
+
+    def run_there() -> None:
         os.chdir(folder)
         run()
-        sys.stdout.flush()
-        os._exit(0)
-    return child
+
+    return fork(run_there)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

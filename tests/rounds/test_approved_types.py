@@ -380,9 +380,9 @@ def test_an_answer_that_would_be_read_as_another_one_refuses_the_call(after, fit
 def test_an_answer_that_can_not_be_written_is_kept_as_it_came():
     toolset = asking(Seeded)
     (call,) = toolset.offer().round([RawCall("c0", "run", {"path": "/x"})]).calls
+    from operator_schema.rounds import Question
     from operator_schema.rounds.people import answered
     from operator_schema.rounds.questions import check_answer
-    from operator_schema.rounds.tool_call import Question
 
     waiting = call.defer("How?", Question("How?", "answer", {}))
     ready = answered(waiting, waiting.question, {"path": "/y", "dry": True})

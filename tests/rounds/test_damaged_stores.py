@@ -9,9 +9,7 @@ import pytest
 from round_samples import pay, raw, search
 
 from operator_schema import Executor, Toolset
-from operator_schema.rounds import RestoreError
-from operator_schema.rounds.errors import StoreError
-from operator_schema.rounds.stores import SqliteStore, stored_records
+from operator_schema.rounds import RestoreError, SqliteStore, StoreError, stored_records
 
 pytestmark = pytest.mark.needs_threads
 

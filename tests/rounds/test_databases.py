@@ -76,12 +76,12 @@ class OtherFirst(SqliteDatabase):
 
     def __init__(self, path, *, makes):
         super().__init__(path)
-        self._makes = makes
+        self.makes = makes
 
     @contextmanager
     def transaction(self, *, writes):
         if writes:
-            if self._makes:
+            if self.makes:
                 with closing(sqlite3.connect(self.path)) as db, db:
                     db.execute("CREATE TABLE IF NOT EXISTS things (position, id, revision, since)")
             message = "somebody was first"

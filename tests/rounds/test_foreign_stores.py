@@ -11,7 +11,7 @@ import pytest
 from round_samples import pay, raw, search
 
 from operator_schema import Executor, Toolset
-from operator_schema.rounds.errors import StoreError
+from operator_schema.rounds import StoreError
 from operator_schema.rounds.stores import _TABLES, SqliteStore, stored_records
 
 pytestmark = pytest.mark.needs_threads

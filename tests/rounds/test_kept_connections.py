@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from forks import fork, status_in_a_fork
 from patience import LONGEST_WAIT
 
 from operator_schema.rounds import (
@@ -30,11 +31,7 @@ FORKS = 4
 
 def in_a_child(use):
     """Call a function in a fork, and wait for its end."""
-    child = os.fork()
-    if child == 0:
-        use()
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
+    assert status_in_a_fork(use) == 0
 
 
 def open_files(path):
@@ -85,13 +82,14 @@ def test_what_a_child_writes_stays_though_its_parent_closes_the_file(tmp_path):
     store = SqliteStore(tmp_path / "desk.db")
     store.transcript("a").append("parent")
     told, go_on = os.pipe(), os.pipe()
-    child = os.fork()
-    if child == 0:
+
+    def write():
         store.transcript("a").append("child")
         os.write(told[1], b"x")
         os.read(go_on[0], 1)
         store.transcript("a").append("child again")
-        os._exit(0)
+
+    child = fork(write)
     os.read(told[0], 1)
     store.transcript("a").append("parent again")
     store.close()

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from operator_schema.rounds import CONFIRM
-from operator_schema.rounds.tool_call import INTERRUPTED
+from operator_schema.rounds import CONFIRM, INTERRUPTED
 
 pytestmark = [
     pytest.mark.needs_threads,

@@ -23,6 +23,7 @@ from operator_schema import (
     RawCall,
     Registry,
     Toolset,
+    Transcript,
     hook,
     skip,
     tool,
@@ -30,7 +31,6 @@ from operator_schema import (
 from operator_schema.providers import anthropic, gemini, ollama, openai_chat, openai_responses
 from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.rounds.near_tools import _nearest, meant_tool, near_names
-from operator_schema.rounds.transcript import Transcript
 from operator_schema.testing import ScriptedModel, playback, record
 from operator_schema.tools import document_tool
 

@@ -26,9 +26,8 @@ from saving_samples import (
 )
 
 from operator_schema import EncodeError, NeedsInput, RawCall, Toolset, skip, tool, tool_input
-from operator_schema.rounds import RestoreError
+from operator_schema.rounds import Question, RestoreError
 from operator_schema.rounds.serialization import FORMAT
-from operator_schema.rounds.tool_call import Question
 
 pytestmark = pytest.mark.needs_threads
 

@@ -223,14 +223,14 @@ class RoundMachine(RuleBasedStateMachine):
         self.people: dict[int, list[tuple[str, str | None, str]]] = {}
         known = {"about": data.draw(st.sampled_from([None, {"by": ["ü"]}, 5])), "conversation": None}
         known["conversation"] = data.draw(st.sampled_from([None, "7", ""]))
-        calls = [self._call(data, tag) for tag in range(data.draw(st.sampled_from([3, 4, 5, 2, 1, 6, 0])))]
+        calls = [self.call(data, tag) for tag in range(data.draw(st.sampled_from([3, 4, 5, 2, 1, 6, 0])))]
         self.round = self.offer.round(iter(calls), assistant={"text": "said"}, **known)
         self.plan = self.round
         for call in calls:  # what the caller does with its own objects changes nothing
             if isinstance(call.arguments, dict):
                 call.arguments["tag"] = "changed"
 
-    def _call(self, data: st.DataObject, tag: int) -> RawCall:
+    def call(self, data: st.DataObject, tag: int) -> RawCall:
         kind = data.draw(st.sampled_from([*["valid"] * 9, "unavailable", "unknown", "invalid", "not JSON"]))
         names = self.toolset.names if kind == "unavailable" else self.offer.names
         kind = "valid" if kind == "unavailable" else kind
@@ -251,10 +251,10 @@ class RoundMachine(RuleBasedStateMachine):
 
     # --- what may happen ---------------------------------------------------------------------------
 
-    def _at(self, *kinds: str) -> list[int]:
+    def at(self, *kinds: str) -> list[int]:
         return [index for index, kind in enumerate(self.model) if kind in kinds]
 
-    def _decide(self, index: int, steps: list[Step]) -> bool:
+    def decide(self, index: int, steps: list[Step]) -> bool:
         """Say what hooks make of a call; False if one fails."""
         was_approved, waits = index in self.approved, False
         self.needed[index], self.agreed[index] = 1, []
@@ -272,23 +272,23 @@ class RoundMachine(RuleBasedStateMachine):
                     self.needed[index] = 2 if step.decision == "defer for two" else self.needed[index]
                 case "approve":
                     self.approved.add(index)
-        self._want_person(index)
+        self.want_person(index)
         if waits:
             self.model[index] = "deferred"
         return True
 
-    def _who(self, index: int, kind: str, data: st.DataObject) -> dict[str, Any]:
+    def who(self, index: int, kind: str, data: st.DataObject) -> dict[str, Any]:
         """Draw who decides, which the record will say."""
         by, words = data.draw(st.sampled_from([None, "anna", "ben"])), data.draw(st.sampled_from(["", "ok"]))
         self.people.setdefault(index, []).append((kind, by, words))
         return {"by": by, "words": words}
 
-    def _want_person(self, index: int) -> None:
+    def want_person(self, index: int) -> None:
         if self.names[index] == "guarded" and index not in self.approved:
             self.model[index] = "deferred"
 
-    def _predict(self, steps: list[Step]) -> bool:
-        return all(self._decide(index, steps) for index in self._at("pending"))
+    def predict(self, steps: list[Step]) -> bool:
+        return all(self.decide(index, steps) for index in self.at("pending"))
 
     @rule(
         steps=st.lists(st.builds(Step, st.sampled_from(DECISIONS), st.booleans()), max_size=3),
@@ -300,7 +300,7 @@ class RoundMachine(RuleBasedStateMachine):
         if bound and self.toolset.names:
             sources = [hook(*self.toolset.names)(_Function(step)) for step in steps]
         hooks = Hooks(*sources, toolset=self.toolset if bound else None)
-        will_pass = self._predict(steps)
+        will_pass = self.predict(steps)
         try:
             self.plan = asyncio.run(self.plan.apply(hooks))
         except HookError as error:
@@ -312,10 +312,10 @@ class RoundMachine(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.is_open)
     def execute(self) -> None:
-        for index in self._at("pending"):
-            self._want_person(index)
+        for index in self.at("pending"):
+            self.want_person(index)
         before = list(RAN)
-        pending = self._at("pending")
+        pending = self.at("pending")
         self.plan = self.executor.run_sync(self.plan)
         ran = sorted(RAN[len(before) :])
         expected = []
@@ -334,31 +334,31 @@ class RoundMachine(RuleBasedStateMachine):
         assert len(set(RAN)) == len(RAN)
 
     @rule(data=st.data())
-    @precondition(lambda self: self.is_open and self._at("deferred"))
+    @precondition(lambda self: self.is_open and self.at("deferred"))
     def a_person_rejects(self, data: st.DataObject) -> None:
-        index = data.draw(st.sampled_from(self._at("deferred")))
-        self.plan = self.plan.reject(index, "a person said no", **self._who(index, "reject", data))
+        index = data.draw(st.sampled_from(self.at("deferred")))
+        self.plan = self.plan.reject(index, "a person said no", **self.who(index, "reject", data))
         self.model[index] = "rejected"
 
     @rule(data=st.data())
-    @precondition(lambda self: self.is_open and self._at("deferred"))
+    @precondition(lambda self: self.is_open and self.at("deferred"))
     def a_person_lets_all_go_on(self, data: st.DataObject) -> None:
-        for index in data.draw(st.permutations(self._at("deferred"))):
-            self._go_on(index, data)
+        for index in data.draw(st.permutations(self.at("deferred"))):
+            self.go_on(index, data)
 
     @rule(data=st.data())
-    @precondition(lambda self: self.is_open and self._at("deferred"))
+    @precondition(lambda self: self.is_open and self.at("deferred"))
     def a_person_lets_one_go_on(self, data: st.DataObject) -> None:
-        self._go_on(data.draw(st.sampled_from(self._at("deferred"))), data)
+        self.go_on(data.draw(st.sampled_from(self.at("deferred"))), data)
 
-    def _go_on(self, index: int, data: st.DataObject) -> None:
+    def go_on(self, index: int, data: st.DataObject) -> None:
         waiting: Any = self.plan.calls[index]
         if waiting.question is not None:
             with pytest.raises(RoundError):
                 self.plan.approve(index)
             with pytest.raises(DecodeError):
                 self.plan.answer(index, "many")
-            self.plan = self.plan.answer(index, 3, **self._who(index, "answer", data))
+            self.plan = self.plan.answer(index, 3, **self.who(index, "answer", data))
             self.answered.add(index)
         else:
             with pytest.raises(RoundError):
@@ -366,7 +366,7 @@ class RoundMachine(RuleBasedStateMachine):
             is_changed = data.draw(st.booleans())
             changed = type(waiting.input)(waiting.input.tag, "by a person") if is_changed else None
             is_other = changed is not None and changed != waiting.input
-            who = self._who(index, "approve", data)
+            who = self.who(index, "approve", data)
             agreed = [] if is_other else self.agreed.get(index, [])
             if self.needed.get(index, 1) > 1 and (who["by"] is None or who["by"] in agreed):
                 self.people[index].pop()
@@ -392,14 +392,14 @@ class RoundMachine(RuleBasedStateMachine):
             self.plan.approve(wrong)
         with pytest.raises(RoundError):
             self.plan.answer(wrong, 1)
-        if wrong not in self._at("pending"):
+        if wrong not in self.at("pending"):
             with pytest.raises(RoundError):
                 self.plan.reject(wrong)
 
     @rule(data=st.data())
-    @precondition(lambda self: self.is_open and self._at("pending"))
+    @precondition(lambda self: self.is_open and self.at("pending"))
     def the_host_runs_one(self, data: st.DataObject) -> None:
-        index = data.draw(st.sampled_from(self._at("pending")))
+        index = data.draw(st.sampled_from(self.at("pending")))
         call: Any = self.plan.calls[index]
         self.plan = self.plan.with_results(
             [call.handled(None, by="host") if self.names[index] == "order" else _result(call)]
@@ -427,9 +427,9 @@ class RoundMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     @precondition(lambda self: self.is_open)
     def a_wrong_commit(self, data: st.DataObject) -> None:
-        results = [_result(self.plan.calls[index]) for index in self._at("pending")]
+        results = [_result(self.plan.calls[index]) for index in self.at("pending")]
         wrong = data.draw(st.sampled_from(["missing", "unknown", "twice", "name", "decided"]))
-        decided = self._at("handled", "rejected")
+        decided = self.at("handled", "rejected")
         if wrong == "missing" and results:
             results.pop(data.draw(st.integers(0, len(results) - 1)))
         elif wrong == "twice" and results:
@@ -438,23 +438,23 @@ class RoundMachine(RuleBasedStateMachine):
             results[0] = results[0].replace(name="another")
         elif wrong == "decided" and decided:
             results.append(_result(self.plan.calls[decided[0]]))
-            if any(self.plan.calls[decided[0]].id == self.plan.calls[at].id for at in self._at("issue")):
+            if any(self.plan.calls[decided[0]].id == self.plan.calls[at].id for at in self.at("issue")):
                 return  # it may be meant for the issue
         else:
             results.append(ToolResult("z", "nothing", ""))
         same_id = {result.call_id for result in results if result.name != "another"}
-        if wrong == "twice" and any(self.plan.calls[at].id in same_id for at in self._at("issue")):
+        if wrong == "twice" and any(self.plan.calls[at].id in same_id for at in self.at("issue")):
             return  # the second one may be meant for an issue with the same id
         with pytest.raises(CommitError):
             self.plan.commit(self.transcript, results=results)
         assert len(self.transcript) == 0
 
     @rule(data=st.data())
-    @precondition(lambda self: self.is_open and not self._at("deferred"))
+    @precondition(lambda self: self.is_open and not self.at("deferred"))
     def commit(self, data: st.DataObject) -> None:
-        if self._at("pending") and data.draw(st.integers(0, 5)):
+        if self.at("pending") and data.draw(st.integers(0, 5)):
             return
-        results = [_result(self.plan.calls[index]) for index in self._at("pending")]
+        results = [_result(self.plan.calls[index]) for index in self.at("pending")]
         turn = self.plan.commit(self.transcript, results=data.draw(st.permutations(results)))
         assert list(self.transcript) == [turn]
         assert [result.call_id for result in turn.results] == [call.id for call in turn.calls]

@@ -345,15 +345,15 @@ def test_a_call_that_was_interrupted_runs_again_only_if_somebody_says_so():
 
 
 def test_only_the_last_rounds_are_remembered(monkeypatch):
-    rounds = settlement._Rounds()
-    monkeypatch.setattr(settlement, "_rounds", rounds)
+    rounds = settlement.RememberedRounds()
+    monkeypatch.setattr(settlement, "remembered", rounds)
     monkeypatch.setattr(type(rounds), "KEPT", 10)
     first = a_round("plain").confirmed()
     saved = first.as_dict()
     executed(first)
     for _ in range(100):
         a_round("plain").confirmed().as_dict()
-    assert len(rounds._new) + len(rounds._old) <= 21
+    assert len(rounds) <= 21
     with pytest.raises(RoundError):
         executed(first)  # who has a plan of the round itself remembers
     assert len(executed(TOOLS.restore_round(saved)).handled) == 1
@@ -377,9 +377,9 @@ def test_results_live_no_longer_than_their_plans():
 
 
 def test_a_round_that_nobody_can_restore_is_not_remembered():
-    number = len(settlement._rounds._new)
+    number = len(settlement.remembered)
     executed(a_round("plain"))
-    assert len(settlement._rounds._new) == number
+    assert len(settlement.remembered) == number
 
 
 def test_a_tool_that_is_gone_meanwhile_loses_nothing_that_ran():
@@ -415,13 +415,14 @@ def test_a_plan_of_which_one_call_is_run_meanwhile_runs_none():
 
 
 def test_more_rounds_at_once_than_are_remembered_leave_no_more_behind(monkeypatch):
-    rounds = settlement._Rounds()
-    monkeypatch.setattr(settlement, "_rounds", rounds)
+    rounds = settlement.RememberedRounds()
+    monkeypatch.setattr(settlement, "remembered", rounds)
+    for number in range(12):
+        rounds.of(f"of another thread {number}", {})
     monkeypatch.setattr(type(rounds), "KEPT", 10)
-    rounds._new.update({f"of another thread {number}": {} for number in range(12)})
     for _ in range(50):
         a_round("plain").as_dict()
-    assert len(rounds._new) <= 10
+    assert len(rounds) <= 24
 
 
 @pytest.mark.parametrize("place", [1, 2])

@@ -12,8 +12,7 @@ from saving_samples import SECRET, TOOLS, nested, problems, refused, resealed
 
 from operator_schema import EncodeError, RawCall, Reject, ToolResult, Transcript
 from operator_schema.json_values import has_surrogate
-from operator_schema.rounds import RestoreError
-from operator_schema.rounds.tool_call import Question
+from operator_schema.rounds import Question, RestoreError
 
 LONE = "\ud800"
 

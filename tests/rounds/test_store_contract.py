@@ -8,8 +8,7 @@ from functools import partial
 
 import pytest
 
-from operator_schema.rounds import Database, SqliteStore, Store, StoreError
-from operator_schema.rounds.stores import StoredTranscript
+from operator_schema.rounds import Database, SqliteStore, Store, StoredTranscript, StoreError
 from operator_schema.testing import check_store, store_checks
 
 pytestmark = pytest.mark.needs_threads
@@ -24,7 +23,7 @@ def test_the_store_in_sqlite_keeps_every_promise(tmp_path):
 class TakesWhatRuns(SqliteStore):
     def claim(self, work, *, begun=False, is_renewed=False):
         text = json.dumps(work.as_dict())
-        with self._transaction() as db:
+        with self.database.transaction() as db:
             db.execute("DELETE FROM rounds WHERE id = ?", (work.id,))
             db.execute(
                 "INSERT INTO rounds (id, revision, since, round, begun, state, waits, tools, shown) "
@@ -63,7 +62,7 @@ class ForgetsResults(SqliteStore):
 
 class LetsTheSlowOneWrite(SqliteStore):
     def keep(self, claimed, after):
-        with self._transaction() as db:
+        with self.database.transaction() as db:
             (revision,) = db.execute("SELECT revision FROM rounds WHERE id = ?", (claimed.id,)).fetchone()
             db.execute("UPDATE rounds SET since = 1.0 WHERE id = ?", (claimed.id,))
         return super().keep(claimed.replace(revision=revision), after)
@@ -104,15 +103,15 @@ class SavesAroundTheRun(Store):
     """What a program writes that only saves a round before and after it runs."""
 
     def __init__(self, *_):
-        self._rounds = {}
+        self.rounds = {}
 
     async def run(self, work, run):
-        self._rounds[work.id] = work
-        self._rounds[work.id] = await run(work, lambda _: None)
-        return self._rounds[work.id]
+        self.rounds[work.id] = work
+        self.rounds[work.id] = await run(work, lambda _: None)
+        return self.rounds[work.id]
 
     def load(self, round_id, toolset):
-        return self._rounds[round_id]
+        return self.rounds[round_id]
 
 
 MADE = {}
@@ -139,9 +138,9 @@ BROKEN = [
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_store_that_breaks_a_promise_is_found(tmp_path, monkeypatch, broken):
-    here = [check for check in store_checks._CHECKS if check.__name__ not in {"_one_runs", "_killed"}]
+    here = [check for check in store_checks.CHECKS if check.__name__ not in {"_one_runs", "_killed"}]
     monkeypatch.setattr(store_checks, "_PATIENCE", 0.5)
-    monkeypatch.setattr(store_checks, "_CHECKS", here)  # those that start no process find all of these
+    monkeypatch.setattr(store_checks, "CHECKS", here)  # those that start no process find all of these
     make = partial(opened, broken, tmp_path / "a.db")
     with pytest.raises(AssertionError, match=r"^the store breaks \d+ of \d+ promises:\n- .* But: "):
         check_store(make)

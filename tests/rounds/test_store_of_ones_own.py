@@ -37,6 +37,6 @@ def test_the_shown_database_is_short():
 @pytest.mark.needs_threads
 @pytest.mark.slow("each transaction opens the file")
 def test_it_keeps_the_promises(tmp_path, monkeypatch):
-    quick = tuple(check for check in store_checks._CHECKS if check.__name__ not in SLOW)
-    monkeypatch.setattr(store_checks, "_CHECKS", quick)
+    quick = tuple(check for check in store_checks.CHECKS if check.__name__ not in SLOW)
+    monkeypatch.setattr(store_checks, "CHECKS", quick)
     check_store(partial(opened, str(tmp_path / "desk.duckdb")))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forks import status_in_a_fork
 from patience import LONGEST_WAIT
 from round_samples import ask, fetch, pay, raw, search
 
@@ -25,17 +26,18 @@ from operator_schema import Defer, Executor, RawCall, Registry, RoundError, RunN
 from operator_schema.files import unusable_database
 from operator_schema.rounds import (
     CONFIRM,
+    INTERRUPTED,
     HookError,
     InterruptedRoundError,
     RestoreError,
+    SqliteStore,
+    StoreError,
     databases,
     kept_connections,
     settlement,
+    stored_records,
     stores,
 )
-from operator_schema.rounds.errors import StoreError
-from operator_schema.rounds.stores import SqliteStore, stored_records
-from operator_schema.rounds.tool_call import INTERRUPTED
 
 pytestmark = pytest.mark.needs_threads
 
@@ -605,7 +607,7 @@ def test_a_file_that_may_only_be_read_is_read(store, tmp_path, monkeypatch):
     store.transcript("a").append("hello")
     running = store.claim(sent(raw("fetch", "f", url="u")))
     with only_readable(monkeypatch):
-        found = SqliteStore(store.database.path, secret=store._secret)  # the same file
+        found = SqliteStore(store.database.path, secret=SECRET)  # the same file
         assert [one.id for one in found.waiting()] == [waiting.id]
         assert found.load(waiting.id, toolset) == waiting
         assert found.transcripts() == ["a"]
@@ -618,17 +620,17 @@ def test_a_file_that_may_only_be_read_is_read(store, tmp_path, monkeypatch):
 def as_nobody(use):
     """Call a function in a process that may write nothing of another user's; return what it wrote."""
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
+
+    def write():
         if os.geteuid() == 0:
             os.setuid(65534)
         try:
             os.write(writing, repr(use()).encode())
         except Exception as error:  # noqa: BLE001  # the parent shows it
             os.write(writing, repr(error).encode())
-        os._exit(0)
+
+    assert status_in_a_fork(write) == 0
     os.close(writing)
-    os.waitpid(child, 0)
     with os.fdopen(reading, "rb") as told:
         return told.read().decode()
 
@@ -762,7 +764,7 @@ def test_a_file_that_is_no_store_is_refused_where_it_is_read(tmp_path):
 
 def forget_what_ran():
     """Forget what this process knows of rounds, as another process does."""
-    settlement._rounds._new, settlement._rounds._old = {}, {}
+    settlement.remembered = settlement.RememberedRounds()
 
 
 def test_a_round_that_was_committed_never_runs_again_from_a_copy(store):

@@ -22,8 +22,7 @@ from operator_schema import (
     tool_input,
 )
 from operator_schema.content import Image
-from operator_schema.rounds import rejection_reason
-from operator_schema.rounds.tool_call import Question
+from operator_schema.rounds import Question, rejection_reason
 
 PIXEL = Image(b"\x89PNG\r\n\x1a\n", "image/png")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from patience import assert_linear
 
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.schema.document_reader import MAX_SCHEMAS, read_document
 from operator_schema.schema.linear_regex import linear_pattern
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
+from operator_schema.engine import DocumentCodec, SchemaDocument, shipped_leaf
 from operator_schema.errors import DecodeError, EncodeError
-from operator_schema.introspect.shipped_leaves import shipped_leaf
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 COUNTED = {"type": "object", "properties": {"n": {"type": "integer"}}, "maxProperties": 2}
 EVEN = {**COUNTED, "properties": {"n": {"type": "integer", "not": {"const": 3}}}}

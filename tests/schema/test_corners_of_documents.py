@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.providers import xai
 from operator_schema.schema import document_reader
 from operator_schema.schema.dialect_renderer import dialect_schema
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.linear_regex import linear_pattern
 
 NOWHERE = "it refers to another document, or to nothing"

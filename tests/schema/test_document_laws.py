@@ -12,12 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema.codec.interpret import interpret
+from operator_schema.engine import DocumentCodec, Judge, Patterns, SchemaDocument
 from operator_schema.errors import DecodeError
 from operator_schema.json_values import copy_json
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.document_reader import read_document
-from operator_schema.schema.linear_regex import Patterns
-from operator_schema.schema.validator import Judge
 
 KEYS = st.sampled_from(["a", "b", "c d", "$ref"])
 TEXTS = st.sampled_from(["", "a", "bb", "10", "ab-c"])

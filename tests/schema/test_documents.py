@@ -12,11 +12,9 @@ import pytest
 from patience import assert_takes
 from provider_traffic import exchanges
 
+from operator_schema.engine import DocumentCodec, Judge, Patterns, SchemaDocument
 from operator_schema.errors import DecodeError, EncodeError, SchemaError
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.document_reader import MAX_SCHEMAS, read_document
-from operator_schema.schema.linear_regex import Patterns
-from operator_schema.schema.validator import Judge
 from operator_schema.schema.value_check import MAX_STEPS
 
 ISSUE = {

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from patience import assert_linear, assert_takes
 
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.errors import DecodeError
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.value_check import MAX_STEPS, ValueCheck
 
 pytestmark = pytest.mark.slow("gives the reader documents that grow")

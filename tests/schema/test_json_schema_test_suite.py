@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.errors import DecodeError
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 
 SUITE = Path(__file__).parent / "json_schema_test_suite"
 DRAFTS = {

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from operator_schema.providers import openai_chat, openai_compatible
+from operator_schema.providers import Dialect, openai_chat, openai_compatible
 from operator_schema.schema.dialect_renderer import strange_parts
 from operator_schema.schema.framework_changes import schema_changes
 from operator_schema.schema.keywords import KEYWORDS, LIMITS, about, limit_of
 from operator_schema.schema.references import as_path, mapped, path_of, rebuilt, subschemas
-from operator_schema.schema.style import Dialect
 from operator_schema.schema.validator import _CHECKS  # they are a table too
 
 REGISTRY = pytest.importorskip(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from operator_schema import SchemaError
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.schema import document_reader, validator, written
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.references import MAX_REFERENCE, References, resolve_pointer
 from operator_schema.schema.value_check import MAX_PROBLEMS
 from operator_schema.schema.written import MAX_DOCUMENT

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.schema import document_reader
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
 from operator_schema.schema.linear_regex import linear_pattern
 
 
@@ -54,7 +54,7 @@ def test_only_so_many_alternatives_of_containers_are_tried(kind: str, is_tried: 
             {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]} for key in "ab"
         ],
     }[kind]
-    for number, is_left in ((tried._MOST_TRIED // 2, False), (tried._MOST_TRIED // 2 + 1, is_tried)):
+    for number, is_left in ((tried.MOST_TRIED // 2, False), (tried.MOST_TRIED // 2 + 1, is_tried)):
         codec = codec_of({"properties": {f"p{n}": {"anyOf": members} for n in range(number)}})
         assert bool(codec.beyond) is is_left
         assert codec.left == ()

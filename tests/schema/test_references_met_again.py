@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.engine import DocumentCodec, SchemaDocument
 
 SMALL = {"minProperties": 2}
 

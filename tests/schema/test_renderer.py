@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, json_schema, tool_input
-from operator_schema.schema.render import Renderer
+from operator_schema.engine import Renderer
 from operator_schema.tools import parameters_of
 
 Nested: Any = TypeAliasType("Nested", "Union[int, list[Nested]]")

@@ -11,7 +11,7 @@ from judge import validator
 from strategies import OBJECTS, TYPES
 
 from operator_schema import Codec, json_schema
-from operator_schema.schema.render import Renderer
+from operator_schema.engine import Renderer
 
 SCHEMA_WORDS = {
     "type", "properties", "required", "items", "prefixItems", "additionalProperties", "propertyNames",

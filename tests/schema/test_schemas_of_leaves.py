@@ -18,7 +18,7 @@ from schema_edits import Documents
 from strategies import Limits
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, tool
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.schema.written import says_more
 from operator_schema.tools import document_tool
 from operator_schema.types import RawArguments

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.engine import DocumentCodec, SchemaDocument
 
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
 

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.schema.linear_regex import linear_pattern
 
 TEXTS = ["".join(letters) for length in range(6) for letters in product("abc", repeat=length)]

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from operator_schema import DecodeError, Executor, RawCall, Toolset, skip, tool, tool_input
 from operator_schema.providers import anthropic, openai_chat
-from operator_schema.testing import ToolDouble, arguments, near_misses, results
-from operator_schema.testing.result_values import drawn
+from operator_schema.testing import ToolDouble, arguments, drawn, near_misses, results
 from operator_schema.tools import Image, document_tool
 
 pytestmark = pytest.mark.needs_threads

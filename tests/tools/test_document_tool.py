@@ -19,9 +19,8 @@ from operator_schema import (
     ToolError,
     Toolset,
 )
-from operator_schema.schema.document import SchemaDocument
-from operator_schema.tools import document_tool
-from operator_schema.tools.document_tools import DocumentOutput, tool_of_document
+from operator_schema.engine import SchemaDocument
+from operator_schema.tools import DocumentOutput, document_tool, tool_of_document
 
 SCHEMA = {
     "required": ["name"],

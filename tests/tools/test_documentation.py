@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import pytest
 
 from operator_schema import tool
-from operator_schema.tools.describe import documentation_of
+from operator_schema.tools import documentation_of
 
 
 @dataclass

@@ -104,11 +104,12 @@ def test_a_registered_class_is_not_kept_alive():
         return weakref.ref(cls)
 
     gc.collect()
-    before = len(injection._registered)
+    registered = injection._registered
+    before = len(registered)
     made = make()
     gc.collect()
     assert made() is None
-    assert len(injection._registered) == before
+    assert len(registered) == before
 
 
 @pytest.mark.needs_threads

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError as NotASchemaError
 
 from operator_schema import SchemaError
-from operator_schema.schema.keywords import KEYWORDS
+from operator_schema.engine import KEYWORDS
 from operator_schema.tools import document_tool
 
 VALUES: dict[str, Any] = {

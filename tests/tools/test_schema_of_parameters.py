@@ -12,8 +12,7 @@ from judge import validator
 
 from operator_schema import DecodeError, tool
 from operator_schema.testing import arguments
-from operator_schema.tools import document_tool, parameters_of
-from operator_schema.tools.describe import schema_of_parameters
+from operator_schema.tools import document_tool, parameters_of, schema_of_parameters
 
 
 @dataclass

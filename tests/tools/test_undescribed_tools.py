@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from operator_schema import Executor, Registry, Toolset, tool, tool_input
-from operator_schema.tools import document_tool, tool_sources
-from operator_schema.tools.document_tools import tool_of_document
+from operator_schema.tools import document_tool, tool_of_document, tool_sources
 
 SCHEMA = {"type": "object", "properties": {}}
 

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from tagged_classes import Delete, Keep
 
 from operator_schema import Codec, Registry, Toolset, tool, tool_input
-from operator_schema.introspect.graph_traversal import places_of
+from operator_schema.engine import places_of
 from operator_schema.json_values import to_json_text
 from operator_schema.providers import anthropic, gemini, gemini_parameters, mistral, openai_chat
 from operator_schema.tools import NO_OUTPUT, document_tool, tool_of_document

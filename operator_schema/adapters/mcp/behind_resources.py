@@ -208,10 +208,10 @@ def _parsed(template: str) -> UriTemplate | None:
         return None
 
 
-_MOST_WATCHED = 10_000
+MOST_WATCHED = 10_000
 """The most different resources of one server that clients may watch."""
 
-_MOST_OF_ONE = 1000
+MOST_OF_ONE = 1000
 """The most resources of one server that one client may watch."""
 
 _SECONDS_BETWEEN_PINGS = 60.0
@@ -299,10 +299,10 @@ class Watches:
         """
         own, of_all = self._uris.get((link, client), ()), self._uris.get(link, ())
         message = None
-        if uri not in own and len(own) >= _MOST_OF_ONE:
-            message = f"this client watches {_MOST_OF_ONE:,} resources of {link.name} already"
-        elif uri not in of_all and len(of_all) >= _MOST_WATCHED:
-            message = f"{_MOST_WATCHED:,} resources of {link.name} are watched already"
+        if uri not in own and len(own) >= MOST_OF_ONE:
+            message = f"this client watches {MOST_OF_ONE:,} resources of {link.name} already"
+        elif uri not in of_all and len(of_all) >= MOST_WATCHED:
+            message = f"{MOST_WATCHED:,} resources of {link.name} are watched already"
         if message is not None:
             raise MCPError(types.INTERNAL_ERROR, message)
 

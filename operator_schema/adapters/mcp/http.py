@@ -41,7 +41,7 @@ _PREFLIGHT = b"access-control-request-method"
 _LOOKED_AT = (b"host", b"origin", b"authorization", _PREFLIGHT)
 
 _UNKNOWN = 401
-_REASONS = {
+REASONS = {
     _UNKNOWN: "the bearer token is missing or wrong",
     403: "this Origin isn't allowed",
     408: "the request took too long to arrive",
@@ -126,7 +126,7 @@ class HttpGuard:
             status, body = await body_of(receive, LARGEST_BODY, SECONDS_FOR_BODY)
         if status is not None:
             await refuse(
-                scope, _asking_for_a_token(send) if status == _UNKNOWN else send, status, _REASONS[status]
+                scope, _asking_for_a_token(send) if status == _UNKNOWN else send, status, REASONS[status]
             )
             return
         repeated = repeated_key(body) if body else None
@@ -164,22 +164,22 @@ def _asking_for_a_token(send: Send) -> Send:
 PATH = "/mcp"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104  # it is recognised, not bound
-_MOST_CONNECTIONS = 1000
-_MOST_STREAMS = 500
+MOST_CONNECTIONS = 1000
+MOST_STREAMS = 500
 """The maximum number of open streams, so that connections are left for requests."""
 
-_MOST_SESSIONS = 1000
-_SECONDS_IDLE = 1800.0
+MOST_SESSIONS = 1000
+SECONDS_IDLE = 1800.0
 _SESSION = b"mcp-session-id"
 _RESUMED = b"last-event-id"
 _TO_BEGIN = 2
 """The number of requests of a client that has only opened its session."""
 
-_SECONDS_FOR_HEADERS = 10.0
+SECONDS_FOR_HEADERS = 10.0
 _ENDED = (frozenset({404}), frozenset({200, 202, 204, 404}))
 """The statuses that show the end of a session: for any request, and for a request to end it."""
 
-_GRACE = 5
+GRACE = 5
 """Seconds that open requests get when the server shuts down."""
 
 
@@ -223,7 +223,7 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
     Raises:
         OSError: the server can't listen there.
     """
-    listening = listen(address.host.strip("[]"), address.port, _MOST_CONNECTIONS)
+    listening = listen(address.host.strip("[]"), address.port, MOST_CONNECTIONS)
     port: int = listening.getsockname()[1]
     own = () if address.host in _EVERYWHERE else (_bracketed(address.host),)
     names = [*_LOOPBACK, *own]
@@ -242,7 +242,7 @@ async def serve_http(server: Server[Any], address: Address, announce: Callable[[
         app = CORSMiddleware(app, pages, methods, allow_headers=["*"], expose_headers=["Mcp-Session-Id"])
     origins = [*origins_of(names, port), *origins_behind(address.allowed_hosts, port), *pages]
     guarded = HttpGuard(app, hosts, frozenset(origins), address.token, answers_preflights=bool(pages))
-    serving = uvicorn_server(guarded, most=_MOST_CONNECTIONS, grace=_GRACE, has_lifespan=True, http=_Punctual)
+    serving = uvicorn_server(guarded, most=MOST_CONNECTIONS, grace=GRACE, has_lifespan=True, http=_Punctual)
     shown = own[0] if own else "127.0.0.1"
     announce(f"http://{shown}:{port}{PATH}")
     with listening, _taken_signals() as taken:
@@ -286,7 +286,7 @@ class Sessions:
     """
 
     def __init__(
-        self, app: ASGIApp, *, most: int = _MOST_SESSIONS, seconds_idle: float = _SECONDS_IDLE
+        self, app: ASGIApp, *, most: int = MOST_SESSIONS, seconds_idle: float = SECONDS_IDLE
     ) -> None:
         self._app = app
         self._most = most
@@ -385,7 +385,7 @@ class Streams:
         most: the maximum number of open streams.
     """
 
-    def __init__(self, app: ASGIApp, *, most: int = _MOST_STREAMS) -> None:
+    def __init__(self, app: ASGIApp, *, most: int = MOST_STREAMS) -> None:
         self._app = app
         self._most = most
         self._open: dict[asyncio.Event, None] = {}  # the oldest first
@@ -450,7 +450,7 @@ class _Punctual(H11Protocol):
         if self._is_served():
             self._forget()
         elif self._timer is None:
-            self._timer = self.loop.call_later(_SECONDS_FOR_HEADERS, self._close)
+            self._timer = self.loop.call_later(SECONDS_FOR_HEADERS, self._close)
 
     def _forget(self) -> None:
         if self._timer is not None:

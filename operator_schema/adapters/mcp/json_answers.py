@@ -21,7 +21,7 @@ __all__ = ["JsonAnswers", "PerRequest"]
 SECONDS_WITHOUT_A_BYTE = 15.0
 """Seconds until a call becomes a stream, and between its comments: proxies close silent connections."""
 
-_MOST_READ = 2**16
+MOST_READ = 2**16
 """The largest request, in bytes, that may get JSON; a larger one always gets a stream."""
 
 _SESSION, _ACCEPT = b"mcp-session-id", b"accept"
@@ -110,7 +110,7 @@ async def _looked_at(receive: Receive) -> tuple[bytes, Receive]:
     """Return the body of a request, empty if it is too large, and a function that delivers it again."""
     messages: list[Message] = []
     size, is_whole = 0, False
-    while not is_whole and size <= _MOST_READ:
+    while not is_whole and size <= MOST_READ:
         messages.append(await receive())
         size += len(messages[-1].get("body", b""))
         is_whole = not messages[-1].get("more_body", False)
@@ -119,7 +119,7 @@ async def _looked_at(receive: Receive) -> tuple[bytes, Receive]:
     async def replay() -> Message:
         return left.popleft() if left else await receive()
 
-    is_small = size <= _MOST_READ
+    is_small = size <= MOST_READ
     return b"".join([message.get("body", b"") for message in messages]) if is_small else b"", replay
 
 

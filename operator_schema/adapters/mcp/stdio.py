@@ -41,12 +41,12 @@ LONGEST_LINE = 64 * 2**20
 
 _MOST_DIGITS = 4000
 _WAITING_LINES = 16
-_WAITING_BYTES = 2**20
+WAITING_BYTES = 2**20
 _SECONDS_TO_OPEN = 1.0
-_MOST_TO_OPEN = 2**20
+MOST_TO_OPEN = 2**20
 """The maximum number of bytes of an opening request that are searched."""
 _READ_AT_ONCE = 2**16
-_GRACE = 5.0
+GRACE = 5.0
 """The seconds that tools get to clean up after a signal; then the process ends in any case."""
 
 
@@ -82,7 +82,7 @@ def opening_request(source: BufferedReader[Any]) -> tuple[types.JSONRPCRequest |
     """
     taken, end = b"", monotonic() + _SECONDS_TO_OPEN
     with suppress(OSError, ValueError):  # on Windows, only sockets can be waited for
-        while b"\n" not in taken and len(taken) < _MOST_TO_OPEN and not source.isatty():
+        while b"\n" not in taken and len(taken) < MOST_TO_OPEN and not source.isatty():
             if not select([source], [], [], max(0, end - monotonic()))[0]:
                 break
             part = source.read1(_READ_AT_ONCE)
@@ -154,7 +154,7 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
     Returns:
         The exit status: 0, or 128 and the number of the signal.
     """
-    lines, writer = _StreamLines(source), _ThreadedWriter(sink)
+    lines, writer = _StreamLines(source), ThreadedWriter(sink)
     sent, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, answers = anyio.create_memory_object_stream[SessionMessage]()
     with _cancelled_by_signals() as stop, stop.scope:
@@ -170,7 +170,7 @@ async def serve_stdio(server: Server[Any], source: BinaryIO, sink: BinaryIO) -> 
 
 
 async def _take_all(
-    lines: _StreamLines, sent: MemoryObjectSendStream[SessionMessage | Exception], writer: _ThreadedWriter
+    lines: _StreamLines, sent: MemoryObjectSendStream[SessionMessage | Exception], writer: ThreadedWriter
 ) -> None:
     """Pass on the messages of the client; answer lines that contain no readable message."""
     async with sent:
@@ -182,7 +182,7 @@ async def _take_all(
                 await sent.send(SessionMessage(message))
 
 
-async def _write_all(answers: MemoryObjectReceiveStream[SessionMessage], writer: _ThreadedWriter) -> None:
+async def _write_all(answers: MemoryObjectReceiveStream[SessionMessage], writer: ThreadedWriter) -> None:
     async with answers:
         async for answer in answers:
             text = answer.message.model_dump_json(by_alias=True, exclude_unset=True)
@@ -344,7 +344,7 @@ class _Stop:
         self.status = 128 + number
         self.scope.cancel()
         end = Timer(
-            _GRACE, os._exit, [self.status]
+            GRACE, os._exit, [self.status]
         )  # a thread that can't be stopped may keep the process alive
         end.daemon = True
         end.start()
@@ -409,7 +409,7 @@ class _StreamLines:
         self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
 
 
-class _ThreadedWriter:
+class ThreadedWriter:
     """A stream that is written in a thread, so that it blocks nothing else if nobody reads it."""
 
     def __init__(self, sink: BinaryIO) -> None:
@@ -432,7 +432,7 @@ class _ThreadedWriter:
         with self._changed:
             self._waiting.append(data)
             self._size += len(data)
-            if self._size > _WAITING_BYTES:
+            if self._size > WAITING_BYTES:
                 self._has_room.clear()
             self._changed.notify()
 

@@ -80,7 +80,7 @@ class Printer:
         return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
     @cached_property
-    def _console(self) -> Console | None:
+    def console(self) -> Console | None:
         """The console that writes in colour; None for plain text."""
         forced = bool(os.environ.get("FORCE_COLOR"))
         if not (forced or self.is_terminal) or not _is_unicode(self._encoding):
@@ -94,12 +94,12 @@ class Printer:
     def json(self, value: Any, indent: int | None = None) -> None:
         """Write a JSON value, on one line unless an indent is given."""
         text = without_commands(to_json(value, indent, ascii_only=not _is_unicode(self._encoding)))
-        if self._console is None:
+        if self.console is None:
             self._write(text)
             return
         from rich.highlighter import JSONHighlighter
 
-        self._console.print(JSONHighlighter()(text))
+        self.console.print(JSONHighlighter()(text))
 
     def line(self, text: str, style: str = "") -> None:
         """Write one line, in a style of `rich` on a terminal. The text may contain any characters."""
@@ -117,14 +117,14 @@ class Printer:
         """Write one line of texts that are safe to print."""
         plain = "".join([text for text, _ in parts])
         safe = without_commands(plain)
-        if self._console is None:
+        if self.console is None:
             self._write(safe)
             return
         if safe != plain:  # a command may begin in one part and end in the next
             parts = [(safe, parts[0][1])]
         from rich.text import Text
 
-        self._console.print(Text.assemble(*parts))
+        self.console.print(Text.assemble(*parts))
 
     def _write(self, text: str) -> None:
         self._stream.write(f"{text.encode(self._encoding, 'backslashreplace').decode(self._encoding)}\n")
@@ -194,11 +194,11 @@ class Printer:
         Yields:
             A function to call with the number of bytes, or items, since the last call.
         """
-        if self._console is None:
+        if self.console is None:
             yield lambda _: None
             return
         columns = ("DownloadColumn" if counts_bytes else "MofNCompleteColumn", "TimeRemainingColumn")
-        with _bar(self._console, doing, columns) as bar:
+        with _bar(self.console, doing, columns) as bar:
             task = bar.add_task("", total=size)
             yield lambda done: bar.advance(task, done)
 
@@ -209,11 +209,11 @@ class Printer:
         Yields:
             A function to call with the current task, how many of its steps are done, and how many there are.
         """
-        if self._console is None:
+        if self.console is None:
             yield lambda _doing, _done, _total: None
             return
         columns = ("MofNCompleteColumn", "TimeElapsedColumn")
-        with _bar(self._console, "{task.description}", columns) as bar:
+        with _bar(self.console, "{task.description}", columns) as bar:
             task = bar.add_task("", total=None)
             yield lambda doing, done, total: bar.update(
                 task, description=escape(doing), completed=done, total=total

@@ -59,7 +59,7 @@ _NO_VERSION = "0"
 _SHOWN = 10
 _PORT = 8000
 _HOST = "127.0.0.1"
-_SHORTEST_TOKEN = 16
+SHORTEST_TOKEN = 16
 _MOST_PROGRAMS = 1_000
 
 _OF_HTTP = ("port", "host", "token_env", "token_file", "no_token", "allow_host", "allow_origin")
@@ -562,7 +562,7 @@ def _token(options: dict[str, Any]) -> str | None:
     else:
         return None
     token = token.strip()
-    if len(token) < _SHORTEST_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
-        message = f"{place} holds no token of at least {_SHORTEST_TOKEN} visible ASCII characters"
+    if len(token) < SHORTEST_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
+        message = f"{place} holds no token of at least {SHORTEST_TOKEN} visible ASCII characters"
         raise WrongUse(message)
     return token

@@ -187,8 +187,8 @@ def test_all_pages_are_read_and_a_list_without_end_ends():
 
 @pytest.mark.parametrize(("most_tools", "most_pages", "asked"), [(10, 1000, 4), (10_000, 5, 5)])
 def test_a_list_of_ever_new_tools_ends(monkeypatch, most_tools, most_pages, asked):
-    monkeypatch.setattr(reading, "_MAX_TOOLS", most_tools)
-    monkeypatch.setattr(reading, "_MAX_PAGES", most_pages)
+    monkeypatch.setattr(reading, "MAX_TOOLS", most_tools)
+    monkeypatch.setattr(reading, "MAX_PAGES", most_pages)
     endless, cursors = Bad(), []
 
     async def more(_ctx, params):

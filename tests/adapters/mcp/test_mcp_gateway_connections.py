@@ -74,6 +74,11 @@ async def die(way):
     await way.back.aclose()
 
 
+def connections_watched_by(gateway):
+    """Return the connections by which a gateway watches resources."""
+    return [connection for connection, _ in gateway.watched._known]
+
+
 class Person:
     """A client of a gateway before 2026-07-28, with what it was asked and heard.
 
@@ -84,23 +89,23 @@ class Person:
 
     def __init__(self, app, lacks=()):
         self.asked, self.logged, self.heard, self.times = 0, [], anyio.Event(), 0
-        self._client = Client(
+        self.client = Client(
             _without(app, lacks),
             mode="legacy",
             cache=None,
-            elicitation_callback=self._answer,
-            logging_callback=self._log,
-            message_handler=self._hear,
+            elicitation_callback=self.answer,
+            logging_callback=self.log,
+            message_handler=self.take_message,
         )
 
-    async def _answer(self, _context, _params):
+    async def answer(self, _context, _params):
         self.asked += 1
         return types.ElicitResult(action="accept", content={})
 
-    async def _log(self, params):
+    async def log(self, params):
         self.logged.append(params.data)
 
-    async def _hear(self, message):
+    async def take_message(self, message):
         if isinstance(message, types.ResourceUpdatedNotification):
             self.times += 1
             self.heard.set()
@@ -113,26 +118,26 @@ class Person:
 
     async def call(self, name):
         try:
-            return (await self._client.call_tool(name, {})).content[0].text
+            return (await self.client.call_tool(name, {})).content[0].text
         except MCPError as error:
             return error.message
 
     async def watch(self, uri=URI):
         try:
-            await self._client.subscribe_resource(uri)
+            await self.client.subscribe_resource(uri)
         except MCPError as error:
             return error.message
         return "watched"
 
     async def leave(self, uri):
-        await self._client.unsubscribe_resource(uri)
+        await self.client.unsubscribe_resource(uri)
 
     async def __aenter__(self):
-        await self._client.__aenter__()
+        await self.client.__aenter__()
         return self
 
     async def __aexit__(self, *failure):
-        await self._client.__aexit__(*failure)
+        await self.client.__aexit__(*failure)
 
 
 def _without(app, lacks):
@@ -213,7 +218,7 @@ def test_what_is_watched_by_a_connection_that_was_lost_is_watched_by_the_next_on
                 await bob.hear()  # it may have missed a change
                 await bob.call("write")
                 await bob.hear()
-                return [connection is lost for connection, _ in gateway.watched._known]
+                return [connection is lost for connection in connections_watched_by(gateway)]
 
     assert anyio.run(main) == [False]
 
@@ -475,7 +480,7 @@ def test_what_is_watched_moves_to_the_first_connection_if_the_client_gets_that_o
                 await bob.hear()  # it may have missed a change
                 await bob.call("write")
                 await bob.hear()
-                return [connection is gateway.links[0].home for connection, _ in gateway.watched._known]
+                return [connection is gateway.links[0].home for connection in connections_watched_by(gateway)]
 
     assert anyio.run(main) == [True]
 
@@ -756,8 +761,8 @@ def test_what_is_watched_by_a_connection_that_takes_the_place_of_another_survive
 
 
 def test_a_client_cannot_take_what_others_may_watch_and_the_same_resources_count_once(monkeypatch):
-    monkeypatch.setattr(behind_resources, "_MOST_OF_ONE", 3)
-    monkeypatch.setattr(behind_resources, "_MOST_WATCHED", 4)
+    monkeypatch.setattr(behind_resources, "MOST_OF_ONE", 3)
+    monkeypatch.setattr(behind_resources, "MOST_WATCHED", 4)
     made = server([count], resources={f"note://{number}": "rye" for number in range(6)})
     full = "this client watches 3 resources of server already"
     all_full = "4 resources of server are watched already"

@@ -140,7 +140,7 @@ def refusals(monkeypatch):
 def test_each_refusal_says_why_and_ends_the_connection(monkeypatch):
     found = refusals(monkeypatch)
     assert {wanted: got for wanted, (got, _, _) in found.items()} == {wanted: wanted for wanted in found}
-    for number, reason in http._REASONS.items():
+    for number, reason in http.REASONS.items():
         _, headers, body = found[number]
         challenge = {b"www-authenticate": b"Bearer"} if number == 401 else {}
         assert body == f"{reason}\n".encode()

@@ -179,7 +179,7 @@ def hook(found):
         ({**call("add"), "params": [1]}, {}, (400, "application/json")),
         (["add"], {}, (400, "application/json")),
         (call("add"), {"Accept": "application/json"}, (406, "application/json")),
-        ({**call("add"), "more": "x" * json_answers._MOST_READ}, {}, STREAM),
+        ({**call("add"), "more": "x" * json_answers.MOST_READ}, {}, STREAM),
     ],
 )
 def test_only_a_call_of_a_tool_that_sends_nothing_is_answered_with_json(message, headers, form):

@@ -285,7 +285,7 @@ def test_what_waits_behind_a_write_that_fails_is_given_up(fails_at, error):
     sink = Sink(fails_at=fails_at, error=error)
 
     async def main():
-        writer = stdio._ThreadedWriter(sink)
+        writer = stdio.ThreadedWriter(sink)
         await writer.write("first\n")
         assert await asyncio.to_thread(sink.begun.wait, LONGEST_WAIT)
         for text in ("second\n", "third\n"):  # while the first one is written
@@ -305,7 +305,7 @@ def test_all_is_written_in_order_however_little_is_taken_at_a_time():
     sink.go_on.set()
 
     async def main():
-        writer = stdio._ThreadedWriter(sink)
+        writer = stdio.ThreadedWriter(sink)
         for number in range(100):
             await writer.write(f"{number}\n")
         async with asyncio.timeout(LONGEST_WAIT):
@@ -319,8 +319,8 @@ def test_whoever_writes_too_much_waits_for_who_reads():
     sink = Sink()
 
     async def main():
-        writer = stdio._ThreadedWriter(sink)
-        await writer.write("x" * (stdio._WAITING_BYTES + 1))
+        writer = stdio.ThreadedWriter(sink)
+        await writer.write("x" * (stdio.WAITING_BYTES + 1))
         late = asyncio.create_task(writer.write("late\n"))
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(late), 0.05)
@@ -338,7 +338,7 @@ def test_nobody_waits_for_who_reads_a_little_late():
     sink = Sink()
 
     async def main():
-        writer = stdio._ThreadedWriter(sink)
+        writer = stdio.ThreadedWriter(sink)
         async with asyncio.timeout(LONGEST_WAIT):
             for _ in range(10):
                 await writer.write("x" * 100_000)
@@ -361,7 +361,7 @@ def test_about_a_megabyte_waits_for_who_reads():
 
     async def main():
         nonlocal waiting
-        writer = stdio._ThreadedWriter(sink)
+        writer = stdio.ThreadedWriter(sink)
         with suppress(TimeoutError):
             while waiting < 10_000_000:
                 async with asyncio.timeout(0.2):

@@ -41,29 +41,39 @@ def compiled_decoder(graph: Any, max_depth: int, **options: Any) -> Callable[[An
     return None if compiled is None else partial(compiled, None)
 
 
+def options_of(codec: Codec[Any]) -> dict[str, Any]:
+    """Return all options of a codec, as it is pickled with them."""
+    return codec.__reduce__()[1][1]
+
+
+def graph_finder(codec: Codec[Any]) -> Callable[[Any], Any]:
+    """Return the function that finds the graph of a class that only a value names."""
+    return codec._graph_of
+
+
 @functools.lru_cache(maxsize=32)
 def decoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
     """Return the compiled decoder with no interpreter behind it."""
-    options = codec._options
+    options = options_of(codec)
     decode = compiled_decoder(codec.graph, options["max_depth"], exact=options["repair"])
     return decode or partial(leave, None)
 
 
 @functools.lru_cache(maxsize=32)
 def encoder_of(codec: Codec[Any]) -> Callable[[Any], Any]:
-    compiled = compile_encoder(codec.graph, codec._options["max_depth"], leave, codec._graph_of)
+    compiled = compile_encoder(codec.graph, options_of(codec)["max_depth"], leave, graph_finder(codec))
     return partial(compiled or leave, None)
 
 
 @functools.lru_cache(maxsize=32)
 def items_of(codec: Codec[Any]) -> ItemDecoders:
     """Return decoders of the items of arrays that are compiled at first use."""
-    return ItemDecoders(codec._options["max_depth"], cold=0)
+    return ItemDecoders(options_of(codec)["max_depth"], cold=0)
 
 
 def check_items(codec: Codec[Any], value: Any) -> None:
     """Hold the interpreter that leaves items of arrays to compiled code against the one that doesn't."""
-    graph, max_depth = codec.graph, codec._options["max_depth"]
+    graph, max_depth = codec.graph, options_of(codec)["max_depth"]
     expected, problems = interpret(graph, value, max_depth)
     made, others = interpret(graph, value, max_depth, filler_of=items_of(codec).filler)
     assert same(made, expected)
@@ -73,7 +83,7 @@ def check_items(codec: Codec[Any], value: Any) -> None:
 
 def check_decoder(codec: Codec[Any], value: Any) -> Any:
     """Hold the compiled decoder against the interpreter; return the instance, if there is one."""
-    expected, problems = interpret(codec.graph, value, codec._options["max_depth"])
+    expected, problems = interpret(codec.graph, value, options_of(codec)["max_depth"])
     before = copy.deepcopy(value)
     try:
         made = decoder_of(codec)(value)
@@ -96,7 +106,7 @@ def check_decoder(codec: Codec[Any], value: Any) -> Any:
 
 def check_encoder(codec: Codec[Any], instance: Any) -> None:
     graph = codec.graph
-    expected, problems = encode_node(graph.root, graph.definitions, instance, 100, codec._graph_of)
+    expected, problems = encode_node(graph.root, graph.definitions, instance, 100, graph_finder(codec))
     made = encoder_of(codec)(instance)
     assert made is GiveUp if problems.found else made is GiveUp or same(made, expected)
 

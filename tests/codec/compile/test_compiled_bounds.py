@@ -7,13 +7,23 @@ from typing import Any
 
 import pytest
 from compare import same
-from compile_samples import Part, Tree, check, check_encoder, compiled_decoder, decoder_of, encoder_of, leave
+from compile_samples import (
+    GiveUp,
+    Part,
+    Tree,
+    check,
+    check_encoder,
+    compiled_decoder,
+    decoder_of,
+    encoder_of,
+    graph_finder,
+    leave,
+)
 
 from operator_schema import Codec, DecodeError, EncodeError
 from operator_schema.codec.compile import writer
 from operator_schema.codec.compile.decoder import decoder_source
 from operator_schema.codec.compile.encoder import compile_encoder
-from operator_schema.codec.problems import GiveUp
 
 
 def nested(levels):
@@ -91,7 +101,7 @@ def test_large_types_stay_interpreted():
     value = {f"f{i}": i for i in range(writer.MAX_PLACES)}
     check(codec, value)
     assert codec.source().count("stays interpreted: the type has more than") == 2
-    assert compile_encoder(codec.graph, 100, leave, codec._graph_of) is None
+    assert compile_encoder(codec.graph, 100, leave, graph_finder(codec)) is None
     wide = Codec(make_dataclass("Wide", [(f"f{i}", int) for i in range(writer.MAX_PLACES - 1)])).compile()
     assert decoder_of(wide)(value) is not GiveUp
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 import pytest
-from compile_samples import Checked, Tree, check_items, items_of
+from compile_samples import Checked, GiveUp, Tree, check_items, items_of
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec.compile.items import ItemDecoders
-from operator_schema.codec.problems import GiveUp
-from operator_schema.introspect.nodes import ArrayNode
+from operator_schema.engine import ArrayNode
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ from dataclasses import field, make_dataclass
 from typing import Literal, TypedDict
 
 import pytest
-from compile_samples import Expression, Part, Text, Tree, check, decoder_of
+from compile_samples import Expression, GiveUp, Part, Text, Tree, check, decoder_of
 from garbage import pass_over_what_is_there
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.codec.problems import GiveUp
 
 
 def explode(value):

@@ -10,10 +10,9 @@ from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict, Un
 from uuid import UUID
 
 import pytest
-from compile_samples import Colour, Expression, Part, check, check_encoder, encoder_of
+from compile_samples import Colour, Expression, GiveUp, Part, check, check_encoder, encoder_of
 
 from operator_schema import Codec
-from operator_schema.codec.problems import GiveUp
 
 
 @dataclass

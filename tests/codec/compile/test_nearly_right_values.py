@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
-from compile_samples import Colour, Part, Text, check, check_decoder, check_encoder, decoder_of
+from compile_samples import Colour, GiveUp, Part, Text, check, check_decoder, check_encoder, decoder_of
 from strategies import Limits
 
 from operator_schema import Codec, SchemaLeaf
-from operator_schema.codec.problems import GiveUp
 
 
 @dataclass

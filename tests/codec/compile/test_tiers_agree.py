@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from compile_samples import check, check_encoder, decoder_of
+from compile_samples import GiveUp, check, check_encoder, decoder_of
 from hypothesis import given
 from hypothesis import strategies as st
 from shares import seeds
@@ -15,7 +15,6 @@ from strategies import TYPES, supposedly_valid, values_for
 
 from operator_schema import Codec, SchemaError
 from operator_schema.codec.interpret import interpret
-from operator_schema.codec.problems import GiveUp
 from operator_schema.testing import arguments
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "campaign"))

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import pytest
 from compare import same
-from compile_samples import Checked, Part, check, check_encoder
+from compile_samples import Checked, Part, check, check_encoder, options_of
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaLeaf
 from operator_schema.codec import tiered_compilation
@@ -144,8 +144,8 @@ def test_a_recursion_error_of_a_leaf_s_is_not_met_twice():
 
 def test_options_are_a_codec_s_own():
     codec = Codec(Part)
-    codec.__reduce__()[1][1]["repair"] = True
-    assert Codec(Part)._options["repair"] is False
+    options_of(codec)["repair"] = True
+    assert options_of(Codec(Part))["repair"] is False
 
 
 @pytest.mark.parametrize("annotation", [list[Checked], list[Part]])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec.json_text import read_json
+from operator_schema.engine import read_json
 from operator_schema.json_reading import RepeatedKeyError, distinct_keys, read_distinct
 from operator_schema.json_values import MAX_INTEGER_DIGITS
 from tests.mutated_texts import TEXTS, texts_of

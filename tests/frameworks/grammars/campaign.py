@@ -91,53 +91,51 @@ class Judge:
     """
 
     def __init__(self, engine: Engine, rng: random.Random) -> None:
-        self._engine = engine
-        self._rng = rng
+        self.engine = engine
+        self.rng = rng
         self.outcome = Outcome(Counter(), [])
 
     def compare(self, subject: Subject) -> None:
         """Compare them for one schema."""
         try:
-            grammar = self._engine.compile(subject.schema)
+            grammar = self.engine.compile(subject.schema)
         except RefusedSchemaError as error:
-            reason = why_unsupported(self._engine.name, str(error))
-            self._count(subject, "schemas", reason, "", str(error))
+            reason = why_unsupported(self.engine.name, str(error))
+            self.count(subject, "schemas", reason, "", str(error))
             return
-        self._count(subject, "schemas", COMPILED, "")
+        self.count(subject, "schemas", COMPILED, "")
         for _ in range(WALKS):
-            self._walk(subject, grammar)
+            self.walk(subject, grammar)
         for value in islice(subject.instances, WALKS):
-            self._ask(subject, grammar, value)
+            self.ask(subject, grammar, value)
 
-    def _walk(self, subject: Subject, grammar: Grammar) -> None:
+    def walk(self, subject: Subject, grammar: Grammar) -> None:
         try:
-            text = walk(grammar, self._rng)
+            text = walk(grammar, self.rng)
         except UnfinishedError as unfinished:
-            self._count(subject, "walks", UNFINISHED, str(unfinished))
+            self.count(subject, "walks", UNFINISHED, str(unfinished))
             return
-        reason = why_refused(subject, text, self._engine.name)
-        self._count(
-            subject, "walks", reason, text.decode(errors="backslashreplace"), "the decoder refuses it"
-        )
+        reason = why_refused(subject, text, self.engine.name)
+        self.count(subject, "walks", reason, text.decode(errors="backslashreplace"), "the decoder refuses it")
 
-    def _ask(self, subject: Subject, grammar: Grammar, value: Any) -> None:
+    def ask(self, subject: Subject, grammar: Grammar, value: Any) -> None:
         text = _compact(value)
         if subject.problems(text):
-            self._count(subject, "instances", None, text, "the decoder refuses what the library wrote")
+            self.count(subject, "instances", None, text, "the decoder refuses what the library wrote")
             return
         offset = first_refused(grammar, text.encode())
         if offset is not None:
-            reason = why_not_accepted(self._engine, subject.schema, text.encode(), offset)
-            self._count(subject, "instances", reason, text, f"the grammar refuses it at byte {offset}")
+            reason = why_not_accepted(self.engine, subject.schema, text.encode(), offset)
+            self.count(subject, "instances", reason, text, f"the grammar refuses it at byte {offset}")
             return
-        self._count(subject, "instances", ACCEPTED, text)
+        self.count(subject, "instances", ACCEPTED, text)
         for form, other in written_forms(value).items():
             is_accepted = first_refused(grammar, other.encode()) is None
-            self._count(subject, "other forms", ACCEPTED if is_accepted else form, other, form)
+            self.count(subject, "other forms", ACCEPTED if is_accepted else form, other, form)
 
-    def _count(self, subject: Subject, step: str, outcome: str | None, text: str, why: str = "") -> None:
-        is_known = outcome in GOOD or outcome in closed_list(self._engine.name)[step]
-        count = Count(self._engine.name, subject.wire, step, outcome or "of an unknown kind")
+    def count(self, subject: Subject, step: str, outcome: str | None, text: str, why: str = "") -> None:
+        is_known = outcome in GOOD or outcome in closed_list(self.engine.name)[step]
+        count = Count(self.engine.name, subject.wire, step, outcome or "of an unknown kind")
         self.outcome.counts[count] += 1
         if not is_known:
             self.outcome.disagreements.append(Disagreement(count, text, subject.schema, why))

@@ -100,8 +100,8 @@ class LlamaCpp:
     name = "xllamacpp"
 
     def __init__(self) -> None:
-        self._server = _server()
-        self._reader = XGrammar()
+        self.server = _server()
+        self.reader = XGrammar()
 
     def grammar_of(self, schema: dict[str, Any]) -> str:
         """Return the grammar of an answer that has to call a tool.
@@ -130,7 +130,7 @@ class LlamaCpp:
             "verbose": True,
         }
         try:
-            answer = self._server.handle_chat_completions(body)
+            answer = self.server.handle_chat_completions(body)
         except ValueError as error:
             raise RefusedSchemaError(str(error)) from error
         if "error" in answer:
@@ -140,7 +140,7 @@ class LlamaCpp:
 
     def completion(self, schema: dict[str, Any]) -> str:
         """Return a text of the other endpoint, which uses llguidance if the server is built with it."""
-        answer = self._server.handle_completions(
+        answer = self.server.handle_completions(
             {"prompt": "x", "json_schema": schema, "max_tokens": 30, "temperature": 1.0, "seed": 5}
         )
         return str(answer["choices"][0]["text"])
@@ -152,4 +152,4 @@ class LlamaCpp:
         whole = self.grammar_of(schema)
         (arguments,) = re.findall(r'"\\"arguments\\"" space ":" space (\S+) space "}"', whole)
         rules = [line for line in whole.splitlines() if not line.startswith(("root ", "until-"))]
-        return self._reader.compile_rules("\n".join([f"root ::= {arguments}", *rules]))
+        return self.reader.compile_rules("\n".join([f"root ::= {arguments}", *rules]))

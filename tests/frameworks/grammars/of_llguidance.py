@@ -25,12 +25,12 @@ class LLGuidance:
     name = "llguidance"
 
     def __init__(self) -> None:
-        self._tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(_ByteTokenizer()), slices=[])
+        self.tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(_ByteTokenizer()), slices=[])
 
     def compile(self, schema: dict[str, Any]) -> Grammar:
         """Make a grammar; keywords that the engine doesn't know are an error to it."""
         grammar = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema))
-        matcher = llguidance.LLMatcher(self._tokenizer, grammar, log_level=0)
+        matcher = llguidance.LLMatcher(self.tokenizer, grammar, log_level=0)
         if matcher.is_error():
             raise RefusedSchemaError(matcher.get_error())
         return _LLGrammar(matcher)
@@ -38,20 +38,20 @@ class LLGuidance:
 
 class _LLGrammar:
     def __init__(self, matcher: Any) -> None:
-        self._matcher = matcher
+        self.matcher = matcher
 
     def start(self) -> State:
-        return _LLState(self._matcher.deep_copy())
+        return _LLState(self.matcher.deep_copy())
 
 
 class _LLState:
     def __init__(self, matcher: Any) -> None:
-        self._matcher = matcher
+        self.matcher = matcher
 
     def allowed(self) -> list[int]:
-        return tokens_of(self._matcher.compute_bitmask())
+        return tokens_of(self.matcher.compute_bitmask())
 
     def advance(self, token: int) -> bool:
         if token == END:
-            return bool(self._matcher.is_accepting())
-        return bool(self._matcher.try_consume_tokens([token]))
+            return bool(self.matcher.is_accepting())
+        return bool(self.matcher.try_consume_tokens([token]))

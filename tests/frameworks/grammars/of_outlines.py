@@ -19,7 +19,7 @@ class Outlines:
     name = "outlines-core"
 
     def __init__(self) -> None:
-        self._vocabulary = outlines_core.Vocabulary(END, {bytes([byte]): [byte] for byte in range(256)})
+        self.vocabulary = outlines_core.Vocabulary(END, {bytes([byte]): [byte] for byte in range(256)})
 
     def compile(self, schema: dict[str, Any]) -> Grammar:
         """Make an automaton of the regular expression of a schema."""
@@ -27,30 +27,30 @@ class Outlines:
             pattern = build_regex_from_schema(json.dumps(schema))
             if len(pattern) > LONGEST_REGEX:
                 raise RefusedSchemaError("the regular expression is too long")
-            return _OutlinesGrammar(outlines_core.Index(pattern, self._vocabulary))
+            return _OutlinesGrammar(outlines_core.Index(pattern, self.vocabulary))
         except (ValueError, TypeError) as error:
             raise RefusedSchemaError(str(error)) from error
 
 
 class _OutlinesGrammar:
     def __init__(self, index: Any) -> None:
-        self._index = index
+        self.index = index
 
     def start(self) -> State:
-        return _OutlinesState(self._index)
+        return _OutlinesState(self.index)
 
 
 class _OutlinesState:
     def __init__(self, index: Any) -> None:
-        self._index = index
-        self._state = index.get_initial_state()
+        self.index = index
+        self.state = index.get_initial_state()
 
     def allowed(self) -> list[int]:
-        return sorted(self._index.get_allowed_tokens(self._state) or ())  # in the order of a hash table
+        return sorted(self.index.get_allowed_tokens(self.state) or ())  # in the order of a hash table
 
     def advance(self, token: int) -> bool:
         if token == END:
-            return bool(self._index.is_final_state(self._state))
-        found = self._index.get_next_state(self._state, token)
-        self._state = self._state if found is None else found
+            return bool(self.index.is_final_state(self.state))
+        found = self.index.get_next_state(self.state, token)
+        self.state = self.state if found is None else found
         return found is not None

@@ -36,49 +36,49 @@ class XGrammar:
     name = "xgrammar"
 
     def __init__(self) -> None:
-        self._core = _xgrammar_core()
+        self.core = _xgrammar_core()
         vocabulary = [*[bytes([byte]) for byte in range(256)], b"<end>"]
         raw_bytes, size, adds_space = 0, None, False
-        information = self._core.TokenizerInfo(vocabulary, raw_bytes, size, [END], adds_space)
+        information = self.core.TokenizerInfo(vocabulary, raw_bytes, size, [END], adds_space)
         threads, is_cached, most_bytes = 1, False, -1
-        self._compiler = self._core.GrammarCompiler(information, threads, is_cached, most_bytes)
+        self.compiler = self.core.GrammarCompiler(information, threads, is_cached, most_bytes)
 
     def compile(self, schema: dict[str, Any]) -> Grammar:
         """Make a grammar by the default options of `GrammarCompiler.compile_json_schema`."""
         any_whitespace, is_strict, any_order = True, True, False
         try:
-            compiled = self._compiler.compile_json_schema(
+            compiled = self.compiler.compile_json_schema(
                 json.dumps(schema), any_whitespace, None, None, is_strict, None, any_order
             )
         except RuntimeError as error:
             raise RefusedSchemaError(str(error)) from error
-        return _XGrammar(self._core, compiled)
+        return _XGrammar(self.core, compiled)
 
     def compile_rules(self, rules: str) -> Grammar:
         """Make a grammar of rules in the notation of llama.cpp, where an empty branch is written as `""`."""
         written = re.sub(r"(::=|\() *\|", r'\1 "" |', rules)
-        return _XGrammar(self._core, self._compiler.compile_grammar_from_strings(written, "root"))
+        return _XGrammar(self.core, self.compiler.compile_grammar_from_strings(written, "root"))
 
 
 class _XGrammar:
     def __init__(self, core: Any, compiled: Any) -> None:
-        self._core = core
-        self._compiled = compiled
+        self.core = core
+        self.compiled = compiled
 
     def start(self) -> State:
-        return _XState(self._core.GrammarMatcher(self._compiled, None, False, -1, None))
+        return _XState(self.core.GrammarMatcher(self.compiled, None, False, -1, None))
 
 
 class _XState:
     def __init__(self, matcher: Any) -> None:
-        self._matcher = matcher
-        self._mask = np.zeros((1, 9), dtype=np.int32)
-        self._shared = tvm_ffi.from_dlpack(self._mask)
+        self.matcher = matcher
+        self.mask = np.zeros((1, 9), dtype=np.int32)
+        self.shared = tvm_ffi.from_dlpack(self.mask)
 
     def allowed(self) -> list[int]:
-        if not self._matcher.fill_next_token_bitmask(self._shared, 0, False):
+        if not self.matcher.fill_next_token_bitmask(self.shared, 0, False):
             return list(range(END + 1))
-        return tokens_of(self._mask.tobytes())
+        return tokens_of(self.mask.tobytes())
 
     def advance(self, token: int) -> bool:
-        return bool(self._matcher.accept_token(token, False))
+        return bool(self.matcher.accept_token(token, False))

@@ -15,7 +15,6 @@ from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from patience import cancelled_once
-from pydantic import PrivateAttr
 from turn_table import run_section
 from turns import CALLS, OURS, PNG, TOOLS, Answer, Call, check_schemas
 
@@ -43,18 +42,12 @@ class Scripted(BaseLlm):
     """A model that makes calls, and then says "done"."""
 
     model: str = "scripted"
-    _calls: Any = PrivateAttr()
-    _seen: Any = PrivateAttr()
-
-    @classmethod
-    def of(cls, calls):
-        self = cls()
-        self._calls, self._seen = list(calls), []
-        return self
+    calls: Any
+    seen: Any
 
     async def generate_content_async(self, llm_request, stream=False):
-        self._seen.append(llm_request)
-        calls, self._calls = self._calls, []
+        self.seen.append(llm_request)
+        calls, self.calls = self.calls, []
         parts = [
             types.Part(function_call=types.FunctionCall(id=f"t{number}", name=name, args=arguments))
             for number, (name, arguments) in enumerate(calls)
@@ -66,13 +59,13 @@ def talk(tools, calls):
     """Return the responses that the model gets, all events, and its first request."""
 
     async def main():
-        model = Scripted.of(calls)
+        model = Scripted(calls=list(calls), seen=[])
         agent = LlmAgent(name="agent", model=model, tools=tools)
         runner = InMemoryRunner(agent=agent, app_name="app")
         session = await runner.session_service.create_session(app_name="app", user_id="u")
         go = types.Content(role="user", parts=[types.Part(text="go")])
         events = [one async for one in runner.run_async(user_id="u", session_id=session.id, new_message=go)]
-        return events, model._seen[0]
+        return events, model.seen[0]
 
     events, request = asyncio.run(main())
     return [one for event in events for one in event.get_function_responses()], events, request
@@ -92,7 +85,9 @@ def turn_of(tools, calls, _is_async, **options):
 
 def ask(tools, agrees, meanwhile=nothing):
     async def main():
-        agent = LlmAgent(name="agent", model=Scripted.of(CALLS["approval"]), tools=to_tools(tools))
+        agent = LlmAgent(
+            name="agent", model=Scripted(calls=[*CALLS["approval"]], seen=[]), tools=to_tools(tools)
+        )
         runner = InMemoryRunner(agent=agent, app_name="app")
         session = await runner.session_service.create_session(app_name="app", user_id="u")
 
@@ -116,7 +111,7 @@ def in_file(called, calls, folder, part):
 
     async def main():
         service = SqliteSessionService(db_path=str(folder / "sessions.db"))
-        agent = LlmAgent(name="agent", model=Scripted.of(calls), tools=to_tools([called]))
+        agent = LlmAgent(name="agent", model=Scripted(calls=list(calls), seen=[]), tools=to_tools([called]))
         runner = Runner(agent=agent, app_name="app", session_service=service)
         where = {"app_name": "app", "user_id": "u", "session_id": "s"}
         if await service.get_session(**where) is None:
@@ -179,7 +174,9 @@ def test_cancelling_the_run_cancels_the_tool():
         return 1
 
     async def main():
-        agent = LlmAgent(name="agent", model=Scripted.of([Call("wait", {})]), tools=[to_tool(wait)])
+        agent = LlmAgent(
+            name="agent", model=Scripted(calls=[Call("wait", {})], seen=[]), tools=[to_tool(wait)]
+        )
         runner = InMemoryRunner(agent=agent, app_name="app")
         await cancelled_once(begun, runner.run_debug("go", quiet=True))
 

@@ -34,14 +34,14 @@ class PostgresServer:
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="pg"))  # the path of a socket is short
         # The server refuses to run as root; Debian's package has a user for it.
-        self._as = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-        self._process = None
+        self.as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        self.process = None
 
     def __enter__(self):
-        if self._as:
+        if self.as_user:
             shutil.chown(self.folder, "postgres")
         self.folder.chmod(0o755)
-        self._run("initdb", "-D", self._data, "-A", "trust", "-U", "desk", "--no-sync")
+        self.run("initdb", "-D", self.data, "-A", "trust", "-U", "desk", "--no-sync")
         self.start()
         return self
 
@@ -50,20 +50,20 @@ class PostgresServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @property
-    def _data(self):
+    def data(self):
         return str(self.folder / "data")
 
-    def _run(self, name, *arguments):
-        command = [*self._as, program(name), *arguments]
+    def run(self, name, *arguments):
+        command = [*self.as_user, program(name), *arguments]
         subprocess.run(command, check=True, capture_output=True, timeout=LONGEST_WAIT, cwd="/")
 
     def start(self):
         options = f"-c listen_addresses='' -c unix_socket_directories={self.folder} -c fsync=off"
-        log, seconds = f"{self._data}/log", str(int(LONGEST_WAIT))
-        self._run("pg_ctl", "-D", self._data, "-w", "-t", seconds, "-l", log, "-o", options, "start")
+        log, seconds = f"{self.data}/log", str(int(LONGEST_WAIT))
+        self.run("pg_ctl", "-D", self.data, "-w", "-t", seconds, "-l", log, "-o", options, "start")
 
     def stop(self, mode="fast"):
-        self._run("pg_ctl", "-D", self._data, "-w", "-m", mode, "stop")
+        self.run("pg_ctl", "-D", self.data, "-w", "-m", mode, "stop")
 
     def kill(self):
         """End it as a crash does: all of its processes at once, without saving anything."""

@@ -13,6 +13,7 @@ from itertools import count
 import psycopg
 import pytest
 import test_stores as laws
+from forks import fork, status_in_a_fork
 from patience import LONGEST_WAIT, wait_until
 from postgres_server import PostgresServer, is_installed
 
@@ -149,22 +150,16 @@ def test_the_tables_of_another_program_stay_as_they_are(server):
 
 
 def test_many_processes_make_the_tables_at_once(server):
-    children = []
-    for _ in range(4):
-        child = os.fork()
-        if not child:
-            os._exit(PostgresStore(server.conninfo, schema="at once").waiting() != [])
-        children.append(child)
+    def make():
+        assert PostgresStore(server.conninfo, schema="at once").waiting() == []
+
+    children = [fork(make) for _ in range(4)]
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
 
 
 def test_a_fork_has_connections_of_its_own(store):
     store.transcript("a").append("before")
-    child = os.fork()
-    if not child:
-        store.transcript("a").append("in the child")
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
+    assert status_in_a_fork(lambda: store.transcript("a").append("in the child")) == 0
     assert list(store.transcript("a")) == ["before", "in the child"]
 
 
@@ -224,10 +219,7 @@ def test_busy_connections_are_no_outage(server, monkeypatch):
 def test_a_fork_does_not_wait_for_a_lock_of_another_thread(store):
     store.transcript("a").append("before")
     with store.database._lock:  # as another thread may hold it at that moment
-        child = os.fork()
-    if not child:
-        store.transcript("a").append("in the child")
-        os._exit(0)
+        child = fork(lambda: store.transcript("a").append("in the child"))
     assert os.waitpid(child, 0)[1] == 0
     assert list(store.transcript("a")) == ["before", "in the child"]
 

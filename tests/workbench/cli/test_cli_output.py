@@ -157,15 +157,15 @@ def test_colours_are_forced_or_forbidden_by_variables(monkeypatch, variables, is
 def test_a_terminal_gets_colours_unless_it_is_dumb(monkeypatch, variables, is_coloured):
     monkeypatch.setattr(Printer, "is_terminal", True)
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    written = styles(monkeypatch, lambda out: out._console, **{"FORCE_COLOR": "", **variables})
+    written = styles(monkeypatch, lambda out: out.console, **{"FORCE_COLOR": "", **variables})
     assert written == ""
-    assert (Printer(sys.__stdout__)._console is not None) is is_coloured
+    assert (Printer(sys.__stdout__).console is not None) is is_coloured
 
 
 def test_a_narrow_stream_gets_no_colours(monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     for encoding, has in (("ascii", False), ("latin-1", False), ("utf-16", True), ("utf-8", True)):
-        assert (Printer(io.TextIOWrapper(io.BytesIO(), encoding=encoding))._console is not None) is has
+        assert (Printer(io.TextIOWrapper(io.BytesIO(), encoding=encoding)).console is not None) is has
 
 
 @pytest.mark.parametrize("indent", [None, 2])

@@ -22,7 +22,7 @@ from strategies import supposedly_valid
 
 from operator_schema import Codec, Tool, tool
 from operator_schema.sameness import same_text
-from operator_schema.testing.strategies import arguments
+from operator_schema.testing import arguments
 from operator_schema.types import URL, LocalDateTime
 from operator_schema.workbench.compare import Snapshot, compare, read_snapshot, snapshot_of
 

@@ -13,7 +13,7 @@ from hypothesis import settings
 from schema_edits import Documents
 
 from operator_schema.json_values import copy_json
-from operator_schema.schema.value_check import same_text
+from operator_schema.sameness import same_text
 from operator_schema.workbench.compare import Snapshot, ToolSnapshot, compare, read_snapshot
 
 HISTORIES = Path(__file__).parent / "histories"

@@ -11,8 +11,8 @@ import pytest
 from patience import assert_linear
 from schema_edits import Documents, places_in
 
+from operator_schema.engine import KEYWORDS
 from operator_schema.schema import document_reader
-from operator_schema.schema.keywords import KEYWORDS
 from operator_schema.workbench.compare import Snapshot, compare, read_snapshot
 
 NEVER_DRAWN = {

@@ -121,24 +121,24 @@ class Person:
 
     def read(self, *places):
         for place in places:
-            self._see(place)
+            self.see(place)
             words = len(place.inner_text().split())
             self.words += words
             self.seconds += words * 60 / self.WORDS_A_MINUTE
 
     def click(self, place):
-        self._see(place)
+        self.see(place)
         place.click()
         self.clicks += 1
         self.seconds += self.THINKS + self.POINTS + self.PRESSES
 
     def choose(self, place, choice):
-        self._see(place)
+        self.see(place)
         place.select_option(choice)
         self.clicks += 1  # press, drag to the choice, release
         self.seconds += self.THINKS + 2 * (self.POINTS + self.PRESSES)
 
-    def _see(self, place):
+    def see(self, place):
         """Wait until it is there; all of it is on the screen, which shows the top of the page."""
         expect(place).to_be_visible()
         expect(place).to_be_in_viewport(ratio=1)

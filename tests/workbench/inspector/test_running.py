@@ -279,9 +279,10 @@ def test_records_of_other_calls_and_levels_are_kept_apart():
 
 def test_a_record_that_cannot_be_written_says_so():
     record = logging.LogRecord("talk", logging.INFO, __file__, 1, "%d", ("x",), None)
+    handler = running._HANDLER
     with running._records(lambda _: None) as kept:
-        running._HANDLER.emit(record)
-    running._HANDLER.emit(record)  # nobody listens
+        handler.emit(record)
+    handler.emit(record)  # nobody listens
     assert [one["text"] for one in kept] == ["(a record that can't be written: TypeError)"]
 
 

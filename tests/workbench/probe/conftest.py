@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import strategies
 
-from operator_schema.testing.result_values import drawn
+from operator_schema.testing import drawn
 from operator_schema.workbench.probe import probing, watching
 
 

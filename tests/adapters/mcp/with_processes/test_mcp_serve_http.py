@@ -572,7 +572,7 @@ def test_a_header_that_contradicts_an_argument_is_refused(header, status):
 
 def test_streams_that_stay_open_leave_connections_over(monkeypatch):
     most = 5
-    monkeypatch.setattr(serving, "_MOST_CONNECTIONS", 2 * most)
+    monkeypatch.setattr(serving, "MOST_CONNECTIONS", 2 * most)
     monkeypatch.setitem(serving.Streams.__init__.__kwdefaults__, "most", most)
 
     async def listened(place, session):
@@ -609,7 +609,7 @@ class TestSlowness:
     """Who dawdles is sent away, and nobody else waits."""
 
     def served(self, monkeypatch, talk):
-        monkeypatch.setattr(serving, "_SECONDS_FOR_HEADERS", 0.3)
+        monkeypatch.setattr(serving, "SECONDS_FOR_HEADERS", 0.3)
         monkeypatch.setattr(serving, "SECONDS_FOR_BODY", 0.3)
 
         async def main():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from itertools import groupby
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1] / "operator_schema"
+PACKAGE = Path(__file__).parents[2] / "operator_schema"
 FILLERS = {"the", "and", "for", "are", "with", "from", "command"}
 FEWEST_WORDS = 3
 
@@ -34,10 +35,10 @@ def words_of(text: str) -> set[str]:
 
 def main() -> None:
     for folder, names in groupby(modules(), lambda name: name.rpartition("/")[0]):
-        print(f"\n{folder or PACKAGE.name}/")
+        sys.stdout.write(f"\n{folder or PACKAGE.name}/\n")
         for name in names:
             question = question_of((PACKAGE / name).read_text(encoding="utf-8"))
-            print(f"  {name.rpartition('/')[2]:<28} {question}")
+            sys.stdout.write(f"  {name.rpartition('/')[2]:<28} {question}\n")
 
 
 if __name__ == "__main__":

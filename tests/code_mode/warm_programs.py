@@ -15,8 +15,9 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-if sys.flags.safe_path:
-    sys.path.insert(0, str(Path(__file__).parent))
+if __name__ == "__main__":
+    # In the place of this folder, if Python put it on the path.
+    sys.path[: not sys.flags.safe_path] = [str(Path(__file__).parents[1])]
 
 import warm_processes
 

@@ -1,4 +1,4 @@
-"""Count what `make laws` draws, and say how to draw it again: `pytest -p tests.drawn_laws -m hypothesis`."""
+"""Count what `make laws` draws, and say how to draw it again: `-p tests.laws.drawn_laws -m hypothesis`."""
 
 from __future__ import annotations
 
