@@ -34,19 +34,29 @@ class CallDecision:
 
     Attributes:
         call: the id of the call.
-        approve: whether the call may run.
+        approve: whether the call may run; None if `answer` is given.
         by: the name of the person.
         words: the comment of this person, for the record; the model doesn't see it.
         reason: the text for the model if the call is rejected.
         arguments: other arguments for the call; None for those of the model.
+        answer: the answer to the question of the call, as a JSON value; None if it asks nothing.
     """
 
     call: str
-    approve: bool
+    approve: bool | None = None
     by: str | None = None
     words: str = ""
     reason: str = ""
     arguments: dict[str, Any] | None = None
+    answer: Any = None
+
+    def __post_init__(self) -> None:
+        if self.answer is None and self.approve is None:
+            message = "a decision needs approve, or the answer to a question"
+            raise ValueError(message)
+        if self.answer is not None and (self.approve is False or self.arguments is not None):
+            message = "an answer lets the call run as it is: leave out approve and arguments"
+            raise ValueError(message)
 
 
 _DECISIONS: Codec[list[CallDecision]] = Codec(list[CallDecision], unknown_fields="reject")
@@ -129,7 +139,8 @@ async def run_round(
     Args:
         executor: the executor that runs the calls.
         saved: the text from `saved_round`, or from the step before.
-        decisions: the decisions, each as a JSON object with the attributes of a `CallDecision`.
+        decisions: the decisions, each as a JSON object with the attributes of a `CallDecision`. One about a
+            call that has expired by now changes nothing: the model reads that it has expired.
         secret: the secret given to `saved_round`.
 
     Returns:
@@ -153,7 +164,7 @@ async def run_round(
             if not work.pending:
                 return saved_round(work, secret=secret)
     for each in decided:
-        work = _with_decision(work, each)
+        work = _with_decision(work.with_expired(), each)
     return saved_round(await executor.run(work), secret=secret)
 
 
@@ -192,10 +203,19 @@ _PAUSE = 0.5
 
 
 def _with_decision(work: Round[Any], decided: CallDecision) -> Round[Any]:
-    if not decided.approve:
-        return work.reject(decided.call, decided.reason, by=decided.by, words=decided.words)
-    arguments = decided.arguments
-    return work.approve(decided.call, arguments=arguments, by=decided.by, words=decided.words)
+    """Return a round after a decision; if it is too late, the model reads that the call has expired."""
+    said: dict[str, Any] = {"by": decided.by, "words": decided.words}
+    try:
+        if decided.answer is not None:
+            return work.answer(decided.call, decided.answer, **said)
+        if decided.approve:
+            return work.approve(decided.call, arguments=decided.arguments, **said)
+        return work.reject(decided.call, decided.reason, **said)
+    except RoundError:
+        work = work.with_expired()  # the call may have expired a moment ago
+        if not any(call.id == decided.call and call.code == "expired" for call in work.calls):
+            raise
+        return work
 
 
 def waiting_calls(saved: str) -> list[dict[str, Any]]:
@@ -206,7 +226,8 @@ def waiting_calls(saved: str) -> list[dict[str, Any]]:
 
     Returns:
         `id`, `name`, `arguments` and `reason` of each; empty if no call waits. The arguments are what will
-        run: with defaults, and as hooks and people left them.
+        run: with defaults, and as hooks and people left them. A call that asks something also has its
+        `question`, with the `text` and the `answer_schema`.
 
     Raises:
         RestoreError: the text isn't one of a round.
@@ -219,9 +240,18 @@ def waiting_calls(saved: str) -> list[dict[str, Any]]:
             "name": call["name"],
             "arguments": call.get("input", call["arguments"]),  # an input that isn't JSON is as it was sent
             "reason": call.get("reason"),
+            **_question_of(call),
         }
         for call in waiting
     ]
+
+
+def _question_of(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the question of a saved call, if it has one."""
+    asked = call.get("question")
+    if asked is None:
+        return {}
+    return {"question": {"text": asked["text"], "answer_schema": asked["answer_schema"]}}
 
 
 async def commit_round(

@@ -29,6 +29,12 @@ __all__ = ["PostgresDatabase", "PostgresStore"]
 
 _CONNECT_SECONDS = 10
 
+_AWAY = ("08", "57P0")
+"""The beginnings of the codes for broken connections, and for a server that ends or starts.
+
+Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+"""
+
 
 class PostgresStore(Store):
     """A store of waiting rounds and transcripts in PostgreSQL, for programs on several machines.
@@ -184,6 +190,12 @@ class PostgresDatabase(Database):
             if self._pool is pool:
                 self._pool = None
         pool.close(timeout=timeout)
+
+    def is_away(self, error: BaseException) -> bool:
+        """Return whether the server couldn't be reached, or ended the connection."""
+        return isinstance(error, psycopg.OperationalError) and (
+            error.sqlstate is None or error.sqlstate.startswith(_AWAY)
+        )
 
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of PostgreSQL, with a remedy."""

@@ -28,7 +28,8 @@ def find_call(calls: tuple[ToolCall[Any], ...], call: WhichCall, kind: str) -> T
         kind: the state that the call must have: `deferred`, `deferred or pending`, or `handled`.
 
     Raises:
-        RoundError: no call matches, or several do.
+        RoundError: no call matches, or several do; or a number is the position of one call and the id of
+            another one.
         TypeError: `call` is neither an id, a position, nor a call.
     """
     wanted = set(kind.split(" or "))
@@ -82,11 +83,37 @@ def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
     if isinstance(call, str):
         return [one for one in calls if one.id == call]
     if isinstance(call, int) and not isinstance(call, bool):
+        _check_no_id(calls, call)
         return list(calls[call : call + 1]) if call >= 0 else []
     if not isinstance(call, ToolCall):
         message = f"choose a call by its id, its position or the call itself, not by {received(call)}"
         raise TypeError(message)
     return [one for one in calls[call.index : call.index + 1] if one.raw == call.raw]
+
+
+def _check_no_id(calls: tuple[ToolCall[Any], ...], position: int) -> None:
+    """Check that a position isn't the id of another call, which the caller may mean.
+
+    Raises:
+        RoundError: it is.
+    """
+    others = [one.id for one in calls if one.index != position and _is_number(one.id, position)]
+    if others:
+        written = quote(others[0])
+        message = (
+            f"{position} is a position, and another call of this turn has the id {written}: give {written}"
+        )
+        if 0 <= position < len(calls):
+            message += f", or round.calls[{position}] if you mean the position"
+        raise RoundError(message)
+
+
+def _is_number(text: str, number: int) -> bool:
+    """Return whether a text is a number, however it is written."""
+    try:
+        return int(text) == number
+    except ValueError:
+        return False
 
 
 def _check_same(found: ToolCall[Any], call: Any) -> None:

@@ -93,6 +93,16 @@ class Database:
     def close(self) -> None:
         """Close the connections of this process that nobody uses; the next transaction opens another one."""
 
+    def is_away(self, error: BaseException) -> bool:  # noqa: ARG002  # for subclasses
+        """Return whether the database couldn't be reached, so that it may work again in a moment.
+
+        A store then tries again to save what ran. A database on this machine is always there.
+
+        Args:
+            error: an exception of one of the classes in `errors`.
+        """
+        return False
+
     def why_unusable(self, what: str, error: Exception) -> str:
         """Return the text of an error of the driver, and what to do about it.
 

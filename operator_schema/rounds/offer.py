@@ -18,7 +18,7 @@ from .named_tools import NamedTools
 from .round import Round
 from .settlement import Settlement
 from .tool_call import FAILURES, ToolCall, call_issue, call_with_input
-from .transcript import checked_name
+from .transcript import checked_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -178,8 +178,8 @@ class Offer(Value, Keeper, Generic[Input]):
             RoundError: `assistant` nests deeper than 200 levels, or has a number that isn't JSON.
             TypeError: a call isn't a `RawCall`, `assistant` or `about` isn't JSON, or `conversation` isn't a
                 string.
-            ValueError: `about` is longer than 10,000 characters or nests too deeply, or `conversation` has a
-                lone surrogate.
+            ValueError: `about` is longer than 10,000 characters or nests too deeply, or `conversation` is
+                empty or has a lone surrogate.
         """
         calls: Any = answer
         provider: str | None = None
@@ -202,7 +202,7 @@ class Offer(Value, Keeper, Generic[Input]):
                 ]
             )
         noted = about if about is None else _own_note(about)
-        name = conversation if conversation is None else checked_name("conversation", conversation)
+        name = conversation if conversation is None else checked_conversation("conversation", conversation)
         return Round(self.toolset, self.names, decoded, own, Settlement(), provider, name, noted)
 
     def _decoded_with(

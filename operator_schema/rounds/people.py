@@ -157,8 +157,10 @@ def _agreeing(call: ToolCall[Any], after: ToolCall[Any], by: str | None) -> tupl
     if by is None:
         message = f"{which} needs {call.approvals} approvals by different people: say who agrees (by=…)"
         raise RoundError(message, 1)
+    from ..tools.decision_records import compared_name  # it comes with the record of the decision
+
     earlier = call.approved_by if after.decisions[-1].arguments is None else ()
-    if by in earlier:
+    if compared_name(by) in map(compared_name, earlier):
         message = (
             f"{one_line(by, _NAME_LENGTH)} has approved {which} already "
             f"({len(earlier)} of {call.approvals}): somebody else has to agree"

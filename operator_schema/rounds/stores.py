@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from math import inf, isnan
 from pathlib import Path
+from time import monotonic, sleep
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args, overload
 
@@ -25,7 +26,7 @@ from .round import HookError, Round
 from .serialization import DEPTH, save_ended, without_texts
 from .signatures import check_secret
 from .stored_rounds import StoredRound, calls_of_row, calls_of_turn
-from .transcript import Turn, check_item, checked_name
+from .transcript import Turn, check_item, checked_conversation, checked_name
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ _TABLES = {
         "begun INTEGER NOT NULL, lease REAL, owner TEXT, state TEXT NOT NULL, waits REAL NOT NULL, "
         "conversation KEY, tools TEXT NOT NULL, shown TEXT NOT NULL, round TEXT NOT NULL, before TEXT"
     ),
-    "ended_calls": "position COUNTER, round KEY NOT NULL, saved TEXT NOT NULL",
+    "ended_calls": "position COUNTER, round KEY NOT NULL, revision INTEGER NOT NULL, saved TEXT NOT NULL",
     "items": "position COUNTER, transcript KEY NOT NULL, turn KEY UNIQUE, item TEXT NOT NULL",
 }
 _INDEXES = {
@@ -65,6 +66,9 @@ _ROUNDS = Claims("rounds", "a round")
 """In a taken row, `before` is the round as it waited before, `begun` says whether its calls may be running,
 and its process is known to be alive until `lease`. The columns from `state` to `shown` are for lists of
 waiting rounds."""
+
+_PAUSE = 0.1
+"""How many seconds pass before the next try to save a round in a database that is away."""
 
 _WAITS: Mapping[str, Any] = {"since": None, "before": None, "begun": 0, "lease": None, "owner": None}
 """The values of these columns in a row that waits."""
@@ -196,9 +200,9 @@ class Store:
 
         Raises:
             TypeError: the name isn't a string.
-            ValueError: the name has a lone surrogate, which no database can store.
+            ValueError: the name is empty, or has a lone surrogate, which no database can store.
         """
-        return StoredTranscript(self, checked_name("the name of a transcript", name))
+        return StoredTranscript(self, checked_conversation("the name of a transcript", name))
 
     def transcripts(self) -> list[str]:
         """List the names of the conversations that aren't empty, the oldest first."""
@@ -246,8 +250,7 @@ class Store:
                 query = "SELECT transcript, item FROM items WHERE turn = ?"
                 row = db.execute(query, (key,)).fetchone()
                 return self._committed(round_id, row)
-            query = "SELECT saved FROM ended_calls WHERE round = ? ORDER BY position"
-            ended = [text for (text,) in db.execute(query, (key,)).fetchall()]
+            ended = _ended(db, key, row[1])
         return _stored_round(round_id, row, ended, now)
 
     def _committed(self, round_id: str, row: Any) -> StoredRound:
@@ -257,8 +260,7 @@ class Store:
             StoreError: it isn't.
         """
         if row is None:
-            name = one_line(round_id, 100)
-            message = f"there is no round {name}, and no turn of it in a transcript"
+            message = f"there is no round {_shown_id(round_id)}, and no turn of it in a transcript"
             raise StoreError(message, round_id, code="done")
         conversation, text = row
         with _reading(self.database):
@@ -288,11 +290,12 @@ class Store:
         Raises:
             StoreError: another program wrote into the row of a round.
             TypeError: an argument has a wrong type.
-            ValueError: there is no such state, `limit` is below 0, or `older_than` is NaN.
+            ValueError: there is no such state, `limit` is below 0, `older_than` is NaN, or `conversation` is
+                empty.
         """
         wanted: dict[str, Any] = {"position > ?": _whole("after", after)}
         if conversation is not None:
-            wanted["conversation = ?"] = checked_name("the name of a transcript", conversation)
+            wanted["conversation = ?"] = checked_conversation("the name of a transcript", conversation)
         if tool is not None:
             name = as_key("the name of a tool", tool).replace("|", " ")  # no tool has this character
             wanted["replace(tools, ?, '') <> tools"] = _named_tools([name])
@@ -416,10 +419,9 @@ class Store:
             lease, owner = _ROUNDS.read(db, round_id, "lease, owner")
             if not force and _is_valid(lease, now := db.now()):
                 raise _running(round_id, owner_of(owner), lease - now)
-            query = "SELECT saved FROM ended_calls WHERE round = ? ORDER BY position"
-            ended = [text for (text,) in db.execute(query, (round_id,)).fetchall()]
+            ended = _ended(db, round_id, row[0])
             after = self._restored(round_id, row, toolset, ended).replace(revision=row[0] + 1)
-            self._let_wait(db, after, row[0])
+            self._let_wait(db, after, row[0], self._saved(after))
         return after
 
     def close(self) -> None:
@@ -556,8 +558,8 @@ class Store:
         """
         text = json.dumps(save_ended(claimed.id, call, self._secret))
         query = (
-            "INSERT INTO ended_calls (round, saved) "
-            "SELECT id, ? FROM rounds WHERE id = ? AND revision = ? AND since IS NOT NULL"
+            "INSERT INTO ended_calls (round, revision, saved) "
+            "SELECT id, revision, ? FROM rounds WHERE id = ? AND revision = ? AND since IS NOT NULL"
         )
         with self._transaction() as db:
             db.execute(query, (text, claimed.id, claimed.revision))
@@ -565,18 +567,32 @@ class Store:
     def keep(self, claimed: Round[Any], after: Round[Any]) -> Round[Any]:
         """Save a round after it ran, as waiting; for executors.
 
+        If the database is away, it tries again as long as a lease lasts.
+
         Args:
             claimed: the return value of `claim`, or the round of a `RestoreError` of `take_back`.
             after: the round with the results of its calls.
 
         Raises:
-            StoreError: somebody took it back meanwhile.
+            StoreError: somebody took it back meanwhile; or the database is away.
         """
         revision: Any = claimed.revision
         kept = after.replace(revision=revision + 1)
-        with self._transaction() as db:
-            self._let_wait(db, kept, revision)
-        return kept
+        saved = self._saved(kept)
+        until, has_failed = monotonic() + self._lease, False
+        while True:
+            try:
+                with self._transaction() as db:
+                    if not (has_failed and _is_kept(db, kept, saved)):
+                        self._let_wait(db, kept, revision, saved)
+            except StoreError as error:
+                cause = error.__cause__
+                if cause is None or monotonic() >= until or not self.database.is_away(cause):
+                    raise
+            else:
+                return kept
+            has_failed = True
+            sleep(_PAUSE)
 
     def give_back(self, claimed: Round[Any]) -> None:
         """Undo `claim` for a round of which no call has run; for executors.
@@ -638,8 +654,8 @@ class Store:
             raise RestoreError(problems, found)
         return cast("Round[Any]", found)
 
-    def _let_wait(self, db: Statements, work: Round[Any], revision: int) -> None:
-        new = {**self._saved(work), **_listed(work, db.now()), **_WAITS}
+    def _let_wait(self, db: Statements, work: Round[Any], revision: int, saved: Mapping[str, Any]) -> None:
+        new = {**saved, **_listed(work, db.now()), **_WAITS}
         if not _ROUNDS.change(db, work.id, revision, taken=True, **new):
             raise _gone(work.id, _row(db, work.id), "taken_back")
         db.execute("DELETE FROM ended_calls WHERE round = ?", (work.id,))
@@ -1076,6 +1092,21 @@ def _row(db: Statements, round_id: str) -> Any:
     return row
 
 
+def _ended(db: Statements, round_id: str, revision: int) -> list[str]:
+    """Return the saved calls that ended in one run of a round, in order.
+
+    A database may commit such a row after the end of its run, so rows of an earlier run may be there too.
+    """
+    query = "SELECT saved FROM ended_calls WHERE round = ? AND revision = ? ORDER BY position"
+    return [text for (text,) in db.execute(query, (round_id, revision)).fetchall()]
+
+
+def _is_kept(db: Statements, kept: Round[Any], saved: Mapping[str, Any]) -> bool:
+    """Return whether a round is saved already: the database went away before it answered the commit."""
+    row = _row(db, kept.id)
+    return row is not None and tuple(row[:3]) == (kept.revision, None, saved["round"])
+
+
 def _has_turn(db: Statements, round_id: str) -> bool:
     """Return whether the turn of a round is in a transcript."""
     return db.execute("SELECT 1 FROM items WHERE turn = ?", (round_id,)).fetchone() is not None
@@ -1103,6 +1134,10 @@ def _unsaved(claimed: Round[Any], begun: Sequence[object], error: Exception) -> 
     return f"{claimed.id} can't be saved {ran}{where}: {exception_text(error)}"
 
 
+def _shown_id(round_id: str) -> str:
+    return one_line(round_id, 100) or '""'
+
+
 def _gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreError:
     """Return the error for a round that isn't available now.
 
@@ -1111,7 +1146,7 @@ def _gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreErr
         row: the present row of the round.
         code: the code of the error if the round waits.
     """
-    name = one_line(round_id, 100)
+    name = _shown_id(round_id)
     if row is None:
         return StoreError(f"{name} is done, or was never stored", round_id, code="done")
     if row[1] is not None:

@@ -27,6 +27,7 @@ __all__ = [
     "Turn",
     "append_turn",
     "check_item",
+    "checked_conversation",
     "checked_name",
     "conversation_of",
     "role_fault",
@@ -116,8 +117,22 @@ class History(Protocol):
         ...
 
 
+def checked_conversation(what: str, name: object) -> str:
+    """Check and return the name of a conversation.
+
+    Raises:
+        TypeError: the name isn't a string.
+        ValueError: the name is empty, or no database can store it.
+    """
+    checked = checked_name(what, name)
+    if not checked.strip():
+        message = f"{what} is empty: give a name such as the id of a customer"
+        raise ValueError(message)
+    return checked
+
+
 def checked_name(what: str, name: object) -> str:
-    """Check and return the name of a conversation, which every database must be able to store.
+    """Check and return a name that every database must be able to store.
 
     Args:
         what: the named thing, for messages.
@@ -143,10 +158,12 @@ def conversation_of(history: object, known: str | None) -> str | None:
 
     Raises:
         RoundError: the round belongs to another conversation.
+        ValueError: the name of the history is empty, or no database can store it.
     """
     name = getattr(history, "name", None)
     if not isinstance(name, str):
         return known
+    checked_conversation("the name of a transcript", name)
     if known is not None and name != known:
         message = (
             f"this round belongs to the conversation {quote(known, _NAME_LENGTH)}, "

@@ -15,7 +15,7 @@ from ..message_text import writable_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Decider", "DecisionKind", "DecisionRecord", "checked_by", "recorded"]
+__all__ = ["Decider", "DecisionKind", "DecisionRecord", "checked_by", "compared_name", "recorded"]
 
 DecisionKind: TypeAlias = Literal["approve", "reject", "answer", "complete", "change", "expire"]
 """What was decided: to run the call · not to run it · the answer to its question · its output, without
@@ -80,10 +80,26 @@ def checked_by(by: object) -> str | None:
     if by is None:
         return None
     name = writable_text("by", by)
-    if not name.strip():
+    if not compared_name(name):
         message = "by, the name of who decides, is empty: leave it out if nobody knows it"
         raise ValueError(message)
     return name
+
+
+def compared_name(name: str) -> str:
+    """Return the name of a person in the form in which names are compared.
+
+    Two spellings of a name are the same person if they differ only in case, spaces, invisible characters and
+    the width or composition of characters (NFKC; https://www.unicode.org/reports/tr15/).
+    """
+    from unicodedata import category, normalize  # most decisions name nobody
+
+    visible = "".join([one for one in name if one.isspace() or category(one) not in _INVISIBLE])
+    return " ".join(normalize("NFKC", normalize("NFKC", visible).casefold()).split())
+
+
+_INVISIBLE = frozenset({"Cc", "Cf"})
+"""The categories of characters without a shape: controls and formats, such as a zero-width space."""
 
 
 def recorded(

@@ -5,14 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
+from typing import Annotated
 
 import pytest
 from forks import status_in_a_fork
 
-from operator_schema import Executor, RawCall, Toolset, hook, tool
+from operator_schema import Defer, Executor, NeedsInput, RawCall, Toolset, hook, skip, tool
 from operator_schema.adapters import durable
 from operator_schema.errors import DecodeError
-from operator_schema.rounds import Hooks, RestoreError, RoundError, RunNormally, SqliteStore, StoreError
+from operator_schema.rounds import (
+    Hooks,
+    RestoreError,
+    RoundError,
+    RunNormally,
+    SqliteStore,
+    StoreError,
+    tool_call,
+)
 
 pytestmark = pytest.mark.needs_threads
 YES = {"call": "2", "approve": True, "by": "anna", "words": "checked"}
@@ -174,12 +183,85 @@ def test_a_turn_is_committed_once(tmp_path):
 
 @pytest.mark.parametrize(
     "decision",
-    [{}, {"call": 2, "approve": True}, {"call": "2"}, {**YES, "approved_by": "x"}, {**YES, "arguments": "{"}],
+    [
+        {},
+        {"call": 2, "approve": True},
+        {"call": "2"},
+        {**YES, "approved_by": "x"},
+        {**YES, "arguments": "{"},
+        {"call": "2", "approve": None},
+        {**YES, "approve": False, "answer": 1},
+        {**YES, "answer": 1, "arguments": {}},
+    ],
 )
 def test_a_wrong_decision_is_refused(tmp_path, decision):
     executor = executor_at(tmp_path, stored=False)
     with pytest.raises(DecodeError):
         step(executor, step(executor, begun(executor)), decision)
+
+
+def waits_an_hour(folder, *, stored):
+    """Return an executor, and the text of its round in which a call can be approved for an hour."""
+    store = SqliteStore(folder / "rounds.db") if stored else None
+    waits = Defer("a lot", expires_in=3_600)
+    executor = Executor(
+        tools_at(folder / "ran"), store=store, hooks=lambda call: waits if call.name == "pay" else None
+    )
+    return executor, step(executor, begun(executor))
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize(
+    "late", [{"approve": True}, {"approve": True, "arguments": {"order": "B8"}}, {"approve": False}]
+)
+def test_the_model_reads_that_a_call_has_expired_when_a_decision_is_late(tmp_path, monkeypatch, stored, late):
+    executor, saved = waits_an_hour(tmp_path, stored=stored)
+    later = tool_call.time() + 7_200
+    monkeypatch.setattr(tool_call, "time", lambda: later)
+    for _ in range(3):
+        after = step(executor, saved, {"call": "2", "by": "anna", **late})
+        calls = durable.restored_round(executor, after).calls
+        assert [call.code for call in calls] == [None, "expired"]
+        assert calls[1].content == "Nobody approved this call in time, so it was not run."
+        assert durable.waiting_calls(after) == []
+    assert ran(tmp_path) == ["look"]
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("readings", range(1, 12))
+def test_a_call_that_expires_while_a_step_runs_has_one_of_two_ends(tmp_path, monkeypatch, stored, readings):
+    """Its time is over after so many looks at the clock, so that a step notices it at each place."""
+    executor, saved = waits_an_hour(tmp_path, stored=stored)
+    now = tool_call.time()
+    clock = iter([now] * readings)
+    monkeypatch.setattr(tool_call, "time", lambda: next(clock, now + 7_200))
+    after = step(executor, saved, {"call": "2", "approve": True})
+    code = durable.restored_round(executor, after).calls[1].code
+    assert (code, ran(tmp_path)) in [("expired", ["look"]), (None, ["look", "pay"])]
+
+
+@tool
+def choose_seat(train: str, answer: Annotated[int | None, skip] = None) -> str:
+    """Choose a seat."""
+    if answer is None:
+        raise NeedsInput("Which seat?")
+    return f"{train}: {answer}"
+
+
+@pytest.mark.parametrize("answer", [{"answer": 0}, {"answer": 0, "approve": True}])
+def test_a_question_of_a_tool_is_shown_and_answered(tmp_path, answer):
+    executor = Executor([choose_seat], store=SqliteStore(tmp_path / "rounds.db"))
+    work = executor.registry.toolset.offer().round([RawCall("1", "choose_seat", {"train": "IC"})])
+    asked = step(executor, durable.saved_round(work))
+    (call,) = durable.waiting_calls(asked)
+    assert call["question"] == {"text": "Which seat?", "answer_schema": {"type": "integer"}}
+    with pytest.raises(DecodeError, match="expected integer"):
+        step(executor, asked, {"call": "1", "answer": "window"})
+    with pytest.raises(RoundError, match="asks"):
+        step(executor, asked, {"call": "1", "approve": True})
+    done = step(executor, asked, {"call": "1", "by": "anna", **answer})
+    (call,) = durable.restored_round(executor, done).calls
+    assert (call.content, call.decisions[-1].by) == ("IC: 0", "anna")
 
 
 @pytest.mark.parametrize("decisions", [YES, "[]", None, 5, ["2"], [[YES]], [None]], ids=repr)

@@ -145,6 +145,15 @@ def test_people_decide_and_a_worker_goes_on(store, browse):
     assert "0 rounds wait" in browse("/")[2]
 
 
+def test_a_call_is_the_one_that_was_shown_whatever_the_ids_are(store, browse):
+    work = desk.offer().round([RawCall(call_id, *REFUND) for call_id in "10"])
+    work = Executor(desk, store=store).run_sync(work)
+    shown = browse(f"/round?id={work.id}")[2]
+    form = {**fields(shown.split("</form>")[0]), "do": "reject", "by": "anna", "words": ""}
+    assert browse(f"/round?id={work.id}", form)[0] == 303
+    assert [call.state for call in store.load(work.id, desk).calls] == ["rejected", "deferred"]
+
+
 def test_a_second_click_and_an_old_form_change_nothing(store, browse):
     work = wait(store, REFUND)
     form = {**fields(browse(f"/round?id={work.id}")[2]), "do": "approve", "by": "anna", "words": ""}
@@ -192,7 +201,16 @@ def test_what_can_not_be_done_is_said(store, browse, address):
     assert browse(address)[0] == 409
 
 
-@pytest.mark.parametrize("form", [{}, {"revision": "2"}, {"revision": "2", "do": "drop"}])
+APPROVED = {"revision": "2", "do": "approve", "by": "anna", "words": ""}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *({}, {"revision": "2"}, {"revision": "2", "do": "drop"}),
+        *({**APPROVED, "call": "1"}, {**APPROVED, "call": "x"}),
+    ],
+)
 def test_a_form_without_its_fields_decides_nothing(store, browse, form):
     work = wait(store, REFUND)
     form = {"call": "0", **form} if form else form

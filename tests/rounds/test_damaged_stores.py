@@ -18,7 +18,7 @@ COLUMNS = {
         *("id", "revision", "since", "round", "before", "begun", "lease", "owner", "state", "waits"),
         *("conversation", "tools", "shown"),
     ],
-    "ended_calls": ["round", "saved"],
+    "ended_calls": ["round", "revision", "saved"],
     "items": ["position", "transcript", "turn", "item"],
 }
 VALUES = [

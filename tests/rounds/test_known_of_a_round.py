@@ -13,7 +13,7 @@ from round_samples import fetch, pay
 from saving_samples import SECRET, parts, problems, refused, restored
 
 from operator_schema import DecodeError, Executor, RawCall, RoundError, Toolset, Transcript
-from operator_schema.rounds import SqliteStore, Turn
+from operator_schema.rounds import SqliteStore, StoreError, Turn
 
 pytestmark = pytest.mark.needs_threads
 
@@ -25,7 +25,8 @@ JSON = st.recursive(
     lambda values: st.lists(values, max_size=3) | st.dictionaries(TEXTS, values, max_size=3),
     max_leaves=8,
 )
-NAMES = st.none() | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
+READABLE = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
+NAMES = st.none() | READABLE.filter(str.strip)
 
 
 @given(about=JSON, conversation=NAMES, assistant=JSON)
@@ -95,6 +96,37 @@ def test_each_single_change_of_saved_data_is_refused_with_a_secret():
 def test_what_cannot_be_kept_is_refused(known, error, complaint):
     with pytest.raises(error, match=complaint):
         TOOLS.offer().round(CALLS, **known)
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\t\xa0"])
+def test_a_conversation_without_a_name_is_refused_wherever_one_is_given(tmp_path, empty):
+    class Named(list):
+        name = empty
+
+    store, work = SqliteStore(tmp_path / "desk.db"), TOOLS.offer().round(CALLS)
+    for use in (
+        lambda: TOOLS.offer().round(CALLS, conversation=empty),
+        lambda: store.transcript(empty),
+        lambda: store.waiting(conversation=empty),
+        lambda: Executor(TOOLS).run_sync(work, Named()),
+        lambda: work.reject_open().commit(Named()),
+    ):
+        with pytest.raises(
+            ValueError, match=r"^(conversation|the name of a transcript) is empty: give a name"
+        ):
+            use()
+    assert store.waiting() == []
+
+
+def test_an_empty_id_of_a_round_is_named(tmp_path):
+    store = SqliteStore(tmp_path / "desk.db")
+    for use in (
+        lambda: store.load("", TOOLS),
+        lambda: store.take_back("", TOOLS),
+        lambda: store.find(""),
+    ):
+        with pytest.raises(StoreError, match=r'^(""|there is no round "")'):
+            use()
 
 
 def test_a_round_takes_its_conversation_from_a_stored_transcript(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import threading
 from typing import Annotated
@@ -201,6 +202,28 @@ def test_what_can_not_be_decided_says_why(decide, said):
         decide(plan)
     assert caught.value.count in {0, None}
     assert kinds(plan) == ["pending", "handled", "rejected", "issue", "deferred"]
+
+
+NUMBERS = {"0": 0, "1": 1, "02": 2, "x": None}
+
+
+@pytest.mark.parametrize("ids", list(itertools.product(NUMBERS, repeat=3)), ids="-".join)
+def test_a_position_that_is_the_id_of_another_call_is_refused(ids):
+    plan = waiting(*[raw("pay", call_id, amount=1) for call_id in ids])
+    for position in range(-1, 4):
+        others = [one for at, one in enumerate(ids) if NUMBERS[one] == position and at != position]
+        for decide in (plan.approve, plan.reject):
+            if others:
+                remedy = f'give "{others[0]}"'
+                if 0 <= position < 3:
+                    remedy += rf", or round.calls\[{position}\] if you mean the position"
+                with pytest.raises(RoundError, match=f'has the id "{others[0]}": {remedy}$'):
+                    decide(position)
+            elif 0 <= position < 3:
+                assert decide(position) == decide(plan.calls[position])
+            else:
+                with pytest.raises(RoundError, match=f"no call of this turn has the position {position}; "):
+                    decide(position)
 
 
 @pytest.mark.parametrize("chosen", [None, 1.0, True, b"a", ["a"], Odd(), pay, raw("pay", "a", amount=1)])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import unicodedata
+from functools import partial
 
 import pytest
 from round_samples import ask, fetch, pay
@@ -116,6 +118,38 @@ def test_two_different_people_have_to_agree_and_one_refusal_is_enough():
     assert one.reject("1", "too much", by="ben").calls[0].state == "rejected"
     done = Executor(TOOLS).run_sync(one.approve("1", by="ben"))
     assert done.calls[0].content == "paid 900"
+
+
+def wide(name):
+    """Write the letters of ASCII in their wide forms."""
+    return "".join([chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one for one in name])
+
+
+SPELLINGS = [
+    *(str, str.upper, str.lower, str.swapcase, wide),
+    *(partial(unicodedata.normalize, form) for form in ("NFC", "NFD", "NFKC", "NFKD")),
+    *(lambda name, space=space: f"{space}{name.replace(' ', space * 2)}{space}" for space in " \t\xa0\u3000"),
+    *(lambda name, sign=sign: f"{sign}{name[:2]}{sign}{name[2:]}" for sign in "\u200b\xad\ufeff\u2060"),
+]
+
+
+@pytest.mark.parametrize("name", ["anna lee", "Zoë Straße", "Σίσυφος ﬁ"])
+def test_somebody_counts_once_however_the_name_is_written(name):
+    work = waiting(approvals=2)
+    for one, other in itertools.product(SPELLINGS, repeat=2):
+        once = work.approve("1", by=one(name))
+        assert once.calls[0].approved_by == (one(name),)
+        again = other(one(name))
+        with pytest.raises(RoundError, match=r"has approved pay \(call \"1\"\) already \(1 of 2\)"):
+            once.approve("1", by=again)
+        assert once.approve("1", by=f"{again} b").calls[0].state == "pending"
+
+
+@pytest.mark.parametrize("by", ["", " ", "\xa0", "\u200b", "\ufeff \u2060"])
+def test_a_name_in_which_nothing_can_be_seen_is_empty(by):
+    for decide in (waiting().approve, waiting().reject):
+        with pytest.raises(ValueError, match="by, the name of who decides, is empty"):
+            decide("1", by=by)
 
 
 @pytest.mark.parametrize("is_restored", [False, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import pickle
 import re
@@ -398,6 +399,46 @@ def test_a_store_of_ones_own_hears_when_the_calls_begin(is_async, fails):
     else:
         assert own.run_sync(work).is_complete
     assert (heard, RAN) == ([(["pending", "rejected"], [])], [] if fails else ["a"])
+
+
+def test_a_result_that_is_saved_late_belongs_to_its_own_run(store):
+    """A database may commit the row of a call that ended after the round was kept: its run is over."""
+    chosen = [[], [0], [1], [0, 1]]
+    for late, ended in itertools.product(chosen, repeat=2):
+        first = store.claim(sent(*[raw("fetch", str(n), url="u") for n in range(2)]), begun=True)
+        keep_calls(store, first, late, "first")
+        rows = saved_calls(store, first)
+        waiting = store.keep(first, first.interrupted())
+        again = waiting.approve(waiting.calls[0]).approve(waiting.calls[1])
+        second = store.claim(again, begun=True)
+        commit_late(store, rows)
+        keep_calls(store, second, ended, "second")
+        expected = ["second" if index in ended else None for index in range(2)]
+        assert [call.content for call in store.find(first.id).calls] == expected
+        assert [call.content for call in store.take_back(first.id, toolset, force=True).calls] == expected
+
+
+def keep_calls(store, claimed, indexes, content):
+    for index in indexes:
+        call = claimed.calls[index]
+        store.keep_call(claimed, claimed.with_results([call.complete(content)]).calls[index])
+
+
+def saved_calls(store, claimed):
+    """Return the rows of the calls that ended, each as the values of its columns."""
+    with store.database.transaction(writes=False) as db:
+        found = db.execute("SELECT * FROM ended_calls ORDER BY position")
+        names = [column[0] for column in found.description]
+        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    return [row for row in rows if row.pop("position") and row["round"] == claimed.id]
+
+
+def commit_late(store, rows):
+    for row in rows:
+        marks = ", ".join([store.database.parameter] * len(row))
+        statement = f"INSERT INTO ended_calls ({', '.join(row)}) VALUES ({marks})"  # noqa: S608  # its columns
+        with store.database.transaction(writes=True) as db:
+            db.execute(statement, (*row.values(),))
 
 
 def test_a_round_that_was_taken_back_while_a_person_was_asked_runs_nothing(store):

@@ -69,12 +69,12 @@ def inbox(store: Store, tools: Toolset[Any]) -> Starlette:
         if str(work.revision) != form["revision"]:  # a decision is about what the person saw
             return page("Somebody was faster", "Look at the call again.", 409)
         decided: Any = {"approve": work.approve, "reject": work.reject}[form["do"]]
-        store.save(decided(int(form["call"]), by=form["by"], words=form["words"]))
+        store.save(decided(work.calls[int(form["call"])], by=form["by"], words=form["words"]))
         return RedirectResponse("/", 303)
 
     def refused(_: Request, error: Exception) -> Response:
         return page("That can't be done", filled("<pre>{}</pre>", error), 409)
 
-    failures: Any = dict.fromkeys((DecodeError, KeyError, RestoreError, RoundError, ValueError), refused)
+    failures: Any = dict.fromkeys((DecodeError, LookupError, RestoreError, RoundError, ValueError), refused)
     routes = [Route("/", waiting), Route("/round", shown), Route("/round", decide, methods=["POST"])]
     return Starlette(routes=routes, exception_handlers=failures)

@@ -154,6 +154,8 @@ def store(ctx: click.Context, /, database: str, action: str, words: tuple[str, .
         return _failed(ctx.obj[1], error)
     except (DecodeError, EncodeError, RestoreError, RoundError, ToolError) as error:
         return _failed(ctx.obj[1], error)
+    except ValueError as error:  # an option has a value that no store takes, such as an empty name
+        raise WrongUse(str(error)) from None
     finally:
         opened.close()
 

@@ -558,13 +558,15 @@ def load_round(subject: Subject, store: Store, round_id: str) -> Round[Any]:
 
 def _decided(work: Round[Any], decision: Decision, by: str | None) -> Round[Any]:
     said: dict[str, Any] = {"by": by, "words": decision.words}
+    found = [call for call in work.calls if call.index == decision.call]
+    which = found[0] if found else decision.call  # the round says what is wrong
     match decision.action:
         case "approve":
-            return work.approve(decision.call, arguments=decision.value, **said)
+            return work.approve(which, arguments=decision.value, **said)
         case "reject":
-            return work.reject(decision.call, str(decision.value or ""), **said)
+            return work.reject(which, str(decision.value or ""), **said)
         case "answer":
-            return work.answer(decision.call, decision.value, **said)
+            return work.answer(which, decision.value, **said)
 
 
 async def run_round(subject: Subject, store: Store, work: Round[Any]) -> dict[str, Any]:

@@ -16,11 +16,12 @@ import test_stores as laws
 from forks import fork, status_in_a_fork
 from patience import LONGEST_WAIT, wait_until
 from postgres_server import PostgresServer, is_installed
+from test_databases_that_leave import STEPS, Leaves, ran_while_it_leaves
 
 from operator_schema import Executor, Toolset
 from operator_schema.adapters.postgres import PostgresDatabase, PostgresStore
 from operator_schema.code_mode import CodeSession, Journal, ProcessSandbox
-from operator_schema.rounds import StoreError
+from operator_schema.rounds import Store, StoreError
 from operator_schema.testing import check_store
 
 pytestmark = pytest.mark.skipif(
@@ -135,6 +136,70 @@ def test_what_a_store_can_not_reach_is_named_without_the_password(server, monkey
     for wrong in (0, -1, True, 1.5):
         with pytest.raises(ValueError, match="connections must be an integer above 0"):
             PostgresDatabase(server.conninfo, connections=wrong)
+
+
+class CommitsLate(PostgresDatabase):
+    """A database that commits what one thread writes only when it is let."""
+
+    thread = None
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.has_written, self.may_commit = threading.Event(), threading.Event()
+
+    @contextmanager
+    def transaction(self, *, writes):
+        with super().transaction(writes=writes) as db:
+            yield db
+            if threading.current_thread() is self.thread:
+                self.has_written.set()
+                assert self.may_commit.wait(LONGEST_WAIT)
+
+
+def test_a_call_that_is_saved_after_its_run_has_no_part_in_the_next_one(server):
+    """A cancelled run doesn't wait for the row of a call, and PostgreSQL commits the row later."""
+    database = CommitsLate(server.conninfo, schema="late")
+    store = Store(database)
+    first = store.claim(laws.sent(laws.raw("fetch", "f", url="u")), begun=True)
+    ended = first.with_results([first.calls[0].complete("first")]).calls[0]
+    database.thread = threading.Thread(target=store.keep_call, args=(first, ended))
+    database.thread.start()
+    assert database.has_written.wait(LONGEST_WAIT)
+    second = store.claim(store.keep(first, first.interrupted()).approve("f"), begun=True)
+    database.may_commit.set()
+    database.thread.join(LONGEST_WAIT)
+    assert store.find(second.id).calls[0].content is None
+    assert store.take_back(second.id, laws.toolset, force=True).calls[0].state == "deferred"
+    store.close()
+
+
+class PostgresThatLeaves(Leaves, PostgresDatabase):
+    """A database whose server is killed, and started again while the store goes on."""
+
+    server = None
+
+    def leave(self):
+        self.server.kill()
+        starting = threading.Thread(target=self.server.start)
+        starting.start()
+        self.starting.append(starting)
+        if self.has_committed:
+            raise psycopg.OperationalError
+
+    def __init__(self, server, **options):
+        super().__init__(server.conninfo, **options)
+        self.server, self.starting = server, []
+
+
+@pytest.mark.parametrize("step", [*STEPS, len(STEPS)])  # one more: it asks the server for the time
+def test_a_result_is_saved_though_the_server_is_killed(server, step):
+    store = Store(PostgresThatLeaves(server, schema=f"leaves {step}"))
+    try:
+        ran_while_it_leaves(store, (step,))
+    finally:
+        for starting in store.database.starting:
+            starting.join(LONGEST_WAIT)
+    store.close()
 
 
 def test_the_tables_of_another_program_stay_as_they_are(server):

@@ -108,6 +108,20 @@ SEAT = ("choose_seat", {"train": "IC"})
 # --- what happened in the night -------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("transcript", ""), "the name of a transcript is empty"),
+        (("waiting", "--conversation", " "), "the name of a transcript is empty"),
+        (("show", ""), 'there is no round ""'),
+    ],
+)
+def test_an_empty_name_is_said(desk, words, said):
+    status, out, err = desk(*words)
+    assert status in {1, 2}
+    assert (out, said in err, "Traceback" in err) == ("", True, False)
+
+
 def test_why_the_refund_of_customer_7_failed_is_one_command(desk):
     desk.store.transcript("customer 7").append("I want my money back")
     desk.store.transcript("customer 8").append("Hello")

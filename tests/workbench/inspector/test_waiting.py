@@ -124,6 +124,13 @@ def test_a_question_is_answered(subject, store):
     assert done["calls"][0]["result"]["content"] == "IC 712: a seat at the aisle"
 
 
+def test_the_call_that_was_shown_is_decided_whatever_the_ids_are(subject, store):
+    raw = [RawCall(call_id, *REFUND) for call_id in "10"]
+    work = Executor(help_desk.toolset, store=store).run_sync(help_desk.toolset.offer().round(raw))
+    shown = decided(subject, store, work.id, "reject", "no")
+    assert [call["state"] for call in shown["calls"]] == ["rejected", "deferred"]
+
+
 IMPOSSIBLE = [("nobody", 0, "approve"), ("own", 5, "approve")]
 
 
