@@ -1,4 +1,4 @@
-"""How does a message of JSON-RPC reach a server, what comes back, and what does the answer to a call say?"""
+"""How does a message of JSON-RPC reach a server, and how does the answer come back?"""
 
 from __future__ import annotations
 
@@ -12,131 +12,22 @@ from contextlib import suppress
 from queue import SimpleQueue
 from threading import Condition, Thread
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 from ...json_reading import read_distinct
-from ...json_values import is_array, is_object
-from ...message_text import one_line
+from ...json_values import is_object
 from ...processes import kill_group
+from .outcomes import METHOD_NOT_FOUND, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Channel", "HttpChannel", "ProbedOutcome", "PipeChannel", "ProcessChannel", "Reply"]
+__all__ = ["Channel", "HttpChannel", "PipeChannel", "ProcessChannel"]
 
 _LONGEST_LINE: Final = 64 * 2**20
 _MOST_NOISE: Final = 50
 _MOST_ERRORS: Final = 4000
 _SECONDS_TO_END: Final = 2.0
-_METHOD_NOT_FOUND: Final = -32601
-
-
-class Reply(NamedTuple):
-    """What came back for a request.
-
-    Attributes:
-        kind: `result` or `error` as JSON-RPC has them; `silent`: nothing came in time; `closed`: the
-            connection or the process ended.
-        value: the result, the error object, or a text about the end.
-        size: bytes of the message.
-        was_refused: whether this client refused a request of the server before the answer.
-    """
-
-    kind: Literal["result", "error", "silent", "closed"]
-    value: Any
-    size: int = 0
-    was_refused: bool = False
-
-
-class ProbedOutcome:
-    """What came of one call.
-
-    Args:
-        reply: what came back.
-
-    Attributes:
-        reply: the same.
-    """
-
-    __slots__ = ("reply",)
-
-    def __init__(self, reply: Reply) -> None:
-        self.reply = reply
-
-    @property
-    def result(self) -> dict[str, Any] | None:
-        """The result, if there is one."""
-        return self.reply.value if self.reply.kind == "result" and is_object(self.reply.value) else None
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether no answer came."""
-        return self.reply.kind in ("silent", "closed")
-
-    @property
-    def code(self) -> int | None:
-        """The code of an error of JSON-RPC."""
-        if self.reply.kind != "error" or not is_object(self.reply.value):
-            return None
-        code = self.reply.value.get("code")
-        return code if isinstance(code, int) else None
-
-    @property
-    def is_own_refusal(self) -> bool:
-        """Whether the server passes on that this client refused what it asked."""
-        return self.code == _METHOD_NOT_FOUND and self.reply.was_refused
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether it is an error for a client: of JSON-RPC, or a result with `isError`."""
-        result = self.result
-        return self.reply.kind == "error" or (result is not None and result.get("isError") is True)
-
-    @property
-    def text(self) -> str:
-        """What a model reads of it."""
-        if self.reply.kind == "error":
-            value = self.reply.value
-            return str(value.get("message", "")) if is_object(value) else str(value)
-        result = self.result
-        if result is None:
-            return str(self.reply.value)
-        content = result.get("content")
-        blocks: list[Any] = content if is_array(content) else []
-        texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
-        return "\n".join(texts)
-
-    @property
-    def whole_text(self) -> str:
-        """What a program reads of it besides: the data of an error, or of a result that is one."""
-        error = self.reply.value if self.reply.kind == "error" else None
-        data = error.get("data") if is_object(error) else (self.result or {}).get("structuredContent")
-        return (
-            self.text if data is None else f"{self.text}\n{json.dumps(data, ensure_ascii=False, default=str)}"
-        )
-
-    @property
-    def said(self) -> str:
-        """An excerpt of the text for a message."""
-        return one_line(" ".join(self.text.split()), 200)
-
-    @property
-    def data(self) -> Any:
-        """The data of a result: its structured content, or the JSON of its text; None if there are none."""
-        result = self.result or {}
-        if result.get("structuredContent") is not None:
-            return result["structuredContent"]
-        try:
-            return json.loads(self.text)
-        except (ValueError, RecursionError):
-            return None
-
-    def answer(self) -> str:
-        """Return the answer as a text, to compare it with another one."""
-        value = self.reply.value
-        if is_object(value):
-            value = {key: inner for key, inner in value.items() if key != "_meta"}
-        return f"{self.reply.kind} {json.dumps(value, sort_keys=True, default=str)}"
 
 
 class Channel(Protocol):
@@ -245,7 +136,7 @@ def _answer_to(message: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a request of the server: it hears that this client offers nothing."""
     if message["method"] == "ping":
         return {"jsonrpc": "2.0", "id": message["id"], "result": {}}
-    error = {"code": _METHOD_NOT_FOUND, "message": "Method not found"}
+    error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
     return {"jsonrpc": "2.0", "id": message["id"], "error": error}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ...findings import Finding, Severity
     from .calls import Call, ProbedTool
-    from .channel import ProbedOutcome
+    from .outcomes import ProbedOutcome
 
 __all__ = [
     "ANSWER_CHECKS",

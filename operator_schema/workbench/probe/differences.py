@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from ...findings import Severity
     from .calls import ProbedTool
-    from .channel import ProbedOutcome
-    from .parts import Part, Path
+    from .outcomes import ProbedOutcome
+    from .parts import ArgumentPart, Path
 
 __all__ = ["ABSENT", "Trait", "refusal_of", "refused_value", "with_value"]
 
@@ -53,7 +53,7 @@ class Trait(NamedTuple):
     severity: Severity | None = None
 
 
-def trait_of(part: Part, value: Any, plain: Any) -> Trait | None:
+def trait_of(part: ArgumentPart, value: Any, plain: Any) -> Trait | None:
     """Return what is special about a value, None if a server may have its reasons to refuse it.
 
     Args:
@@ -143,7 +143,7 @@ def _large(value: float) -> Trait:
 
 def refused_value(
     tool: ProbedTool,
-    part: Part,
+    part: ArgumentPart,
     refused: Any,
     base: Any,
     contexts: Sequence[Any],
@@ -192,7 +192,10 @@ def refusal_of(value: Any, other: Any, outcome: ProbedOutcome) -> str:
 
 
 def _is_as_missing(
-    part: Part, refused: Any, outcome: ProbedOutcome | None, answer: Callable[[Any], ProbedOutcome | None]
+    part: ArgumentPart,
+    refused: Any,
+    outcome: ProbedOutcome | None,
+    answer: Callable[[Any], ProbedOutcome | None],
 ) -> bool:
     """Return whether the answer to a value is the answer to a call without it."""
     without = with_value(refused, part.path, ABSENT)
@@ -204,7 +207,7 @@ def _is_as_missing(
 
 def _largest(
     tool: ProbedTool,
-    part: Part,
+    part: ArgumentPart,
     base: Any,
     between: tuple[Any, Any],
     answer: Callable[[Any], ProbedOutcome | None],
@@ -237,7 +240,7 @@ def _is_refused(outcome: ProbedOutcome | None) -> bool:
     return outcome is not None and not outcome.is_lost and outcome.is_flagged
 
 
-def _elsewhere(tool: ProbedTool, part: Part, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
+def _elsewhere(tool: ProbedTool, part: ArgumentPart, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
     """Yield other arguments that have the value: what is refused in one call may fit another one."""
     number = 0
     for base in taken[:_MOST_CONTEXTS]:
@@ -257,7 +260,7 @@ def _elsewhere(tool: ProbedTool, part: Part, value: Any, taken: Sequence[Any]) -
                 yield changed
 
 
-def _closed_values(part: Part, value: Any) -> list[Any]:
+def _closed_values(part: ArgumentPart, value: Any) -> list[Any]:
     """Return what another part can be so that a value fits to it."""
     limits = [each for member in members_of(part.schema) for each in limits_of(member) if each is not None]
     nothing = [] if part.is_required else [ABSENT]
@@ -275,7 +278,11 @@ def with_value(base: Any, path: Path, value: Any) -> Any:
 
 
 def _proven(
-    tool: ProbedTool, part: Part, base: Any, trait: Trait, answer: Callable[[Any], ProbedOutcome | None]
+    tool: ProbedTool,
+    part: ArgumentPart,
+    base: Any,
+    trait: Trait,
+    answer: Callable[[Any], ProbedOutcome | None],
 ) -> Any:
     """Return a value that is taken, if all that proves the fault is; else `ABSENT`."""
     best = value_at(base, part.path, ABSENT)

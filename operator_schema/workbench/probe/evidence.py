@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from .checks import AnswerFault
-    from .reports import Step
+    from .sequences import Step
     from .watching import ProbeLimits, ServerWatcher
 
 __all__ = ["Evidence"]
@@ -76,14 +76,13 @@ class Evidence:
             if not seen.is_shown and monotonic() < self.limits.until:
                 self.candidates[key] = replace(seen, is_shown=shows_again(self.watcher, seen))
 
-    def settled(self, start: float, progress: Callable[[str, int, int], None]) -> list[FoundFault]:
+    def settled(self, progress: Callable[[str, int, int], None]) -> list[FoundFault]:
         """Return what is reported of all faults, each with the smallest calls that there is time to find.
 
         Args:
-            start: of the probe, on the clock of `monotonic`.
             progress: called with what is done, how many of its steps, and of how many.
         """
-        end = self.limits.until + (self.limits.until - start) * _OVERTIME
+        end = self.limits.until + (self.limits.until - self.limits.start) * _OVERTIME
         found: list[FoundFault] = []
         alone: list[tuple[Candidate, FoundFault]] = []
         alike: dict[str, list[str]] = {}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
-    "Part",
+    "ArgumentPart",
     "Path",
     "choices_of",
     "example_of",
@@ -55,7 +55,7 @@ FORMATS: Final[Mapping[str, list[str]]] = {
 """Format to samples of it: where there are several, they are forms of one value, or days of one calendar."""
 
 
-class Part(NamedTuple):
+class ArgumentPart(NamedTuple):
     """A part of the arguments: a parameter, or something inside one.
 
     Attributes:
@@ -69,7 +69,7 @@ class Part(NamedTuple):
     is_required: bool
 
 
-def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[Part]]:
+def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[ArgumentPart]]:
     """Return a value in which everything is present, and its parts.
 
     The value need not fit: a pattern, say, isn't followed.
@@ -77,7 +77,7 @@ def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[Part]]:
     Args:
         schema: of an object, whose references lead to its own definitions.
     """
-    parts: list[Part] = []
+    parts: list[ArgumentPart] = []
     value = _Examples(schema, parts).of(schema, (), 0)
     return value, parts[:_MOST_PARTS]
 
@@ -85,7 +85,7 @@ def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[Part]]:
 class _Examples:
     """Builds a value, and notes its parts on the way."""
 
-    def __init__(self, root: Mapping[str, Any], parts: list[Part]) -> None:
+    def __init__(self, root: Mapping[str, Any], parts: list[ArgumentPart]) -> None:
         self._root, self._parts = root, parts
 
     def of(self, schema: Any, path: Path, depth: int) -> Any:
@@ -157,7 +157,7 @@ class _Examples:
         ]  # fmt: skip
 
     def _part(self, schema: Any, path: Path, depth: int, *, is_required: bool) -> Any:
-        self._parts.append(Part(path, self.resolved(schema), is_required))
+        self._parts.append(ArgumentPart(path, self.resolved(schema), is_required))
         return self.of(schema, path, depth + 1)
 
 

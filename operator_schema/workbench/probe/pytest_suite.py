@@ -24,9 +24,11 @@ except ModuleNotFoundError as error:
 from ...message_text import checked_path, escape
 from ..compare.accepted import AcceptError, notes_on_entries, read_accepted, sort_changes
 from .checks import CHECKS
+from .probe_error import ProbeError
+from .probe_options import check_options
 from .probing import plan, probe
 from .reports import LEVELS
-from .subject import ProbeError, check_options, checked_target
+from .targets import checked_target
 
 if TYPE_CHECKING:
     import os

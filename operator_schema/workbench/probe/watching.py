@@ -13,13 +13,13 @@ from .checks import AnswerFault, Learned
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .channel import ProbedOutcome
+    from .outcomes import ProbedOutcome
     from .subject import Server
 
-__all__ = ["ProbeLimits", "State", "ServerWatcher", "change_of"]
+__all__ = ["SECONDS_BETWEEN", "ProbeLimits", "ServerWatcher", "State", "change_of"]
 
 _MOST_OBSERVERS: Final = 3
-_SECONDS_BETWEEN: Final = 1.1
+SECONDS_BETWEEN: Final = 1.1
 """Two equal questions that lie so far apart have other answers if these tell the time in seconds."""
 
 _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "sleep", "ms", "interval"})
@@ -33,15 +33,21 @@ class ProbeLimits:
         until: when the probe ends, on the clock of `monotonic`.
         calls: generated ones of each kind for each tool.
         seed: of all that is drawn.
+        start: when the time began of which parts are given to each kind of call, on the same clock.
     """
 
     until: float
     calls: int
     seed: int
+    start: float = field(default_factory=monotonic)
 
-    def left(self, share: float, start: float) -> bool:
+    def end_of(self, share: float) -> float:
+        """Return when a share of the time is over."""
+        return self.start + (self.until - self.start) * share
+
+    def left(self, share: float) -> bool:
         """Return whether a share of the time isn't over."""
-        return monotonic() < start + (self.until - start) * share
+        return monotonic() < self.end_of(share)
 
 
 class State(NamedTuple):
@@ -121,7 +127,7 @@ class ServerWatcher:
         if len(self.observers) == known:
             return
         first = self.observed()
-        sleep(_SECONDS_BETWEEN)
+        sleep(SECONDS_BETWEEN)
         second = self.observed()
         self.observers = [
             call

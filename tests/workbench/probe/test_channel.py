@@ -12,7 +12,8 @@ from patience import LONGEST_WAIT
 pytest.importorskip("hypothesis")
 
 from operator_schema.workbench.probe import ProbeError, probe
-from operator_schema.workbench.probe.channel import HttpChannel, ProbedOutcome, ProcessChannel
+from operator_schema.workbench.probe.channel import HttpChannel, ProcessChannel
+from operator_schema.workbench.probe.outcomes import ProbedOutcome
 
 pytestmark = pytest.mark.needs_threads
 
