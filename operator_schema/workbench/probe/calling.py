@@ -115,7 +115,7 @@ class ToolCaller:
         return [steps[0].call for steps in self.good.get(name, ()) if len(steps) == 1]
 
     def base_of(self, name: str) -> list[Step]:
-        """Return a call that succeeded, with most of its parts; one that is planned if none did."""
+        """Return the successful call of a tool that has most parts; a planned call if none succeeded."""
         if name in self.bases:
             return self.bases[name]
         generated = next((call for call in self.calls[name] if call.is_generated), None)
@@ -202,7 +202,7 @@ class ToolCaller:
     # --- what the answer shows -----------------------------------------------------------------------
 
     def _judge(self, steps: list[Step], call: Call, outcome: ProbedOutcome) -> None:
-        """Note what is wrong with an answer, and what it shows."""
+        """Note the faults of an answer, and keep what it shows."""
         tool = self.tools[call.tool]
         for fault in faults_of(tool, call, outcome, self.watcher.most_bytes, self.watcher.learned):
             self.evidence.note(fault, steps, call.tool)
@@ -259,6 +259,6 @@ def _key_of(steps: Sequence[Step]) -> tuple[str, ...]:
 
 
 def worth_of(steps: Sequence[Step]) -> tuple[int, int]:
-    """Return how much a call is worth as a base: values of other answers, then the number of its parts."""
+    """Return how useful a call is as a base: by values of other answers, then by the number of parts."""
     call = steps[-1].call
     return call.why == "uses results", sum(1 for _ in paths_in(call.arguments))

@@ -56,7 +56,7 @@ _LARGE: Final = 10_000
 
 @dataclass(frozen=True)
 class Call:
-    """One call.
+    """A call of a tool.
 
     Attributes:
         tool: its name.
@@ -74,27 +74,27 @@ class Call:
 
     @property
     def is_readable(self) -> bool:
-        """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
+        """Whether every program can read its texts: they have no lone surrogates (RFC 7493)."""
         return bool(readable(self.arguments) == self.arguments)
 
     @property
     def is_generated(self) -> bool:
-        """Whether it is one of those that Hypothesis made of a whole schema."""
+        """Whether Hypothesis generated it from the whole schema."""
         return self.why == _GENERATED
 
     def magnitude(self) -> int:
-        """Return the size of its largest number; 0 for a size that every server can be given."""
+        """Return the size of its largest number; 0 if every server can handle numbers of that size."""
         sizes = [abs(value) for _, value in paths_in(self.arguments) if _is_number(value)]
         return int(max([0, *[size for size in sizes if size > _LARGE]]))
 
     def key(self) -> str:
-        """Return a text that is the same for equal calls."""
+        """Return a text that equal calls share."""
         return f"{self.tool} {choice_key(to_json_text(self.arguments))}"
 
 
 @dataclass
 class ProbedTool:
-    """A tool of a server, as its description says.
+    """A tool of a server, read from its definition.
 
     Attributes:
         name: of it.
@@ -114,7 +114,7 @@ class ProbedTool:
 
     @classmethod
     def of(cls, described: Mapping[str, Any], work: str | None = None) -> ProbedTool:
-        """Read a description.
+        """Read the definition of a tool.
 
         Args:
             described: an item of the result of `tools/list`.
@@ -155,26 +155,26 @@ class ProbedTool:
         return is_object(self.described.get("outputSchema"))
 
     def hint(self, name: str) -> bool | None:
-        """Return what an annotation of the tool says, such as `readOnlyHint`; None for nothing."""
+        """Return the value of an annotation, such as `readOnlyHint`; None if the tool doesn't have it."""
         found = self.described.get("annotations")
         value = found.get(name) if is_object(found) else None
         return value if isinstance(value, bool) else None
 
     @property
     def is_read_only(self) -> bool:
-        """Whether it says that it changes nothing; the protocol assumes the contrary."""
+        """Whether it says that it changes nothing; the protocol assumes that a tool changes something."""
         return self.hint("readOnlyHint") is True
 
     def problems(self, arguments: Any) -> tuple[Finding, ...]:
-        """Return what the schema has against arguments."""
+        """Return the problems of arguments by the schema."""
         return () if self.codec is None else self.codec.report(arguments)
 
     def allows(self, arguments: Any) -> bool:
-        """Return whether every server with this schema has to take arguments."""
+        """Return whether every server with this schema has to accept some arguments."""
         return self.strict is not None and not self.strict.report(arguments)
 
     def fits(self, call: Call) -> bool:
-        """Return whether the schema says of a call what its kind says."""
+        """Return whether a call is valid or invalid by the schema, as its kind says."""
         if call.kind == "invalid":
             return bool(self.problems(call.arguments))
         return self.allows(readable(call.arguments) if call.kind == "hostile" else call.arguments)
@@ -200,7 +200,7 @@ class ProbedTool:
         return _once(found)
 
     def full_call(self, base: Any) -> Any:
-        """Return arguments in which as much as possible is present, with the values of a call.
+        """Add as many optional parts as possible to the arguments of a call.
 
         Args:
             base: arguments that the schema allows.
@@ -225,11 +225,11 @@ class ProbedTool:
 
     @property
     def parts(self) -> list[ArgumentPart]:
-        """What the arguments consist of, at all depths."""
+        """The parts of the arguments, at all depths."""
         return self._built[1]
 
     def variations(self, base: Any) -> list[Call]:
-        """Return calls that differ from a plain one in one part: wrong, right and hostile ones.
+        """Return wrong, right and hostile calls that each differ from a plain one in one part.
 
         Large numbers come last, and rise: what a small one shows needs no large one.
 
@@ -242,7 +242,7 @@ class ProbedTool:
         return sorted(_once(found), key=Call.magnitude)
 
     def _valid(self, number: int, random: Random) -> list[Any]:
-        """Return what the schema allows, the smallest first; often with values that mean something."""
+        """Return arguments that the schema allows, the smallest first, many with meaningful values."""
         if self.strict is None:
             return []
         chance = random.randrange(2**32)
@@ -252,7 +252,7 @@ class ProbedTool:
         return [by_text[text] for text in sorted(by_text, key=len)[:number]]
 
     def _with_meaning(self, arguments: Any, random: Random) -> Any:
-        """Put values that mean something in the place of random ones."""
+        """Replace random values by values that may mean something to the server."""
         found = dict(arguments)
         for name, values in self.values.items():
             if values and (name in found or name in self.required):
@@ -278,7 +278,7 @@ class ProbedTool:
             yield required, "optional parameters left out", ()
 
     def _parts_in(self, base: Any) -> list[ArgumentPart]:
-        """Return the parts that have a place in some arguments."""
+        """Return the parts that can be set in some arguments."""
         return [part for part in self.parts if has_place(base, part.path)]
 
     def _mistakes(self, base: Any) -> Iterator[_Varied]:
@@ -320,13 +320,13 @@ class ProbedTool:
 
 
 def has_place(base: Any, path: Path) -> bool:
-    """Return whether a part of some arguments can be set: what is around it is there."""
+    """Return whether a part of some arguments can be set: the object or list around it is there."""
     around = value_at(base, path[:-1])
     return is_object(around) or (is_array(around) and isinstance(path[-1], int) and path[-1] < len(around))
 
 
 def readable(value: Any) -> Any:
-    """Return JSON values without lone surrogates, which no schema speaks of."""
+    """Replace lone surrogates in JSON values, since schemas don't mention them."""
     return value if nests_deeper(value, MAX_TEXT_DEPTH) else _readable(value)
 
 
@@ -353,7 +353,7 @@ def _codec_of(name: str, schema: Any, *, is_arguments: bool, is_closed: bool = F
 
 
 def _with_samples(schema: Any) -> Any:
-    """Return a schema in which texts of a format are samples of it."""
+    """Replace each format of texts in a schema by a list of samples."""
     if is_array(schema):
         return [_with_samples(inner) for inner in schema]
     if not is_object(schema):

@@ -24,8 +24,8 @@ _LOOKING: Final = 0.3
 def explore(caller: ToolCaller) -> None:
     """Make the generated valid calls, one of each tool in turn, then those with values of their answers.
 
-    Tools that only read come first: what they give is there from the start. Those that show something become
-    observers of the state.
+    Tools that only read come first: what they give is there from the start. They become observers of the
+    state unless they seem to change it.
     """
     for is_reading in (True, False):
         names = [name for name in caller.calls if caller.tools[name].is_read_only is is_reading]
@@ -36,7 +36,13 @@ def explore(caller: ToolCaller) -> None:
     good = [
         caller.bases[name][-1].call for name in caller.reading_first if len(caller.bases.get(name, ())) == 1
     ]
-    caller.watcher.find_observers([call for call in good if call.arguments])
+    caller.watcher.find_observers(
+        [
+            call
+            for call in good
+            if call.arguments and not caller.evidence.blames(call.tool, "read_only_changed")
+        ]
+    )
 
 
 def _with_values(caller: ToolCaller, name: str) -> list[list[Step]]:

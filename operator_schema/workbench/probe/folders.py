@@ -79,7 +79,7 @@ class ServerFolders:
         return {**_caches(), **kept, **own, **given}
 
     def files(self) -> dict[str, str]:
-        """Return what is in the working directory: path to a digest of the content."""
+        """Return the files of the working directory: path to a digest of the content."""
         found: dict[str, str] = {}
         for folder, folders, files in os.walk(self.work):
             folders[:] = [name for name in folders if name != "__pycache__"]
@@ -98,7 +98,7 @@ class ServerFolders:
 
 
 def _digest(path: Path, root: Path) -> str:
-    """Return what is compared of a file; of hidden ones, such as caches, only whether they are empty."""
+    """Return a digest of a file; of hidden files, such as caches, only whether they are empty."""
     try:
         if any(part.startswith(".") for part in path.relative_to(root).parts):
             return "" if path.lstat().st_size == 0 else "something"
@@ -110,6 +110,6 @@ def _digest(path: Path, root: Path) -> str:
 
 
 def _caches() -> dict[str, str]:
-    """Return where `uvx` and `npx` have what they downloaded before; the home folder is another one."""
+    """Return where `uvx` and `npx` keep downloads, since the server has another home folder."""
     places = {"UV_CACHE_DIR": Path.home() / ".cache" / "uv", "npm_config_cache": Path.home() / ".npm"}
     return {name: str(place) for name, place in places.items() if place.is_dir()}

@@ -1,4 +1,4 @@
-"""Which values did the answers of a server give, and in which calls of other tools are they tried?"""
+"""Which values of answers are tried as arguments of other tools?"""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Knowledge:
             of_key.setdefault(to_json_text(known.value), known)
 
     def of(self, name: str, *, is_any: bool = False) -> list[KnownValue]:
-        """Return the values whose keys may mean a parameter.
+        """Return the values whose keys fit the name of a parameter.
 
         Args:
             name: of the parameter.
@@ -90,13 +90,13 @@ class Knowledge:
 
 
 def means(parameter: str, key: str) -> bool:
-    """Return whether a parameter may mean the value of a key: `item_id` is an `id`, or an `item`."""
+    """Return whether a parameter may take the value of a key, as `item_id` may be an `id` or an `item`."""
     one, other = sorted((fold(parameter), fold(key)), key=len)
     return bool(one) and (one == other or (len(one) > 1 and (other.startswith(one) or other.endswith(one))))
 
 
 def scalars(value: Any, path: Path) -> Iterator[tuple[str, Path, Any]]:
-    """Yield the texts and numbers of data: the nearest key, the path, the value."""
+    """Yield the key, the path and the value of each text and number in data."""
     if len(path) > _MOST_LEVELS:
         return
     if is_object(value):

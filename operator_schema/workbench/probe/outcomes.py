@@ -1,4 +1,4 @@
-"""What came back for a request, and what does the answer to a call say?"""
+"""What does the reply to a request say?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METHOD_NOT_FOUND: Final = -32601
 
 
 class Reply(NamedTuple):
-    """What came back for a request.
+    """The reply to a request, or the lack of one.
 
     Attributes:
         kind: `result` or `error` as JSON-RPC has them; `silent`: nothing came in time; `closed`: the
@@ -32,7 +32,7 @@ class Reply(NamedTuple):
 
 
 class ProbedOutcome:
-    """What came of one call.
+    """The outcome of a call.
 
     Args:
         reply: what came back.
@@ -66,7 +66,7 @@ class ProbedOutcome:
 
     @property
     def is_own_refusal(self) -> bool:
-        """Whether the server passes on that this client refused what it asked."""
+        """Whether the error is the refusal of this client, which had been asked for something."""
         return self.code == METHOD_NOT_FOUND and self.reply.was_refused
 
     @property
@@ -77,7 +77,7 @@ class ProbedOutcome:
 
     @property
     def text(self) -> str:
-        """What a model reads of it."""
+        """The text that a model reads."""
         if self.reply.kind == "error":
             value = self.reply.value
             return str(value.get("message", "")) if is_object(value) else str(value)
@@ -91,7 +91,7 @@ class ProbedOutcome:
 
     @property
     def whole_text(self) -> str:
-        """What a program reads of it besides: the data of an error, or of a result that is one."""
+        """The text that a program reads: with the data of an error, or of a result that is one."""
         error = self.reply.value if self.reply.kind == "error" else None
         data = error.get("data") if is_object(error) else (self.result or {}).get("structuredContent")
         return (

@@ -27,6 +27,6 @@ class ProbeError(Exception):
 
 
 def in_empty_folder(said: str) -> ProbeError:
-    """Return the error of a program that may look for something in the folder of the user."""
+    """Return the error of a program that didn't start, perhaps because it is started in an empty folder."""
     hint = "it is started in an empty folder: write full paths of files, and"
     return ProbeError(*[f"{said}; {hint} {modules} for modules of this folder" for modules in _MODULES])

@@ -1,4 +1,4 @@
-"""How is a server probed: what is called when, and what is reported?"""
+"""How is a server probed, from the first call to the report?"""
 
 from __future__ import annotations
 
@@ -70,16 +70,16 @@ def probe(
             executor or a list of tools, which then run in this process.
         allow: names of tools that may be called although they may change something.
         allow_all: whether all tools may; only for a server that the probe starts.
-        seconds: after which the probe ends, even if not all planned calls were made.
-        calls: generated calls of each kind for each tool.
-        timeout: seconds in which a call has to be answered.
-        most_bytes: an answer may have.
+        seconds: the time after which the probe ends, even if not all planned calls were made.
+        calls: the number of generated calls of each kind for each tool.
+        timeout: the seconds in which a call has to be answered.
+        most_bytes: the size up to which an answer isn't a finding.
         seed: the same number makes the same calls.
         setup: a command line that prepares the working directory of the server, such as `"git init"`.
         context: for `"MODULE:REGISTRY"`, the name of what is injected, such as `"app:make_context"`.
-        memory: megabytes that each process of a server that is started may have; only Linux limits them.
+        memory: the megabytes that each process of a started server may have; only Linux limits them.
         env: environment variables for the server, beside those that it needs to start.
-        headers: of HTTP requests, for a URL.
+        headers: headers of HTTP requests, for a URL.
         on_progress: called with what is done, how many of its steps, and of how many.
 
     Returns:

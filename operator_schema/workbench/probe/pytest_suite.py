@@ -1,4 +1,4 @@
-"""Tests of a tool server in a pytest suite, a test for each tool and check; needs the extra `probe`.
+"""How is a tool server tested in a pytest suite, with a test for each tool and check?
 
 ```text
 test_server = probe_tests("python server.py", allow=["create_note"])
@@ -102,7 +102,7 @@ def _accepted_in(file: str) -> list[Accepted]:
 
 
 class _ProbedServer:
-    """A server, what is called of it, and what was found."""
+    """Probes a server once, and judges each tool and check by the report."""
 
     def __init__(
         self, target: Any, options: dict[str, Any], entries: list[Accepted], failing: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What was found, and how is it shown: as lines, JSON, JUnit, a page?"""
+"""How is a report of a probe shown: as lines, JSON, JUnit, or a page?"""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class FoundFault(NamedTuple):
         return [f"call: {one_line(step.shown(), _MOST_SHOWN)}" for step in self.steps]
 
     def lines(self) -> list[str]:
-        """Write it as lines: what is wrong, the calls, what to do; nothing that a server says begins one."""
+        """Write it as lines: the fault, the calls and the remedy; no text of the server begins a line."""
         finding, check = self.finding, CHECKS.get(self.finding.code)
         place = ".".join(filter(None, [finding.tool or "the server", show_path(finding.path)]))
         meaning = finding.message if check is None else f"{check.meaning}: {finding.message}"
@@ -100,7 +100,7 @@ class FoundFault(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What will be called of a tool.
+    """The planned calls of a tool.
 
     Attributes:
         tool: its name.
@@ -127,7 +127,7 @@ class Plan(NamedTuple):
 
 
 class ProbeReport(NamedTuple):
-    """What a probe of a server found.
+    """The result of a probe of a server.
 
     Attributes:
         target: the server.
@@ -153,7 +153,7 @@ class ProbeReport(NamedTuple):
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong, without the calls."""
+        """The findings, without the calls that show them."""
         return [each.finding for each in self.found]
 
     def as_dict(self) -> dict[str, Any]:
@@ -178,11 +178,11 @@ class ProbeReport(NamedTuple):
         return "\n".join([*self.warnings(), *lines, self.summary()])
 
     def noted(self) -> list[list[str]]:
-        """Return what was seen once only, each with its calls; what to do isn't known."""
+        """Return the lines of each fault that was seen only once: the fault and its calls."""
         return [[each.lines()[0], *map(escape, each.calls())] for each in self.unrepeated]
 
     def warnings(self, *, in_command: bool = False) -> list[str]:
-        """Return what has to be known before the findings: what wasn't tried, and what the server lacks.
+        """Return the lines before the findings: which calls weren't made, and what the server lacks.
 
         Args:
             in_command: whether they name options of the command, rather than arguments of `probe`.
@@ -200,7 +200,7 @@ class ProbeReport(NamedTuple):
         ]
 
     def summary(self, *, in_command: bool = False, left: Sequence[FoundFault] | None = None) -> str:
-        """Return a line with numbers.
+        """Return a line with the numbers of findings and calls.
 
         Args:
             in_command: whether it names options of the command, rather than arguments of `probe`.
@@ -281,7 +281,7 @@ def as_junit(
 
 
 def as_html(report: ProbeReport, found: Iterable[FoundFault]) -> str:
-    """Return a report as a page that needs nothing from elsewhere.
+    """Return a report as an HTML page that loads nothing else.
 
     Args:
         report: of a probe.
@@ -322,5 +322,5 @@ _LEVEL_MEANINGS: Final[dict[Severity, str]] = {
 
 
 def _text(found: FoundFault) -> str:
-    """Return a fault as lines that XML 1.0 can hold: nothing in a name begins a new one."""
+    """Return a fault as lines that XML 1.0 can hold, each escaped."""
     return "\n".join(map(escape, [*found.lines(), *found.repeat.split("\n")]))

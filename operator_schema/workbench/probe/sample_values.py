@@ -57,7 +57,7 @@ _PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", 
 
 
 def plain_value(value: Any) -> Any:
-    """Return a value without what some programs can't read: control characters, huge numbers and texts."""
+    """Replace control characters, huge numbers and long texts, which some programs can't read."""
     if isinstance(value, str):
         return "".join(map(_plain_character, value[: _MOST_TEXT - 1]))
     if isinstance(value, (int, float)):
@@ -75,7 +75,7 @@ def _plain_character(character: str) -> str:
 def meaningful_values(
     name: str, schema: Mapping[str, Any], work: str | None, others: Iterable[str]
 ) -> Iterator[Any]:
-    """Return values that a description names, unless they name a parameter, and for paths those of files."""
+    """Return values that a schema or its description names, and for paths those of existing files."""
     if "default" in schema:
         yield schema["default"]
     examples = schema.get("examples")
@@ -129,7 +129,7 @@ def values_beyond(schema: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _numbers(schema: Mapping[str, Any], step: int) -> Iterator[Any]:
-    """Return the limits of a number, or what is a step beyond them."""
+    """Return the limits of a number, or the numbers a step beyond them."""
     least, most = limits_of(schema)
     if least is not None and abs(least) < _LARGEST:
         yield least - step

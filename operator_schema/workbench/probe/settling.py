@@ -331,8 +331,8 @@ class _Tries:
             return self.fault if self._watcher.changes_again(call) else None
         if self.fault.code in ("stuck_after_cancel", "changed_by_cancelled"):
             return self._cancelled(call)
-        before = self._watcher.state()
-        if before != self._watcher.state():
+        before = self._watcher.steady_state()
+        if before is None:
             return None
         outcome = self._watcher.made(call)
         if outcome.is_lost:

@@ -136,11 +136,12 @@ class ServerWatcher:
         ]
 
     def _only_looks(self, call: Call) -> bool:
-        """Return whether a call changes nothing that is seen already."""
+        """Return whether a call succeeds, and changes nothing that is seen already."""
         if not self.tools[call.tool].is_read_only:
             return False
         before = self.state()
-        return not self.made(call).is_lost and self.state() == before
+        outcome = self.made(call)
+        return not (outcome.is_lost or outcome.is_flagged) and self.state() == before
 
     def observed(self) -> dict[tuple[str, str], str]:
         """Return the answers of the observers, as far as they come; that there is an error is one, too."""
@@ -155,6 +156,11 @@ class ServerWatcher:
     def state(self) -> State:
         """Return what the server has now."""
         return State(self.server.files(), self.observed())
+
+    def steady_state(self) -> State | None:
+        """Return what the server has now; None if looking at it is enough to change it."""
+        found = self.state()
+        return found if self.state() == found else None
 
     def noise(self) -> AnswerFault | None:
         """Return what is wrong with the lines that came since the last time and aren't messages, if any."""
@@ -229,12 +235,13 @@ class ServerWatcher:
         """Return what is wrong after a call was cancelled some times; None if nothing is.
 
         Args:
-            call: of a tool that only reads; nothing is wrong if it doesn't succeed in the state of now.
+            call: of a tool that only reads; nothing is wrong if it doesn't succeed twice in the state of now.
         """
-        first = self.made(call)
-        if first.is_lost or first.is_flagged:
+        if any(outcome.is_lost or outcome.is_flagged for outcome in [self.made(call), self.made(call)]):
             return None
-        before = self.state()
+        before = self.steady_state()
+        if before is None:
+            return None
         for _ in range(3):
             self._cancelled(call)
         if not self.server.answers():
@@ -251,9 +258,9 @@ class ServerWatcher:
 
     def leaves_part(self, call: Call) -> bool:
         """Return whether a cancelled call leaves a change that the whole call doesn't leave."""
-        before = self.state()
+        before = self.steady_state()
         self._cancelled(call)
-        if not self.server.answers():
+        if before is None or not self.server.answers():
             return False
         left = self.state()
         if left == before:
