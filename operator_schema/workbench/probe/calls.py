@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import unicodedata
-import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
-from string import ascii_lowercase
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
-
-try:
-    from hypothesis.configuration import set_hypothesis_home_dir, storage_directory
-    from hypothesis.errors import FailedHealthCheck, InvalidArgument, Unsatisfiable
-except ModuleNotFoundError as error:
-    if error.name != "hypothesis":
-        raise
-    message = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
-    raise ModuleNotFoundError(message, name=error.name) from None
 
 from ...engine import DocumentCodec, SchemaDocument
 from ...errors import SchemaError
@@ -35,75 +20,29 @@ from ...json_values import (
     to_json_text,
 )
 from ...message_text import show_path
-from ...testing import arguments, drawn, near_misses
-from .parts import (
-    FORMATS,
-    Part,
-    choices_of,
-    example_of,
-    limits_of,
-    members_of,
-    paths_in,
-    placed,
-    removed,
-    type_names,
-    value_at,
+from .drawing import near_misses_of, valid_arguments_of
+from .parts import FORMATS, choices_of, example_of, paths_in, placed, removed, type_names, value_at
+from .sample_values import (
+    FEW_HOSTILE,
+    FEW_SAMPLES,
+    HOSTILE,
+    SAMPLES,
+    edge_values,
+    meaningful_values,
+    plain_value,
+    values_beyond,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
-
-    from hypothesis.strategies import SearchStrategy
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ...findings import Finding
-    from .parts import Path
+    from .parts import ArgumentPart, Path
 
-__all__ = [
-    "TEXTS",
-    "Call",
-    "CallKind",
-    "ProbedTool",
-    "edge_values",
-    "has_place",
-    "readable",
-    "storing_nothing",
-]
+__all__ = ["Call", "CallKind", "ProbedTool", "has_place", "readable"]
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 """`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
-
-_LARGEST: Final = 2**53 - 1
-"""Integers beyond aren't the same in all programs: RFC 8259, section 6."""
-
-_LOG: Final = logging.getLogger(__name__)
-_NOTHING_FITS: Final = (Unsatisfiable, FailedHealthCheck, InvalidArgument, SchemaError, ValueError)
-"""How Hypothesis and the strategies say that they have no value."""
-
-_SMALL: Final = 1000
-_LONG: Final = 100_000
-_MOST_TEXT: Final = 5000
-_HOSTILE: Final = (
-    "a\x00b",
-    "\ud800",
-    "../../../../probe",
-    "--help",
-    "-rf",
-    "%s%n%x",
-    "'; --",
-    "$(true)",
-    "\u202e\u0000\r\n",
-    "x" * _LONG,
-)
-_FEW_HOSTILE: Final = ("a\x00b", "'; --")
-"""For parts inside of parameters."""
-
-_SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
-_FEW_SAMPLES: Final[tuple[Any, ...]] = ("5", 5, None, [])
-_FEW_CHOICES: Final = 2
-_NUMBERS: Final = (0, 1, -1, 1000, 10**6, 2**31, _LARGEST)
-_LARGE: Final = 10_000
-TEXTS: Final = ("a b", "\u00e9", "\u6f22", "\U0001f600", "a" * 300, "a" * 2000)
-"""Of letters outside of ASCII, of each number of bytes in UTF-8, and long ones."""
 
 _Varied: TypeAlias = "tuple[Any, str, Path]"
 """Arguments, what is special about them, and where."""
@@ -111,13 +50,13 @@ _Varied: TypeAlias = "tuple[Any, str, Path]"
 _ABSENT: Final = object()
 _GENERATED: Final = "what the schema allows"
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
-_QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
-_PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)
+_LARGE: Final = 10_000
+"""A size from which a number may be too large for a server."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call.
+    """A call of a tool.
 
     Attributes:
         tool: its name.
@@ -135,27 +74,27 @@ class Call:
 
     @property
     def is_readable(self) -> bool:
-        """Whether every program can read its texts: without lone surrogates, as RFC 7493 wants."""
+        """Whether every program can read its texts: they have no lone surrogates (RFC 7493)."""
         return bool(readable(self.arguments) == self.arguments)
 
     @property
     def is_generated(self) -> bool:
-        """Whether it is one of those that Hypothesis made of a whole schema."""
+        """Whether Hypothesis generated it from the whole schema."""
         return self.why == _GENERATED
 
     def magnitude(self) -> int:
-        """Return the size of its largest number; 0 for a size that every server can be given."""
+        """Return the size of its largest number; 0 if every server can handle numbers of that size."""
         sizes = [abs(value) for _, value in paths_in(self.arguments) if _is_number(value)]
         return int(max([0, *[size for size in sizes if size > _LARGE]]))
 
     def key(self) -> str:
-        """Return a text that is the same for equal calls."""
+        """Return a text that equal calls share."""
         return f"{self.tool} {choice_key(to_json_text(self.arguments))}"
 
 
 @dataclass
 class ProbedTool:
-    """A tool of a server, as its description says.
+    """A tool of a server, read from its definition.
 
     Attributes:
         name: of it.
@@ -175,7 +114,7 @@ class ProbedTool:
 
     @classmethod
     def of(cls, described: Mapping[str, Any], work: str | None = None) -> ProbedTool:
-        """Read a description.
+        """Read the definition of a tool.
 
         Args:
             described: an item of the result of `tools/list`.
@@ -189,7 +128,7 @@ class ProbedTool:
         made.strict = made.codec if closed is None else closed
         made.output = _codec_of(name, output, is_arguments=False) if is_object(output) else None
         for parameter, inner in made.properties.items():
-            made.values[parameter] = list(_meaningful(parameter, inner, work, made.properties))
+            made.values[parameter] = list(meaningful_values(parameter, inner, work, made.properties))
         return made
 
     @property
@@ -216,26 +155,26 @@ class ProbedTool:
         return is_object(self.described.get("outputSchema"))
 
     def hint(self, name: str) -> bool | None:
-        """Return what an annotation of the tool says, such as `readOnlyHint`; None for nothing."""
+        """Return the value of an annotation, such as `readOnlyHint`; None if the tool doesn't have it."""
         found = self.described.get("annotations")
         value = found.get(name) if is_object(found) else None
         return value if isinstance(value, bool) else None
 
     @property
     def is_read_only(self) -> bool:
-        """Whether it says that it changes nothing; the protocol assumes the contrary."""
+        """Whether it says that it changes nothing; the protocol assumes that a tool changes something."""
         return self.hint("readOnlyHint") is True
 
     def problems(self, arguments: Any) -> tuple[Finding, ...]:
-        """Return what the schema has against arguments."""
+        """Return the problems of arguments by the schema."""
         return () if self.codec is None else self.codec.report(arguments)
 
     def allows(self, arguments: Any) -> bool:
-        """Return whether every server with this schema has to take arguments."""
+        """Return whether every server with this schema has to accept some arguments."""
         return self.strict is not None and not self.strict.report(arguments)
 
     def fits(self, call: Call) -> bool:
-        """Return whether the schema says of a call what its kind says."""
+        """Return whether a call is valid or invalid by the schema, as its kind says."""
         if call.kind == "invalid":
             return bool(self.problems(call.arguments))
         return self.allows(readable(call.arguments) if call.kind == "hostile" else call.arguments)
@@ -256,12 +195,12 @@ class ProbedTool:
         found = [Call(self.name, each, "valid", _GENERATED) for each in valid]
         if valid:
             found += self.variations(self.full_call(valid[0]))
-        near = _refused(self.codec, number, random.randrange(2**32), self.name)
+        near = near_misses_of(self.codec, number, random.randrange(2**32), self.name)
         found += [Call(self.name, each, "invalid", "a near miss") for each in near]
         return _once(found)
 
     def full_call(self, base: Any) -> Any:
-        """Return arguments in which as much as possible is present, with the values of a call.
+        """Add as many optional parts as possible to the arguments of a call.
 
         Args:
             base: arguments that the schema allows.
@@ -276,7 +215,7 @@ class ProbedTool:
         return {**{name: found[name] for name in self.properties if name in found}, **found}
 
     @cached_property
-    def _built(self) -> tuple[Any, list[Part]]:
+    def _built(self) -> tuple[Any, list[ArgumentPart]]:
         return example_of(self.schema)
 
     @property
@@ -285,12 +224,12 @@ class ProbedTool:
         return found if is_object(found) else {}
 
     @property
-    def parts(self) -> list[Part]:
-        """What the arguments consist of, at all depths."""
+    def parts(self) -> list[ArgumentPart]:
+        """The parts of the arguments, at all depths."""
         return self._built[1]
 
     def variations(self, base: Any) -> list[Call]:
-        """Return calls that differ from a plain one in one part: wrong, right and hostile ones.
+        """Return wrong, right and hostile calls that each differ from a plain one in one part.
 
         Large numbers come last, and rise: what a small one shows needs no large one.
 
@@ -303,18 +242,17 @@ class ProbedTool:
         return sorted(_once(found), key=Call.magnitude)
 
     def _valid(self, number: int, random: Random) -> list[Any]:
-        """Return what the schema allows, the smallest first; often with values that mean something."""
-        try:
-            strategy = arguments(self.strict)
-        except (ValueError, SchemaError):
+        """Return arguments that the schema allows, the smallest first, many with meaningful values."""
+        if self.strict is None:
             return []
-        plain = [_plain(each) for each in _examples(strategy, number, random.randrange(2**32), self.name)]
+        chance = random.randrange(2**32)
+        plain = [plain_value(each) for each in valid_arguments_of(self.strict, number, chance, self.name)]
         found = [*[self._with_meaning(each, random) for each in plain], *plain]
         by_text = {to_json_text(each): each for each in found if self.allows(each)}
         return [by_text[text] for text in sorted(by_text, key=len)[:number]]
 
     def _with_meaning(self, arguments: Any, random: Random) -> Any:
-        """Put values that mean something in the place of random ones."""
+        """Replace random values by values that may mean something to the server."""
         found = dict(arguments)
         for name, values in self.values.items():
             if values and (name in found or name in self.required):
@@ -339,8 +277,8 @@ class ProbedTool:
         if self.allows(required):
             yield required, "optional parameters left out", ()
 
-    def _parts_in(self, base: Any) -> list[Part]:
-        """Return the parts that have a place in some arguments."""
+    def _parts_in(self, base: Any) -> list[ArgumentPart]:
+        """Return the parts that can be set in some arguments."""
         return [part for part in self.parts if has_place(base, part.path)]
 
     def _mistakes(self, base: Any) -> Iterator[_Varied]:
@@ -359,9 +297,9 @@ class ProbedTool:
                 and value_at(base, path, _ABSENT) is not _ABSENT
             ):
                 yield removed(base, path), f"{place} is missing", path
-            for value in _SAMPLES if len(path) == 1 else _FEW_SAMPLES:
+            for value in SAMPLES if len(path) == 1 else FEW_SAMPLES:
                 yield placed(base, path, value), f"wrong type of {place}", path
-            for value in _beyond(part.schema):
+            for value in values_beyond(part.schema):
                 yield placed(base, path, value), f"{place} beyond a limit", path
             inner = value_at(base, path)
             if is_object(inner):
@@ -375,20 +313,20 @@ class ProbedTool:
         for part in self._parts_in(base):
             if "string" not in type_names(part.schema) or choices_of(part.schema):
                 continue
-            for value in _HOSTILE if len(part.path) == 1 else _FEW_HOSTILE:
+            for value in HOSTILE if len(part.path) == 1 else FEW_HOSTILE:
                 changed = placed(base, part.path, value)
                 if self.allows(readable(changed)):
                     yield changed, f"hostile text for {show_path(part.path)}", part.path
 
 
 def has_place(base: Any, path: Path) -> bool:
-    """Return whether a part of some arguments can be set: what is around it is there."""
+    """Return whether a part of some arguments can be set: the object or list around it is there."""
     around = value_at(base, path[:-1])
     return is_object(around) or (is_array(around) and isinstance(path[-1], int) and path[-1] < len(around))
 
 
 def readable(value: Any) -> Any:
-    """Return JSON values without lone surrogates, which no schema speaks of."""
+    """Replace lone surrogates in JSON values, since schemas don't mention them."""
     return value if nests_deeper(value, MAX_TEXT_DEPTH) else _readable(value)
 
 
@@ -414,42 +352,8 @@ def _codec_of(name: str, schema: Any, *, is_arguments: bool, is_closed: bool = F
     return None if codec.left else codec
 
 
-@contextmanager
-def storing_nothing() -> Generator[None]:
-    """Have Hypothesis keep its files in a folder that is removed, rather than in the working directory."""
-    found: Any = storage_directory(intent_to_write=False)
-    before = getattr(found, "path", found)  # older versions return the path itself
-    with TemporaryDirectory(prefix="probe-") as folder:
-        set_hypothesis_home_dir(folder)
-        try:
-            yield
-        finally:
-            set_hypothesis_home_dir(before)
-
-
-def _examples(strategy: SearchStrategy[Any], number: int, chance: int, tool: str) -> list[Any]:
-    """Return examples of a strategy, each once; none if nothing fits."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # as errors, they would take calls away
-            values = drawn(strategy, chance, number)
-    except _NOTHING_FITS:
-        return []
-    except Exception:  # noqa: BLE001  # one tool doesn't end the probe of the others
-        _LOG.warning("no calls of the tool %r can be generated from %r", tool, strategy, exc_info=True)
-        return []
-    return list({to_json_text(value): value for value in reversed(values)}.values())[::-1]
-
-
-def _refused(codec: DocumentCodec, number: int, chance: int, tool: str) -> list[Any]:
-    try:
-        return [each for each in _examples(near_misses(codec), number, chance, tool) if is_object(each)]
-    except (ValueError, SchemaError):
-        return []
-
-
 def _with_samples(schema: Any) -> Any:
-    """Return a schema in which texts of a format are samples of it."""
+    """Replace each format of texts in a schema by a list of samples."""
     if is_array(schema):
         return [_with_samples(inner) for inner in schema]
     if not is_object(schema):
@@ -460,91 +364,5 @@ def _with_samples(schema: Any) -> Any:
     return {key: _with_samples(inner) for key, inner in schema.items()}
 
 
-def _plain(value: Any) -> Any:
-    """Return a value without what some programs can't read: control characters, huge numbers and texts."""
-    if isinstance(value, str):
-        return "".join(map(_plain_character, value[: _MOST_TEXT - 1]))
-    if isinstance(value, (int, float)):
-        return value if abs(value) <= _LARGEST else type(value)(abs(value) % _SMALL)
-    if is_object(value):
-        return {_plain(key): _plain(inner) for key, inner in value.items()}
-    return [_plain(inner) for inner in value] if is_array(value) else value
-
-
-def _plain_character(character: str) -> str:
-    is_readable = unicodedata.category(character) not in ("Cc", "Cs", "Cn", "Co")
-    return character if is_readable else ascii_lowercase[ord(character) % len(ascii_lowercase)]
-
-
-def _meaningful(
-    name: str, schema: Mapping[str, Any], work: str | None, others: Iterable[str]
-) -> Iterator[Any]:
-    """Return values that a description names, unless they name a parameter, and for paths those of files."""
-    if "default" in schema:
-        yield schema["default"]
-    examples = schema.get("examples")
-    if is_array(examples):
-        yield from examples
-    if "string" not in type_names(schema):
-        return
-    if work is not None and _PATH_NAME.search(name):
-        yield from (work, f"{work}/notes.txt", f"{work}/folder", f"{work}/new.txt")
-    described = schema.get("description")
-    if isinstance(described, str):
-        names = {each.casefold() for each in others}
-        yield from [each for each in _QUOTED.findall(described)[:5] if each.casefold() not in names]
-
-
-def edge_values(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Return values at the limits of a schema, and different forms of values; some may not fit."""
-    yield from choices_of(schema)
-    for member in members_of(schema):
-        types = type_names(member)
-        if types & {"integer", "number"} and "enum" not in member:
-            yield from _numbers(member, 0)
-            yield from _NUMBERS
-        if "number" in types and "enum" not in member:
-            yield (limits_of(member)[0] or 2) + 0.5
-        if "string" in types and "enum" not in member:
-            yield from FORMATS.get(str(member.get("format")), ())
-            yield from _texts(member)
-        yield from (None,) if "null" in types else ()
-        yield from ([],) if "array" in types else ()
-
-
-def _texts(schema: Mapping[str, Any]) -> Iterator[str]:
-    least, most = _lengths(schema)
-    for text in ("", *TEXTS):
-        yield text[:most].ljust(least, "a")
-
-
-def _beyond(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Return values just beyond the limits of a schema."""
-    for member in members_of(schema):
-        if type_names(member) & {"integer", "number"}:
-            yield from _numbers(member, 1)
-        if "string" in type_names(member):
-            least, most = _lengths(member)
-            yield from ("a" * (least - 1),) if least else ()
-            yield from ("a" * (most + 1),) if most < _MOST_TEXT else ()
-    for each in choices_of(schema)[:_FEW_CHOICES]:
-        if isinstance(each, str):
-            yield from (each.swapcase(), f"{each}x", f" {each}")
-
-
-def _numbers(schema: Mapping[str, Any], step: int) -> Iterator[Any]:
-    """Return the limits of a number, or what is a step beyond them."""
-    least, most = limits_of(schema)
-    if least is not None and abs(least) < _LARGEST:
-        yield least - step
-    if most is not None and abs(most) < _LARGEST:
-        yield most + step
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _lengths(schema: Mapping[str, Any]) -> tuple[int, int]:
-    least, most = schema.get("minLength"), schema.get("maxLength")
-    return (least if isinstance(least, int) else 0), (most if isinstance(most, int) else _MOST_TEXT)

@@ -1,8 +1,9 @@
-"""How does a message of JSON-RPC reach a server, what comes back, and what does the answer to a call say?"""
+"""How does a message of JSON-RPC reach a server, and how does the answer come back?"""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import urllib.error
@@ -12,131 +13,25 @@ from contextlib import suppress
 from queue import SimpleQueue
 from threading import Condition, Thread
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 from ...json_reading import read_distinct
-from ...json_values import is_array, is_object
-from ...message_text import one_line
+from ...json_values import is_object
 from ...processes import kill_group
+from .outcomes import METHOD_NOT_FOUND, Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Channel", "HttpChannel", "ProbedOutcome", "PipeChannel", "ProcessChannel", "Reply"]
+__all__ = ["Channel", "HttpChannel", "PipeChannel", "ProcessChannel"]
 
 _LONGEST_LINE: Final = 64 * 2**20
 _MOST_NOISE: Final = 50
 _MOST_ERRORS: Final = 4000
+_CHUNK: Final = 2**16
 _SECONDS_TO_END: Final = 2.0
-_METHOD_NOT_FOUND: Final = -32601
-
-
-class Reply(NamedTuple):
-    """What came back for a request.
-
-    Attributes:
-        kind: `result` or `error` as JSON-RPC has them; `silent`: nothing came in time; `closed`: the
-            connection or the process ended.
-        value: the result, the error object, or a text about the end.
-        size: bytes of the message.
-        was_refused: whether this client refused a request of the server before the answer.
-    """
-
-    kind: Literal["result", "error", "silent", "closed"]
-    value: Any
-    size: int = 0
-    was_refused: bool = False
-
-
-class ProbedOutcome:
-    """What came of one call.
-
-    Args:
-        reply: what came back.
-
-    Attributes:
-        reply: the same.
-    """
-
-    __slots__ = ("reply",)
-
-    def __init__(self, reply: Reply) -> None:
-        self.reply = reply
-
-    @property
-    def result(self) -> dict[str, Any] | None:
-        """The result, if there is one."""
-        return self.reply.value if self.reply.kind == "result" and is_object(self.reply.value) else None
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether no answer came."""
-        return self.reply.kind in ("silent", "closed")
-
-    @property
-    def code(self) -> int | None:
-        """The code of an error of JSON-RPC."""
-        if self.reply.kind != "error" or not is_object(self.reply.value):
-            return None
-        code = self.reply.value.get("code")
-        return code if isinstance(code, int) else None
-
-    @property
-    def is_own_refusal(self) -> bool:
-        """Whether the server passes on that this client refused what it asked."""
-        return self.code == _METHOD_NOT_FOUND and self.reply.was_refused
-
-    @property
-    def is_flagged(self) -> bool:
-        """Whether it is an error for a client: of JSON-RPC, or a result with `isError`."""
-        result = self.result
-        return self.reply.kind == "error" or (result is not None and result.get("isError") is True)
-
-    @property
-    def text(self) -> str:
-        """What a model reads of it."""
-        if self.reply.kind == "error":
-            value = self.reply.value
-            return str(value.get("message", "")) if is_object(value) else str(value)
-        result = self.result
-        if result is None:
-            return str(self.reply.value)
-        content = result.get("content")
-        blocks: list[Any] = content if is_array(content) else []
-        texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
-        return "\n".join(texts)
-
-    @property
-    def whole_text(self) -> str:
-        """What a program reads of it besides: the data of an error, or of a result that is one."""
-        error = self.reply.value if self.reply.kind == "error" else None
-        data = error.get("data") if is_object(error) else (self.result or {}).get("structuredContent")
-        return (
-            self.text if data is None else f"{self.text}\n{json.dumps(data, ensure_ascii=False, default=str)}"
-        )
-
-    @property
-    def said(self) -> str:
-        """An excerpt of the text for a message."""
-        return one_line(" ".join(self.text.split()), 200)
-
-    @property
-    def data(self) -> Any:
-        """The data of a result: its structured content, or the JSON of its text; None if there are none."""
-        result = self.result or {}
-        if result.get("structuredContent") is not None:
-            return result["structuredContent"]
-        try:
-            return json.loads(self.text)
-        except (ValueError, RecursionError):
-            return None
-
-    def answer(self) -> str:
-        """Return the answer as a text, to compare it with another one."""
-        value = self.reply.value
-        if is_object(value):
-            value = {key: inner for key, inner in value.items() if key != "_meta"}
-        return f"{self.reply.kind} {json.dumps(value, sort_keys=True, default=str)}"
+_PATIENCE: Final = 3
+"""Times the seconds of a call in which the end of its answer has to come, as long as parts of it do."""
 
 
 class Channel(Protocol):
@@ -163,7 +58,7 @@ class Channel(Protocol):
 
 
 class _Inbox:
-    """Answers by the ids of their requests; a thread puts them in, another one waits."""
+    """Keeps answers by the ids of their requests: one thread puts them in, and another one waits for them."""
 
     def __init__(self) -> None:
         self._condition = Condition()
@@ -172,16 +67,18 @@ class _Inbox:
         self._open: set[int] = set()
         self._refused: set[int] = set()
         self._end: str | None = None
+        self._heard = 0.0
         self._last = 0
 
     def new_id(self) -> int:
+        """Return the id for a new request."""
         with self._condition:
             self._last += 1
             self._open.add(self._last)
             return self._last
 
     def put(self, request: int, reply: Reply) -> None:
-        """Take the first reply to a request; what comes later is about its connection."""
+        """Keep the first reply to a request; later ones are ignored."""
         with self._condition:
             if request not in self._answered:
                 self._answered.add(request)
@@ -195,23 +92,37 @@ class _Inbox:
             return request in self._answered
 
     def answer(self, message: Mapping[str, Any]) -> bytes:
-        """Return the answer to a request of the server, which may belong to any call without an answer."""
+        """Return the answer to a request of the server; a refusal is noted for each open call."""
         if message["method"] != "ping":
             with self._condition:
                 self._refused |= self._open
         return _line_of(_answer_to(message))
 
+    def hear(self) -> None:
+        """Take note that a part of a message has come, whose end isn't there yet."""
+        with self._condition:
+            self._heard = monotonic()
+            self._condition.notify_all()
+
     def end(self, reason: str) -> None:
+        """Take note that nothing comes any more."""
         with self._condition:
             self._end = reason
             self._condition.notify_all()
 
     def wait(self, request: int, seconds: float) -> Reply:
-        until = monotonic() + seconds
+        """Wait for the reply to a request.
+
+        Args:
+            request: its id.
+            seconds: in which it has to come; while parts of a message come, three times as many.
+        """
+        begin = monotonic()
         with self._condition:
             while request not in self._replies:
                 if self._end is not None:
                     return Reply("closed", self._end)
+                until = min(max(begin, self._heard) + seconds, begin + seconds * _PATIENCE)
                 left = until - monotonic()
                 if left <= 0:
                     return Reply("silent", f"no answer within {seconds:g} s")
@@ -228,6 +139,37 @@ def _message(method: str, params: Any, request: int | None = None) -> dict[str, 
     return found
 
 
+class _LongLineError(ValueError):
+    """Raised if a line is too long to be kept."""
+
+
+def _lines(chunks: Iterable[bytes], hear: Callable[[], None]) -> Iterator[bytes]:
+    """Yield the lines of a stream, with their ends.
+
+    Args:
+        chunks: as they come.
+        hear: called each time that a part of a line has come.
+
+    Raises:
+        _LongLineError: a line is too long.
+    """
+    parts: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        *whole, rest = chunk.split(b"\n")
+        for end in whole:
+            yield b"".join([*parts, end, b"\n"])
+            parts, size = [], 0
+        if rest:
+            parts.append(rest)
+            size += len(rest)
+            hear()
+        if size >= _LONGEST_LINE:
+            raise _LongLineError
+    if parts:
+        yield b"".join(parts)
+
+
 def _line_of(message: Any) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
@@ -242,10 +184,10 @@ def _read(text: bytes) -> dict[str, Any] | None:
 
 
 def _answer_to(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a request of the server: it hears that this client offers nothing."""
+    """Answer a request of the server: a ping, or with the error that this client offers nothing."""
     if message["method"] == "ping":
         return {"jsonrpc": "2.0", "id": message["id"], "result": {}}
-    error = {"code": _METHOD_NOT_FOUND, "message": "Method not found"}
+    error = {"code": METHOD_NOT_FOUND, "message": "Method not found"}
     return {"jsonrpc": "2.0", "id": message["id"], "error": error}
 
 
@@ -256,7 +198,7 @@ def _reply_of(message: Mapping[str, Any], size: int) -> Reply:
 
 
 class PipeChannel:
-    """A server that reads lines from one stream and writes them to another.
+    """A connection to a server that reads lines from one stream and writes lines to another.
 
     Args:
         source: where the server's messages are read.
@@ -301,12 +243,12 @@ class PipeChannel:
 
     def _read_all(self) -> None:
         reason = "it closed its standard output"
+        number = self._source.fileno()
         try:
-            while line := self._source.readline(_LONGEST_LINE):
-                if not line.endswith(b"\n") and len(line) >= _LONGEST_LINE:
-                    reason = f"it wrote a line of more than {_LONGEST_LINE:,} bytes"
-                    break
+            for line in _lines(iter(lambda: os.read(number, _CHUNK), b""), self._inbox.hear):
                 self._take(line)
+        except _LongLineError:
+            reason = f"it wrote a line of more than {_LONGEST_LINE:,} bytes"
         except (OSError, ValueError):
             pass
         self._inbox.end(reason)
@@ -336,7 +278,7 @@ class PipeChannel:
 
 
 class ProcessChannel(PipeChannel):
-    """A server that is started here, in a process group of its own.
+    """A connection to a server that is started here, in a process group of its own.
 
     Args:
         words: the command.
@@ -391,7 +333,7 @@ class ProcessChannel(PipeChannel):
 
 
 def _limit_memory(process: int, megabytes: int) -> None:
-    """Limit what a process that was just started, and those that it starts, may write to."""
+    """Limit the memory of a process that was just started, and of those that it starts."""
     if sys.platform == "linux":
         import resource
 
@@ -401,7 +343,7 @@ def _limit_memory(process: int, megabytes: int) -> None:
 
 
 class HttpChannel:
-    """A server behind a URL, by the transport "Streamable HTTP" of MCP.
+    """A connection to a server behind a URL, by the transport "Streamable HTTP" of MCP.
 
     Args:
         url: `http://` or `https://`.
@@ -462,7 +404,7 @@ class HttpChannel:
         try:
             with self._post(body) as response:
                 self._session = response.headers.get("Mcp-Session-Id") or self._session
-                for text in _messages_in(response):
+                for text in _messages_in(response, self._inbox.hear):
                     self._take(text)
             self._inbox.put(request, Reply("closed", "the response ended without an answer"))
         except urllib.error.HTTPError as error:
@@ -492,14 +434,20 @@ class HttpChannel:
             self._inbox.put(message["id"], _reply_of(message, len(text)))
 
 
-def _messages_in(response: Any) -> Iterator[bytes]:
-    """Return the messages of a response: its body, or the data of its events."""
+def _messages_in(response: Any, hear: Callable[[], None]) -> Iterator[bytes]:
+    """Yield the messages of a response: its body, or the data of its events.
+
+    Args:
+        response: to a request of HTTP.
+        hear: called each time that a part of a message has come.
+    """
+    chunks = iter(lambda: response.read1(_CHUNK), b"")
     if "text/event-stream" not in (response.headers.get("Content-Type") or ""):
-        yield response.read(_LONGEST_LINE)
+        yield b"".join(_lines(chunks, hear))
         return
     data: list[bytes] = []
-    while line := response.readline(_LONGEST_LINE):
-        line = line.rstrip(b"\r\n")
+    for whole in _lines(chunks, hear):
+        line = whole.rstrip(b"\r\n")
         if line.startswith(b"data:"):
             data.append(line[5:].removeprefix(b" "))
         elif not line and data:

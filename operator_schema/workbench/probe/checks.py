@@ -1,4 +1,4 @@
-"""What may be wrong with an answer, and what does the protocol say about it?"""
+"""What can be wrong with an answer of a server?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ...findings import Finding, Severity
     from .calls import Call, ProbedTool
-    from .channel import ProbedOutcome
+    from .outcomes import ProbedOutcome
 
 __all__ = [
     "ANSWER_CHECKS",
@@ -106,7 +106,7 @@ CHECKS: Final = {check.code: check for check in _ROWS}
 
 
 class AnswerFault(NamedTuple):
-    """Something that is wrong with an answer.
+    """A fault of an answer.
 
     Attributes:
         code: of the check.
@@ -126,7 +126,7 @@ class AnswerFault(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What makes two faults of a tool the same."""
+        """The parts in which equal faults of a tool agree."""
         path = tuple(step if isinstance(step, str) else 0 for step in self.path)
         return self.code, path, self.severity, self.detail
 
@@ -134,7 +134,7 @@ class AnswerFault(NamedTuple):
 def faults_of(
     tool: ProbedTool, call: Call, outcome: ProbedOutcome, most: int, learned: Learned | None = None
 ) -> list[AnswerFault]:
-    """Return what is wrong with the answer to a call.
+    """Return the faults of the answer to a call.
 
     Args:
         tool: that was called.
@@ -232,7 +232,7 @@ _STACK_TRACE: Final = re.compile(r"Traceback \(most recent call last\)|\n\s+at \
 
 @dataclass
 class Learned:
-    """What the answers of a server have shown so far.
+    """Remembers how the errors and the other answers of a server read so far.
 
     Attributes:
         refusals: patterns of the texts of errors that are flagged.
@@ -245,7 +245,7 @@ class Learned:
     answers: dict[str, list[tuple[str, bool]]] = field(default_factory=dict[str, "list[tuple[str, bool]]"])
 
     def learn(self, tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> None:
-        """Keep what the answer to a call of a tool shows."""
+        """Remember how the answer to a call reads."""
         if outcome.is_lost:
             return
         if not outcome.is_flagged:
@@ -260,14 +260,14 @@ class Learned:
             self.openings.setdefault(opening, set()).add(pattern)
 
     def has_refused(self, tool: ProbedTool, call: Call, text: str) -> bool:
-        """Return whether a text says what an error that is flagged says elsewhere, or begins like those."""
+        """Return whether a text reads like errors that are flagged, or begins like several of them."""
         if pattern_of(text, call.arguments, tool.properties) in self.refusals:
             return True
         return len(self.openings.get(_opening_of(text, call), ())) >= _LEAST_ALIKE
 
 
 def _opening_of(text: str, call: Call) -> str:
-    """Return how a text begins, up to a colon; empty if it doesn't, or begins with a name of the call."""
+    """Return the words of a text before its first colon; empty if there is none, or they name an argument."""
     found = _OPENING.match(without_values(text, call.arguments))
     opening = found[1].casefold() if found else ""
     return "" if names_in(opening, [call.tool, *call.arguments]) else opening
@@ -277,7 +277,7 @@ NOTHING_LEARNED: Final = Learned()
 
 
 def looks_like_error(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned) -> bool:
-    """Return whether a result that isn't flagged is an error: by its form, or as other answers are."""
+    """Return whether a result that isn't flagged is an error, judged by its form or by other answers."""
     result = outcome.result
     if result is None or outcome.is_flagged:
         return False
@@ -293,7 +293,7 @@ def looks_like_error(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learn
 
 
 def _names_mistake(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned) -> bool:
-    """Return whether an answer to a wrong call names what is wrong, which answers to right ones don't."""
+    """Return whether an answer to a wrong call names the wrong part, and no answer to a right call does."""
     answers = learned.answers.get(tool.name)
     if call.kind != "invalid" or not answers:
         return False
@@ -305,7 +305,7 @@ def _names_mistake(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned
 
 
 def _is_asked_for(text: str, value: Any) -> bool:
-    """Return whether arguments and text have one another in them: an echo, or a sample of an error."""
+    """Return whether a text repeats an argument, or contains one that looks like an error."""
     if isinstance(value, str):
         one, other = text.casefold(), value.casefold()
         return one in other or (len(other) > 2 and _ERROR_NAME.search(value) is not None and other in one)  # noqa: PLR2004  # fewer are there by chance
@@ -357,7 +357,7 @@ def _invalid_accepted(
 
 
 def _place(problem: Finding) -> tuple[str | int, ...]:
-    """Return where a problem is; any name stands for the name of an unknown key."""
+    """Return the path of a problem, with `*` in place of the name of an unknown key."""
     if problem.code == "unknown":
         return (*problem.path[:-1], "*")
     return problem.path
@@ -370,7 +370,7 @@ _FEW: Final = 3
 
 
 def mistake_of(tool: ProbedTool, call: Call) -> tuple[str, tuple[str | int, ...]] | None:
-    """Return what is wrong with a call: the code and the place; None unless it is one thing with a name."""
+    """Return the code and the path of the mistake of a call; None unless it is a single one with a name."""
     problems = tool.problems(call.arguments) if call.kind == "invalid" else ()
     if len(problems) != 1 or not any(isinstance(step, str) for step in problems[0].path):
         return None
@@ -378,7 +378,7 @@ def mistake_of(tool: ProbedTool, call: Call) -> tuple[str, tuple[str | int, ...]
 
 
 def unnamed_parameter(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> AnswerFault | None:
-    """Return that an error doesn't name what is wrong with a call; None if it does, or nothing has a name."""
+    """Return the fault that an error doesn't name the wrong parameter; None if it does."""
     mistake = mistake_of(tool, call)
     if mistake is None or not outcome.is_flagged or outcome.code in _NOT_FOR_TOOLS:
         return None
@@ -390,7 +390,7 @@ def unnamed_parameter(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> A
 
 
 def says_one_thing(tool: ProbedTool, refused: Sequence[tuple[Call, ProbedOutcome]]) -> Call | None:
-    """Return a wrong call whose error could be that of another one, as it names nothing; None for none.
+    """Return a wrong call with an error that names nothing and is the same for other mistakes; None for none.
 
     Args:
         tool: that was called.

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from ...findings import Severity
     from .calls import ProbedTool
-    from .channel import ProbedOutcome
-    from .parts import Part, Path
+    from .outcomes import ProbedOutcome
+    from .parts import ArgumentPart, Path
 
 __all__ = ["ABSENT", "Trait", "refusal_of", "refused_value", "with_value"]
 
@@ -40,7 +40,7 @@ _LONG: Final = 200
 
 
 class Trait(NamedTuple):
-    """What is special about a value, so that another one in its place may be taken.
+    """A property of a value because of which a server may refuse it, and accept another one in its place.
 
     Attributes:
         name: of the kind.
@@ -53,8 +53,8 @@ class Trait(NamedTuple):
     severity: Severity | None = None
 
 
-def trait_of(part: Part, value: Any, plain: Any) -> Trait | None:
-    """Return what is special about a value, None if a server may have its reasons to refuse it.
+def trait_of(part: ArgumentPart, value: Any, plain: Any) -> Trait | None:
+    """Return the special property of a value; None if a server may have a reason to refuse the value.
 
     Args:
         part: of the arguments.
@@ -117,7 +117,7 @@ def _trait_of_number(schema: Mapping[str, Any], value: float, plain: Any) -> Tra
 
 
 def _beside(value: float, plain: float) -> tuple[float, ...]:
-    """Return the numbers beside a whole number, or beside one that isn't: of the kind that is taken.
+    """Return numbers beside a refused one, of the kind that is accepted: fractions, or whole numbers.
 
     There are none for 0, 1 and -1, with which a calculation may be impossible.
     """
@@ -130,7 +130,7 @@ def _beside(value: float, plain: float) -> tuple[float, ...]:
 
 
 def _limit(value: float, least: Any, most: Any) -> Trait:
-    """Return that a value is a limit: those beside it, and far from it, have to be taken."""
+    """Return the property of a limit: values beside it and far from it have to be accepted."""
     low: float = value - _FAR if least is None else least
     high: float = value + _FAR if most is None else most
     far = (high - 1, (low + high) // 2, low + 1)
@@ -143,13 +143,13 @@ def _large(value: float) -> Trait:
 
 def refused_value(
     tool: ProbedTool,
-    part: Part,
+    part: ArgumentPart,
     refused: Any,
     base: Any,
     contexts: Sequence[Any],
     answer: Callable[[Any], ProbedOutcome | None],
 ) -> AnswerFault | None:
-    """Return that a server refuses a value for no reason that lies in the rest of the call.
+    """Return the fault that a server refuses a value, if the rest of the call can't be the reason.
 
     Args:
         tool: that is called.
@@ -186,15 +186,18 @@ def refused_value(
 
 
 def refusal_of(value: Any, other: Any, outcome: ProbedOutcome) -> str:
-    """Describe a refusal beside the value that is taken."""
+    """Describe the refusal of one value beside the acceptance of another one."""
     shown = "a call without it" if value is ABSENT else excerpt(value)
     return f"it takes {excerpt(other)}, and answers to {shown}: {outcome.said}"
 
 
 def _is_as_missing(
-    part: Part, refused: Any, outcome: ProbedOutcome | None, answer: Callable[[Any], ProbedOutcome | None]
+    part: ArgumentPart,
+    refused: Any,
+    outcome: ProbedOutcome | None,
+    answer: Callable[[Any], ProbedOutcome | None],
 ) -> bool:
-    """Return whether the answer to a value is the answer to a call without it."""
+    """Return whether a value gets the same answer as a call without it."""
     without = with_value(refused, part.path, ABSENT)
     other = None if without is ABSENT else answer(without)
     if outcome is None or not _is_refused(other) or other is None:
@@ -204,12 +207,12 @@ def _is_as_missing(
 
 def _largest(
     tool: ProbedTool,
-    part: Part,
+    part: ArgumentPart,
     base: Any,
     between: tuple[Any, Any],
     answer: Callable[[Any], ProbedOutcome | None],
 ) -> int:
-    """Return the largest number that is taken: the next one is refused.
+    """Return the largest number that is accepted.
 
     Args:
         tool: that is called.
@@ -237,8 +240,8 @@ def _is_refused(outcome: ProbedOutcome | None) -> bool:
     return outcome is not None and not outcome.is_lost and outcome.is_flagged
 
 
-def _elsewhere(tool: ProbedTool, part: Part, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
-    """Yield other arguments that have the value: what is refused in one call may fit another one."""
+def _elsewhere(tool: ProbedTool, part: ArgumentPart, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
+    """Yield other arguments with the same value: a value that is refused in one call may fit another one."""
     number = 0
     for base in taken[:_MOST_CONTEXTS]:
         changed = with_value(base, part.path, value)
@@ -257,8 +260,8 @@ def _elsewhere(tool: ProbedTool, part: Part, value: Any, taken: Sequence[Any]) -
                 yield changed
 
 
-def _closed_values(part: Part, value: Any) -> list[Any]:
-    """Return what another part can be so that a value fits to it."""
+def _closed_values(part: ArgumentPart, value: Any) -> list[Any]:
+    """Return values of another part that may fit the value."""
     limits = [each for member in members_of(part.schema) for each in limits_of(member) if each is not None]
     nothing = [] if part.is_required else [ABSENT]
     nulls = [None] if "null" in type_names(part.schema) else []
@@ -275,9 +278,13 @@ def with_value(base: Any, path: Path, value: Any) -> Any:
 
 
 def _proven(
-    tool: ProbedTool, part: Part, base: Any, trait: Trait, answer: Callable[[Any], ProbedOutcome | None]
+    tool: ProbedTool,
+    part: ArgumentPart,
+    base: Any,
+    trait: Trait,
+    answer: Callable[[Any], ProbedOutcome | None],
 ) -> Any:
-    """Return a value that is taken, if all that proves the fault is; else `ABSENT`."""
+    """Return an accepted value if all values are accepted that prove the fault; else `ABSENT`."""
     best = value_at(base, part.path, ABSENT)
     for each in trait.proof:
         changed = with_value(base, part.path, each)

@@ -1,4 +1,4 @@
-"""Which faults were seen, which of them show a second time, and what is reported of each?"""
+"""Which of the faults that were seen can be shown a second time, and are reported?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from .checks import AnswerFault
-    from .reports import Step
+    from .sequences import Step
     from .watching import ProbeLimits, ServerWatcher
 
 __all__ = ["Evidence"]
@@ -52,7 +52,7 @@ class Evidence:
     _unsure: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
 
     def note(self, fault: AnswerFault, steps: list[Step], tool: str | None) -> None:
-        """Keep a fault that was seen; the first calls that led to it count.
+        """Keep a fault that was seen, with the first calls that led to it.
 
         Args:
             fault: the same.
@@ -68,6 +68,10 @@ class Evidence:
         """Return whether a fault was seen before."""
         return (tool, *fault.key) in self.candidates
 
+    def blames(self, tool: str, code: str) -> bool:
+        """Return whether a fault of a tool was seen that has a code."""
+        return any(each.tool == tool and each.fault.code == code for each in self.candidates.values())
+
     def show_again(self) -> None:
         """Show the newest faults a second time in the server as it is, if one call shows them."""
         unsure, self._unsure = self._unsure, []
@@ -76,14 +80,13 @@ class Evidence:
             if not seen.is_shown and monotonic() < self.limits.until:
                 self.candidates[key] = replace(seen, is_shown=shows_again(self.watcher, seen))
 
-    def settled(self, start: float, progress: Callable[[str, int, int], None]) -> list[FoundFault]:
-        """Return what is reported of all faults, each with the smallest calls that there is time to find.
+    def settled(self, progress: Callable[[str, int, int], None]) -> list[FoundFault]:
+        """Return the faults that are reported, each with the smallest calls that there is time to find.
 
         Args:
-            start: of the probe, on the clock of `monotonic`.
             progress: called with what is done, how many of its steps, and of how many.
         """
-        end = self.limits.until + (self.limits.until - start) * _OVERTIME
+        end = self.limits.until + (self.limits.until - self.limits.start) * _OVERTIME
         found: list[FoundFault] = []
         alone: list[tuple[Candidate, FoundFault]] = []
         alike: dict[str, list[str]] = {}
@@ -110,7 +113,7 @@ class Evidence:
         return [_with_others(each, alike.get(each.finding.code, ())) for each in found]
 
     def _settled(self, candidate: Candidate, end: float, waiting: int) -> FoundFault | None:
-        """Return what is reported of a fault; None if it doesn't show again."""
+        """Return a fault as it is reported; None if it doesn't show again."""
         share = max(_LEAST_SECONDS, (self.limits.until - monotonic()) / waiting)
         server = self.watcher.server
         if not server.answers():  # an earlier call has ended it
@@ -122,7 +125,7 @@ class Evidence:
         return settled
 
     def _settled_anew(self, alone: list[tuple[Candidate, FoundFault]], end: float) -> list[FoundFault]:
-        """Make the calls that show a fault alone once more, in one server that was just started."""
+        """Repeat the calls that each show a fault alone, in a server that was just started."""
         server = self.watcher.server
         if alone:
             server.start()
@@ -146,7 +149,7 @@ class Evidence:
 
 
 def _with_others(found: FoundFault, tools: Collection[str]) -> FoundFault:
-    """Add to a finding which other tools have it, too."""
+    """Add to a finding the names of other tools that have it, too."""
     if not tools:
         return found
     message = f"{found.finding.message} (so does the server for {listed(sorted(tools))})"
@@ -154,5 +157,5 @@ def _with_others(found: FoundFault, tools: Collection[str]) -> FoundFault:
 
 
 def _by_blame(candidate: Candidate) -> tuple[bool, int, str]:
-    """Return where a fault comes in their order: those that surely show come first."""
+    """Return the key by which faults are sorted: those that surely show again come first."""
     return not candidate.is_shown, candidate.fault.detail.count(" "), candidate.fault.severity or ""

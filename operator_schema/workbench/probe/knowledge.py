@@ -1,4 +1,4 @@
-"""Which values did the answers of a server give, and in which calls of other tools are they tried?"""
+"""Which values of answers are tried as arguments of other tools?"""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from ...json_values import is_array, is_object, to_json_text
 from ...message_text import fold
 from .calls import Call, has_place
 from .parts import choices_of, placed, type_names
-from .reports import Step
+from .sequences import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from random import Random
 
     from .calls import ProbedTool
-    from .channel import ProbedOutcome
-    from .parts import Part, Path
-    from .subject import Server
+    from .outcomes import ProbedOutcome
+    from .parts import ArgumentPart, Path
 
-__all__ = ["Knowledge", "Known", "walked", "with_known_values"]
+__all__ = ["Knowledge", "KnownValue", "means", "scalars", "with_known_values"]
 
 _MOST_KEPT: Final = 8
 """Values of one key."""
@@ -33,7 +32,7 @@ _WORD_WITH_NUMBER: Final = re.compile(r"(?<![\w-])[\w-]*\d[\w-]*(?![\w-])")
 _NO_KEY: Final = ""
 
 
-class Known(NamedTuple):
+class KnownValue(NamedTuple):
     """A value that an answer gave.
 
     Attributes:
@@ -53,7 +52,7 @@ class Knowledge:
     """Values that the answers of a server gave."""
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[str, Known]] = {}
+        self._known: dict[str, dict[str, KnownValue]] = {}
 
     def learn(self, steps: Sequence[Step], outcome: ProbedOutcome) -> None:
         """Keep the values of an answer.
@@ -64,20 +63,20 @@ class Knowledge:
             outcome: the answer.
         """
         for key, path, value in scalars(outcome.data, ()):
-            self._keep(Known(key, value, tuple(steps), path))
+            self._keep(KnownValue(key, value, tuple(steps), path))
         if outcome.data is None:
             for word in _WORD_WITH_NUMBER.findall(outcome.text[:2000])[:_MOST_KEPT]:
-                self._keep(Known(_NO_KEY, word, tuple(steps), None))
+                self._keep(KnownValue(_NO_KEY, word, tuple(steps), None))
                 if word.isdecimal():
-                    self._keep(Known(_NO_KEY, int(word[:15]), tuple(steps), None))
+                    self._keep(KnownValue(_NO_KEY, int(word[:15]), tuple(steps), None))
 
-    def _keep(self, known: Known) -> None:
+    def _keep(self, known: KnownValue) -> None:
         of_key = self._known.setdefault(fold(known.key), {})
         if len(of_key) < _MOST_KEPT:
             of_key.setdefault(to_json_text(known.value), known)
 
-    def of(self, name: str, *, is_any: bool = False) -> list[Known]:
-        """Return the values whose keys may mean a parameter.
+    def of(self, name: str, *, is_any: bool = False) -> list[KnownValue]:
+        """Return the values whose keys fit the name of a parameter.
 
         Args:
             name: of the parameter.
@@ -91,13 +90,13 @@ class Knowledge:
 
 
 def means(parameter: str, key: str) -> bool:
-    """Return whether a parameter may mean the value of a key: `item_id` is an `id`, or an `item`."""
+    """Return whether a parameter may take the value of a key, as `item_id` may be an `id` or an `item`."""
     one, other = sorted((fold(parameter), fold(key)), key=len)
     return bool(one) and (one == other or (len(one) > 1 and (other.startswith(one) or other.endswith(one))))
 
 
 def scalars(value: Any, path: Path) -> Iterator[tuple[str, Path, Any]]:
-    """Yield the texts and numbers of data: the nearest key, the path, the value."""
+    """Yield the key, the path and the value of each text and number in data."""
     if len(path) > _MOST_LEVELS:
         return
     if is_object(value):
@@ -140,7 +139,9 @@ def with_known_values(
     return list(found.values())
 
 
-def _fitting(tool: ProbedTool, base: Any, part: Part, knowledge: Knowledge, *, is_any: bool) -> list[Known]:
+def _fitting(
+    tool: ProbedTool, base: Any, part: ArgumentPart, knowledge: Knowledge, *, is_any: bool
+) -> list[KnownValue]:
     """Return the known values that a part can have."""
     name = next((step for step in reversed(part.path) if isinstance(step, str)), _NO_KEY)
     if choices_of(part.schema) or not type_names(part.schema) & {"string", "integer", "number"}:
@@ -152,7 +153,7 @@ def _fitting(tool: ProbedTool, base: Any, part: Part, knowledge: Knowledge, *, i
     ]
 
 
-def _linked(tool: ProbedTool, base: Any, chosen: Mapping[Path, Known]) -> list[Step]:
+def _linked(tool: ProbedTool, base: Any, chosen: Mapping[Path, KnownValue]) -> list[Step]:
     arguments, steps = base, list[Step]()
     links: list[tuple[Path, int, Path]] = []
     for path, known in chosen.items():
@@ -167,87 +168,3 @@ def _linked(tool: ProbedTool, base: Any, chosen: Mapping[Path, Known]) -> list[S
         if known.path is not None:
             links.append((path, len(steps) - 1, known.path))
     return [*steps, Step(Call(tool.name, arguments, "valid", "uses results"), tuple(links))]
-
-
-# --- sequences, in which results feed later calls ------------------------------------------------
-
-_MOST_VALUES: Final = 200
-_OFTEN: Final = 0.8
-_CHANGES: Final = 0.6
-"""How often a step is one of a tool that may change something: the others follow from what these did."""
-
-_AGAIN: Final = 0.25
-
-_Value = tuple[str, int, "Path", Any]
-
-
-def walked(
-    server: Server,
-    tools: Mapping[str, ProbedTool],
-    calls: Mapping[str, Sequence[Call]],
-    random: Random,
-    most: int,
-    ends: Callable[[Call, ProbedOutcome], bool],
-) -> tuple[list[Step], ProbedOutcome | None]:
-    """Make a sequence of valid calls, in which values of results are used again.
-
-    Args:
-        server: that is called; it has just been started.
-        tools: by their names.
-        calls: that may be made, by the names of their tools.
-        random: chooses among them.
-        most: calls of the sequence.
-        ends: whether an answer is the last one that is wanted.
-
-    Returns:
-        The calls up to the first one whose answer is the last or doesn't come, and that answer.
-    """
-    choices = {name: [each for each in listed if each.kind == "valid"] for name, listed in calls.items()}
-    names = [name for name, listed in choices.items() if listed]
-    steps: list[Step] = []
-    values: list[_Value] = []
-    outcome: ProbedOutcome | None = None
-    for number in range(most if names else 0):
-        step = _next(steps, random, names, choices, values, tools)
-        steps.append(step)
-        outcome = server.call(step.call.tool, step.call.arguments)
-        if outcome.is_lost or ends(step.call, outcome):
-            break
-        if not outcome.is_flagged:
-            there = {(key, to_json_text(value)) for key, _, _, value in values}
-            values += [
-                (key, number, path, value)
-                for key, path, value in scalars(outcome.data, ())
-                if key and (key, to_json_text(value)) not in there  # who gave it first is what others need
-            ]
-            del values[:-_MOST_VALUES]
-    return steps, outcome
-
-
-def _next(
-    steps: Sequence[Step],
-    random: Random,
-    names: Collection[str],
-    choices: Mapping[str, Sequence[Call]],
-    values: Sequence[_Value],
-    tools: Mapping[str, ProbedTool],
-) -> Step:
-    if steps and random.random() < _AGAIN:
-        return steps[-1]
-    changing = [name for name in names if not tools[name].is_read_only]
-    name = random.choice(changing if changing and random.random() < _CHANGES else list(names))
-    call = random.choice(list(choices[name]))
-    arguments, links = dict(call.arguments), list[tuple["Path", int, "Path"]]()
-    for parameter in tools[name].properties:
-        fitting = [each for each in values if means(parameter, each[0])]
-        if random.random() > _OFTEN:  # its own value stays, which may be one of these, too
-            own = to_json_text(arguments.get(parameter))
-            fitting = [each for each in fitting if to_json_text(each[3]) == own]
-        if not fitting:
-            continue
-        _, number, path, value = random.choice(fitting)
-        changed = {**arguments, parameter: value}
-        if tools[name].allows(changed):
-            arguments = changed
-            links.append(((parameter,), number, path))
-    return Step(Call(name, arguments, "valid", "uses results"), tuple(links))

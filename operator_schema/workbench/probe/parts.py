@@ -1,4 +1,4 @@
-"""Which parts do the arguments of a tool have, how is one changed, and which of its values are closed?"""
+"""Which parts do the arguments of a tool have, and what does the schema say about each?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
-    "Part",
+    "ArgumentPart",
     "Path",
     "choices_of",
     "example_of",
@@ -55,7 +55,7 @@ FORMATS: Final[Mapping[str, list[str]]] = {
 """Format to samples of it: where there are several, they are forms of one value, or days of one calendar."""
 
 
-class Part(NamedTuple):
+class ArgumentPart(NamedTuple):
     """A part of the arguments: a parameter, or something inside one.
 
     Attributes:
@@ -69,7 +69,7 @@ class Part(NamedTuple):
     is_required: bool
 
 
-def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[Part]]:
+def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[ArgumentPart]]:
     """Return a value in which everything is present, and its parts.
 
     The value need not fit: a pattern, say, isn't followed.
@@ -77,7 +77,7 @@ def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[Part]]:
     Args:
         schema: of an object, whose references lead to its own definitions.
     """
-    parts: list[Part] = []
+    parts: list[ArgumentPart] = []
     value = _Examples(schema, parts).of(schema, (), 0)
     return value, parts[:_MOST_PARTS]
 
@@ -85,7 +85,7 @@ def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[Part]]:
 class _Examples:
     """Builds a value, and notes its parts on the way."""
 
-    def __init__(self, root: Mapping[str, Any], parts: list[Part]) -> None:
+    def __init__(self, root: Mapping[str, Any], parts: list[ArgumentPart]) -> None:
         self._root, self._parts = root, parts
 
     def of(self, schema: Any, path: Path, depth: int) -> Any:
@@ -123,7 +123,7 @@ class _Examples:
         }
 
     def _chosen(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the member of a union that has the most to say, the schema itself if it isn't one."""
+        """Return the most detailed member of a union; the schema itself if it isn't a union."""
         members = [each for each in members_of(schema) if type_names(each) != {"null"}]
         return max(members, key=lambda each: "properties" in each) if members else schema
 
@@ -157,12 +157,12 @@ class _Examples:
         ]  # fmt: skip
 
     def _part(self, schema: Any, path: Path, depth: int, *, is_required: bool) -> Any:
-        self._parts.append(Part(path, self.resolved(schema), is_required))
+        self._parts.append(ArgumentPart(path, self.resolved(schema), is_required))
         return self.of(schema, path, depth + 1)
 
 
 def _pointed(root: Mapping[str, Any], reference: str) -> Any:
-    """Return what a reference into the document itself points at."""
+    """Return the target of a reference into the document itself."""
     found: Any = root
     for step in filter(None, reference.removeprefix("#").split("/")):
         key = step.replace("~1", "/").replace("~0", "~")
@@ -227,7 +227,7 @@ def members_of(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def choices_of(schema: Mapping[str, Any]) -> list[Any]:
-    """Return the values that a schema lists one by one, if it lists all of them, null left out."""
+    """Return all values but null that a schema allows, if it lists them one by one."""
     found: list[Any] = []
     for member in members_of(schema):
         listed = member.get("enum")
@@ -243,7 +243,7 @@ def choices_of(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def limits_of(schema: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the least and the largest whole number that a schema says, None for none."""
+    """Return the least and the largest number that a schema allows; None for no limit."""
     found: list[Any] = []
     for key, other, step in (("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1)):
         value, beyond = schema.get(key), schema.get(other)
@@ -268,7 +268,7 @@ def value_at(value: Any, path: Path, missing: Any = None) -> Any:
 
 
 def placed(value: Any, path: Path, inner: Any) -> Any:
-    """Return a copy with another value at a place, whose container has to be there.
+    """Return a copy with another value at a place.
 
     Raises:
         LookupError: it isn't.
@@ -284,7 +284,7 @@ def placed(value: Any, path: Path, inner: Any) -> Any:
 
 
 def removed(value: Any, path: Path) -> Any:
-    """Return a copy without a key, whose object has to be there.
+    """Return a copy without a key.
 
     Raises:
         LookupError: it isn't.
@@ -296,7 +296,7 @@ def removed(value: Any, path: Path) -> Any:
 
 
 def paths_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield every place inside a value, with what is there."""
+    """Yield the path and the content of every place inside a value."""
     pairs = value.items() if is_object(value) else enumerate(value) if is_array(value) else ()
     for step, inner in pairs:
         yield (*path, step), inner

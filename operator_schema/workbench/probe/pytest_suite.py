@@ -1,4 +1,4 @@
-"""Tests of a tool server in a pytest suite, a test for each tool and check; needs the extra `probe`.
+"""How is a tool server tested in a pytest suite, with a test for each tool and check?
 
 ```text
 test_server = probe_tests("python server.py", allow=["create_note"])
@@ -24,9 +24,11 @@ except ModuleNotFoundError as error:
 from ...message_text import checked_path, escape
 from ..compare.accepted import AcceptError, notes_on_entries, read_accepted, sort_changes
 from .checks import CHECKS
+from .probe_error import ProbeError
+from .probe_options import check_options
 from .probing import plan, probe
 from .reports import LEVELS
-from .subject import ProbeError, check_options, checked_target
+from .targets import checked_target
 
 if TYPE_CHECKING:
     import os
@@ -100,7 +102,7 @@ def _accepted_in(file: str) -> list[Accepted]:
 
 
 class _ProbedServer:
-    """A server, what is called of it, and what was found."""
+    """Probes a server once, and judges each tool and check by the report."""
 
     def __init__(
         self, target: Any, options: dict[str, Any], entries: list[Accepted], failing: tuple[str, ...]

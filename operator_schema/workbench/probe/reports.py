@@ -1,26 +1,19 @@
-"""What was found, and how is it shown: as lines, JSON, JUnit, a page?"""
+"""How is a report of a probe shown: as lines, JSON, JUnit, or a page?"""
 
 from __future__ import annotations
 
-import json
-import re
-import shlex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
 from ...message_text import clip, count_of, escape, one_line, show_path
 from ..report_pages import code, page, section, shown, table
 from .checks import CHECKS
-from .parts import placed
-from .subject import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ...findings import Finding, Severity
-    from .calls import Call
-    from .parts import Path
-    from .subject import Server
+    from .sequences import Step
 
 __all__ = [
     "LEVELS",
@@ -30,10 +23,8 @@ __all__ = [
     "FoundFault",
     "Plan",
     "ProbeReport",
-    "Step",
     "as_html",
     "as_junit",
-    "repeat_lines",
 ]
 
 LEVELS: Final[tuple[Severity, ...]] = ("error", "warning", "note")
@@ -49,26 +40,6 @@ KINDS: Final[tuple[str, ...]] = ("valid", "invalid", "hostile")
 """The kinds of calls."""
 
 _MOST_SHOWN: Final = 2000
-
-
-class Step(NamedTuple):
-    """A call of a sequence.
-
-    Attributes:
-        call: what is called.
-        links: place in the arguments, number of an earlier step, and where in its result the value is; that
-            value takes the place of the one in the call.
-    """
-
-    call: Call
-    links: tuple[tuple[Path, int, Path], ...] = ()
-
-    def shown(self) -> str:
-        """Write the call on one line."""
-        arguments = self.call.arguments
-        for place, step, path in self.links:
-            arguments = placed(arguments, place, f"<{show_path(path)} of step {step + 1}>")
-        return f"{self.call.tool} {_json(arguments)}"
 
 
 class FoundFault(NamedTuple):
@@ -117,7 +88,7 @@ class FoundFault(NamedTuple):
         return [f"call: {one_line(step.shown(), _MOST_SHOWN)}" for step in self.steps]
 
     def lines(self) -> list[str]:
-        """Write it as lines: what is wrong, the calls, what to do; nothing that a server says begins one."""
+        """Write it as lines: the fault, the calls and the remedy; no text of the server begins a line."""
         finding, check = self.finding, CHECKS.get(self.finding.code)
         place = ".".join(filter(None, [finding.tool or "the server", show_path(finding.path)]))
         meaning = finding.message if check is None else f"{check.meaning}: {finding.message}"
@@ -129,7 +100,7 @@ class FoundFault(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What will be called of a tool.
+    """The planned calls of a tool.
 
     Attributes:
         tool: its name.
@@ -156,7 +127,7 @@ class Plan(NamedTuple):
 
 
 class ProbeReport(NamedTuple):
-    """What a probe of a server found.
+    """The result of a probe of a server.
 
     Attributes:
         target: the server.
@@ -182,7 +153,7 @@ class ProbeReport(NamedTuple):
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong, without the calls."""
+        """The findings, without the calls that show them."""
         return [each.finding for each in self.found]
 
     def as_dict(self) -> dict[str, Any]:
@@ -207,11 +178,11 @@ class ProbeReport(NamedTuple):
         return "\n".join([*self.warnings(), *lines, self.summary()])
 
     def noted(self) -> list[list[str]]:
-        """Return what was seen once only, each with its calls; what to do isn't known."""
+        """Return the lines of each fault that was seen only once: the fault and its calls."""
         return [[each.lines()[0], *map(escape, each.calls())] for each in self.unrepeated]
 
     def warnings(self, *, in_command: bool = False) -> list[str]:
-        """Return what has to be known before the findings: what wasn't tried, and what the server lacks.
+        """Return the lines before the findings: which calls weren't made, and what the server lacks.
 
         Args:
             in_command: whether they name options of the command, rather than arguments of `probe`.
@@ -229,7 +200,7 @@ class ProbeReport(NamedTuple):
         ]
 
     def summary(self, *, in_command: bool = False, left: Sequence[FoundFault] | None = None) -> str:
-        """Return a line with numbers.
+        """Return a line with the numbers of findings and calls.
 
         Args:
             in_command: whether it names options of the command, rather than arguments of `probe`.
@@ -266,91 +237,6 @@ class ProbeReport(NamedTuple):
     def _calls(self, tools: int) -> str:
         calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
         return f"{calls} of {count_of(tools, 'tools')}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(", ", ": "))
-
-
-def _request(number: int, method: str, params: Any) -> str:
-    return json.dumps(
-        {"jsonrpc": "2.0", "id": number, "method": method, "params": params}, separators=(",", ":")
-    )
-
-
-_INITIALIZE: Final = {
-    "protocolVersion": VERSION,
-    "capabilities": {},
-    "clientInfo": {"name": "probe", "version": "1"},
-}
-_INITIALIZED: Final = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
-
-
-_SHOWN_VARIABLES: Final = frozenset({"PATH", "PYTHONPATH", "NODE_PATH"})
-"""Where programs and modules are found: values that aren't secret."""
-
-_ASKED: Final = "give its value"
-
-
-def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
-    """Return lines for a shell that make some calls again; empty for tools in this process.
-
-    Values of variables and headers may be secret: the lines take them from variables of the shell that runs
-    them, and end with an error if these aren't set.
-
-    Args:
-        server: that is called.
-        steps: the calls. Values that come from an earlier answer stand there as they were.
-    """
-    calls = [{"name": step.call.tool, "arguments": step.call.arguments} for step in steps]
-    if server.kind == "url":
-        return _as_curl(server, calls)
-    if server.kind == "objects":
-        return ""
-    variables = [_variable(*each) for each in server.env.items()]
-    env = f"env {' '.join(variables)} " if variables else ""
-    if server.kind == "module":
-        mark = "." if ":" in server.target else ":"
-        given = [] if server.context is None else ["--context", server.context]
-        words = [[*given, f"{server.target}{mark}{call['name']}", _json(call["arguments"])] for call in calls]
-        return "\n".join(env + shlex.join(["operator-schema", "call", *each]) for each in words)
-    messages = [_request(0, "initialize", _INITIALIZE), _INITIALIZED]
-    messages += [_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]
-    command = " ".join(map(_word, server.words))
-    folder = ['cd "$(mktemp -d)"']
-    if server.setup:
-        folder.append(f"{env}sh -c {shlex.quote(server.setup)}" if env else server.setup)
-    sent = f"(printf '%s\\n' {' '.join(map(shlex.quote, messages))}; sleep 3) | {env}{command}"
-    return " && ".join([*folder, sent])
-
-
-def _word(text: str) -> str:
-    """Quote a word for a shell; the folder of the server is the one in which it works."""
-    return shlex.quote(text).replace("{folder}", "'\"$PWD\"'")
-
-
-def _variable(name: str, value: str) -> str:
-    if name in _SHOWN_VARIABLES or value.startswith("{folder}"):
-        return _word(f"{name}={value}")
-    return f"{shlex.quote(f'{name}=')}{_from_shell(name)}"
-
-
-def _from_shell(name: str) -> str:
-    """Return a value that a shell takes from a variable, whose name has only letters, digits and `_`."""
-    variable = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f'"${{{"_" if variable[:1].isdigit() else ""}{variable}:?{_ASKED}}}"'
-
-
-def _as_curl(server: Server, calls: Sequence[dict[str, Any]]) -> str:
-    url = server.target
-    head = shlex.join(["curl", "-s", "-H", "Content-Type: application/json",
-                       "-H", "Accept: application/json, text/event-stream"])  # fmt: skip
-    head += "".join([f" -H {shlex.quote(f'{name}: ')}{_from_shell(name.upper())}" for name in server.headers])
-    first = shlex.join(["-D", "-", "-o", "/dev/null", "-d", _request(0, "initialize", _INITIALIZE), url])
-    session = f"session=$({head} {first} | tr -d '\\r' | sed -n 's/^mcp-session-id: //Ip')"
-    own = '-H "Mcp-Session-Id: $session"'
-    bodies = [_INITIALIZED, *[_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]]
-    return "\n".join([session, *[f"{head} {own} {shlex.join(['-d', body, url])}" for body in bodies]])
 
 
 def as_junit(
@@ -395,7 +281,7 @@ def as_junit(
 
 
 def as_html(report: ProbeReport, found: Iterable[FoundFault]) -> str:
-    """Return a report as a page that needs nothing from elsewhere.
+    """Return a report as an HTML page that loads nothing else.
 
     Args:
         report: of a probe.
@@ -436,5 +322,5 @@ _LEVEL_MEANINGS: Final[dict[Severity, str]] = {
 
 
 def _text(found: FoundFault) -> str:
-    """Return a fault as lines that XML 1.0 can hold: nothing in a name begins a new one."""
+    """Return a fault as lines that XML 1.0 can hold, each escaped."""
     return "\n".join(map(escape, [*found.lines(), *found.repeat.split("\n")]))

@@ -5,40 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from ...findings import Finding
-from ...json_values import is_array, is_object, to_json_text
+from ...json_values import to_json_text
 from .checks import CHECKS, AnswerFault, faults_of, unnamed_parameter
 from .differences import ABSENT, refusal_of, with_value
-from .parts import placed, value_at
-from .reports import FoundFault, Step, repeat_lines
-from .subject import ProbeError
+from .parts import value_at
+from .probe_error import ProbeError
+from .reports import FoundFault
+from .sequences import Step, called_again, resolved, without_step
+from .shell_lines import repeat_lines
+from .shrinking import shrunk, shrunk_sequence
 from .watching import change_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from .calls import Call
-    from .channel import ProbedOutcome
+    from .outcomes import ProbedOutcome
     from .subject import Server
     from .watching import ServerWatcher
 
-__all__ = [
-    "STARTED_ANEW",
-    "Candidate",
-    "called_again",
-    "found_of",
-    "resolved",
-    "settle",
-    "settled_anew",
-    "shows_again",
-    "shrunk",
-    "shrunk_sequence",
-    "smaller",
-]
-
-T = TypeVar("T")
+__all__ = ["STARTED_ANEW", "Candidate", "found_of", "settle", "settled_anew", "shows_again"]
 
 _MOST_TRIES: Final = 3000
 _REPEATED: Final = (4, 16)
@@ -103,7 +92,7 @@ def settle(watcher: ServerWatcher, candidate: Candidate, until: float, last: flo
     tries = _Tries(watcher, candidate, until, last)
     steps = tries.showing(candidate.steps)
     if len(steps) > 1:
-        steps = shrunk_sequence(steps, tries.shows, _without_step)
+        steps = shrunk_sequence(steps, tries.shows, without_step)
     if not steps and candidate.is_shown and tries.is_over:
         return found_of(watcher.server, candidate.tool, candidate.fault, candidate.steps, is_smallest=False)
     if not steps:
@@ -134,7 +123,7 @@ def settled_anew(
         return None
     if len(steps) == 1:
         return found
-    steps = shrunk_sequence(steps, tries.shows, _without_step)
+    steps = shrunk_sequence(steps, tries.shows, without_step)
     return found_of(watcher.server, candidate.tool, tries.fault, steps, is_smallest=not tries.is_over)
 
 
@@ -342,8 +331,8 @@ class _Tries:
             return self.fault if self._watcher.changes_again(call) else None
         if self.fault.code in ("stuck_after_cancel", "changed_by_cancelled"):
             return self._cancelled(call)
-        before = self._watcher.state()
-        if before != self._watcher.state():
+        before = self._watcher.steady_state()
+        if before is None:
             return None
         outcome = self._watcher.made(call)
         if outcome.is_lost:
@@ -364,168 +353,3 @@ class _Tries:
 def _with_arguments(step: Step, arguments: Any) -> Step:
     links = tuple(link for link in step.links if value_at(arguments, link[0]) is not None)
     return Step(replace(step.call, arguments=arguments), links)
-
-
-# --- smaller values ------------------------------------------------------------------------------
-
-
-def shrunk(value: Any, shows: Callable[[Any], bool]) -> Any:
-    """Return a smallest value that still shows a fault: nothing can be taken away from it.
-
-    Args:
-        value: JSON values that show it.
-        shows: whether other ones do; it may return False because no time is left.
-
-    Returns:
-        A value of which no key, item or character can be left out without losing the fault.
-    """
-    found = value
-    while True:
-        for candidate in smaller(found):
-            if shows(candidate):
-                found = candidate
-                break
-        else:
-            return found
-
-
-def shrunk_sequence(
-    steps: list[T], shows: Callable[[list[T]], bool], without: Callable[[list[T], int], list[T]]
-) -> list[T]:
-    """Return a shortest part of a sequence that still shows a fault: no step can be left out.
-
-    Args:
-        steps: that show it.
-        shows: whether other ones do.
-        without: leaves one step out.
-    """
-    found = steps
-    index = 0
-    while index < len(found):
-        candidate = without(found, index)
-        if candidate and shows(candidate):
-            found, index = candidate, 0
-        else:
-            index += 1
-    return found
-
-
-def smaller(value: Any) -> Iterator[Any]:
-    """Return simpler values, those with much less first; the last ones lack one key, item or character."""
-    if is_object(value):
-        yield from _smaller_object(value)
-    elif is_array(value):
-        yield from _smaller_list(value)
-    elif isinstance(value, str):
-        yield from _smaller_text(value)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield from _smaller_number(value)
-
-
-def _smaller_object(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    keys = list(value)
-    if len(keys) > 2:  # noqa: PLR2004  # fewer are left out one by one
-        half = len(keys) // 2
-        yield {key: value[key] for key in keys[:half]}
-        yield {key: value[key] for key in keys[half:]}
-    for key in keys:
-        yield {other: value[other] for other in keys if other != key}
-    for key in keys:
-        for inner in smaller(value[key]):
-            yield {**value, key: inner}
-
-
-def _smaller_list(value: list[Any]) -> Iterator[list[Any]]:
-    for part in _parts(len(value)):
-        yield value[: part.start] + value[part.stop :]
-    for index, item in enumerate(value):
-        for inner in smaller(item):
-            yield [*value[:index], inner, *value[index + 1 :]]
-
-
-def _smaller_text(value: str) -> Iterator[str]:
-    for part in _parts(len(value)):
-        yield value[: part.start] + value[part.stop :]
-    if value.strip("0"):
-        yield "0" * len(value)
-    for index, character in enumerate(value[:50]):
-        for plain in "0a":
-            if character not in "0a" or (character == "a" and plain == "0"):
-                yield value[:index] + plain + value[index + 1 :]
-
-
-def _parts(size: int) -> Iterator[slice]:
-    """Return the parts that may be left out: all, halves, quarters, …, and each one."""
-    step = size
-    while step:
-        for start in range(0, size, step):
-            yield slice(start, min(start + step, size))
-        step //= 2
-
-
-def _smaller_number(value: float) -> Iterator[float]:
-    if value < 0:
-        yield -value
-    size = abs(value)
-    if isinstance(value, float):
-        if value.is_integer():
-            yield int(value)
-        elif size > 1:
-            yield float(int(value))
-        if size % 1 not in (0, 0.5):
-            yield 0.5
-    if size > 0:
-        yield 0
-    step = int(size) // 2
-    sign = -1 if value < 0 else 1
-    while step:
-        yield value - sign * step
-        step //= 2
-
-
-# --- sequences again -----------------------------------------------------------------------------
-
-
-def resolved(step: Step, outcomes: Sequence[ProbedOutcome]) -> Any:
-    """Return the arguments of a step, with values of earlier answers; None if one of them isn't there."""
-    arguments = step.call.arguments
-    for place, number, path in step.links:
-        value = value_at(outcomes[number].data, path) if number < len(outcomes) else None
-        if value is None:
-            return None
-        arguments = placed(arguments, place, value)
-    return arguments
-
-
-def called_again(server: Server, steps: Sequence[Step], seconds: float | None) -> list[ProbedOutcome]:
-    """Make the calls of a sequence again, with the values that the answers have this time.
-
-    Args:
-        server: that is called.
-        steps: the calls.
-        seconds: that each may take; None for the timeout of the server.
-
-    Returns:
-        The answers; fewer than steps if one doesn't come, or lacks a value that is needed.
-    """
-    outcomes: list[ProbedOutcome] = []
-    for step in steps:
-        arguments = resolved(step, outcomes)
-        if arguments is None:
-            break
-        outcomes.append(server.call(step.call.tool, arguments, seconds))
-        if outcomes[-1].is_lost:
-            break
-    return outcomes
-
-
-def _without_step(steps: Sequence[Step], index: int) -> list[Step]:
-    """Leave a step out, and count the others anew; values that came from it stay as they were."""
-    return [
-        Step(
-            step.call,
-            tuple((place, of - (of > index), path) for place, of, path in step.links if of != index),
-        )
-        for number, step in enumerate(steps)
-        if number != index
-    ]

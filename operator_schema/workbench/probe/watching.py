@@ -13,13 +13,13 @@ from .checks import AnswerFault, Learned
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .channel import ProbedOutcome
+    from .outcomes import ProbedOutcome
     from .subject import Server
 
-__all__ = ["ProbeLimits", "State", "ServerWatcher", "change_of"]
+__all__ = ["SECONDS_BETWEEN", "ProbeLimits", "ServerWatcher", "State", "change_of"]
 
 _MOST_OBSERVERS: Final = 3
-_SECONDS_BETWEEN: Final = 1.1
+SECONDS_BETWEEN: Final = 1.1
 """Two equal questions that lie so far apart have other answers if these tell the time in seconds."""
 
 _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "sleep", "ms", "interval"})
@@ -33,15 +33,21 @@ class ProbeLimits:
         until: when the probe ends, on the clock of `monotonic`.
         calls: generated ones of each kind for each tool.
         seed: of all that is drawn.
+        start: when the time began of which parts are given to each kind of call, on the same clock.
     """
 
     until: float
     calls: int
     seed: int
+    start: float = field(default_factory=monotonic)
 
-    def left(self, share: float, start: float) -> bool:
+    def end_of(self, share: float) -> float:
+        """Return when a share of the time is over."""
+        return self.start + (self.until - self.start) * share
+
+    def left(self, share: float) -> bool:
         """Return whether a share of the time isn't over."""
-        return monotonic() < start + (self.until - start) * share
+        return monotonic() < self.end_of(share)
 
 
 class State(NamedTuple):
@@ -121,7 +127,7 @@ class ServerWatcher:
         if len(self.observers) == known:
             return
         first = self.observed()
-        sleep(_SECONDS_BETWEEN)
+        sleep(SECONDS_BETWEEN)
         second = self.observed()
         self.observers = [
             call
@@ -130,11 +136,12 @@ class ServerWatcher:
         ]
 
     def _only_looks(self, call: Call) -> bool:
-        """Return whether a call changes nothing that is seen already."""
+        """Return whether a call succeeds, and changes nothing that is seen already."""
         if not self.tools[call.tool].is_read_only:
             return False
         before = self.state()
-        return not self.made(call).is_lost and self.state() == before
+        outcome = self.made(call)
+        return not (outcome.is_lost or outcome.is_flagged) and self.state() == before
 
     def observed(self) -> dict[tuple[str, str], str]:
         """Return the answers of the observers, as far as they come; that there is an error is one, too."""
@@ -149,6 +156,11 @@ class ServerWatcher:
     def state(self) -> State:
         """Return what the server has now."""
         return State(self.server.files(), self.observed())
+
+    def steady_state(self) -> State | None:
+        """Return what the server has now; None if looking at it is enough to change it."""
+        found = self.state()
+        return found if self.state() == found else None
 
     def noise(self) -> AnswerFault | None:
         """Return what is wrong with the lines that came since the last time and aren't messages, if any."""
@@ -223,12 +235,13 @@ class ServerWatcher:
         """Return what is wrong after a call was cancelled some times; None if nothing is.
 
         Args:
-            call: of a tool that only reads; nothing is wrong if it doesn't succeed in the state of now.
+            call: of a tool that only reads; nothing is wrong if it doesn't succeed twice in the state of now.
         """
-        first = self.made(call)
-        if first.is_lost or first.is_flagged:
+        if any(outcome.is_lost or outcome.is_flagged for outcome in [self.made(call), self.made(call)]):
             return None
-        before = self.state()
+        before = self.steady_state()
+        if before is None:
+            return None
         for _ in range(3):
             self._cancelled(call)
         if not self.server.answers():
@@ -245,9 +258,9 @@ class ServerWatcher:
 
     def leaves_part(self, call: Call) -> bool:
         """Return whether a cancelled call leaves a change that the whole call doesn't leave."""
-        before = self.state()
+        before = self.steady_state()
         self._cancelled(call)
-        if not self.server.answers():
+        if before is None or not self.server.answers():
             return False
         left = self.state()
         if left == before:

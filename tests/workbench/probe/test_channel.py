@@ -1,10 +1,12 @@
 """Servers behind a URL, and servers that write strange things."""
 
 import json
+import os
 import sys
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from itertools import product
+from threading import Semaphore, Thread
 
 import pytest
 from patience import LONGEST_WAIT
@@ -12,7 +14,9 @@ from patience import LONGEST_WAIT
 pytest.importorskip("hypothesis")
 
 from operator_schema.workbench.probe import ProbeError, probe
-from operator_schema.workbench.probe.channel import HttpChannel, ProbedOutcome, ProcessChannel
+from operator_schema.workbench.probe import channel as channels
+from operator_schema.workbench.probe.channel import HttpChannel, PipeChannel, ProcessChannel
+from operator_schema.workbench.probe.outcomes import ProbedOutcome
 
 pytestmark = pytest.mark.needs_threads
 
@@ -183,3 +187,48 @@ def test_a_server_gets_no_more_memory_than_it_may_have(memory, kind, tmp_path):
     channel = ProcessChannel([sys.executable, "-S", "-c", GREEDY], str(tmp_path), {}, memory)
     assert channel.wait(channel.send("ask", None), LONGEST_WAIT).kind == kind
     assert ("MemoryError" in channel.close()) is (kind == "closed")
+
+
+class SetClock:
+    """A clock that stands still until both the reader of a message and the one who waits have read it."""
+
+    def __init__(self):
+        self.now, self._reads = 0.0, Semaphore(0)
+
+    def __call__(self):
+        self._reads.release()
+        return self.now
+
+    def go_on(self, seconds):
+        for _ in range(2):
+            self._reads.acquire(timeout=LONGEST_WAIT)
+        self.now += seconds
+
+
+@pytest.mark.parametrize(
+    "gaps", [each for number in range(1, 5) for each in product((0.4, 0.9), repeat=number)]
+)
+def test_an_answer_is_waited_for_three_times_as_long_while_parts_of_it_come(gaps, monkeypatch):
+    clock = SetClock()
+    monkeypatch.setattr(channels, "monotonic", clock)
+    (source, theirs), (ours, sink) = os.pipe(), os.pipe()
+    channel = PipeChannel(os.fdopen(source, "rb"), os.fdopen(sink, "wb", 0))
+    request = channel.send("ask", None)
+    is_late = sum(gaps) >= 3
+    answer = json.dumps({"jsonrpc": "2.0", "id": request, "result": {}}).encode()
+
+    def drip():
+        for number, gap in enumerate(gaps):
+            clock.go_on(gap * LONGEST_WAIT)
+            os.write(theirs, answer[number : number + 1])
+        if not is_late:
+            os.write(theirs, answer[len(gaps) :] + b"\n")
+
+    dripping = Thread(target=drip)
+    dripping.start()
+    reply = channel.wait(request, LONGEST_WAIT)
+    dripping.join()
+    os.close(theirs)
+    channel.close()
+    os.close(ours)
+    assert reply.kind == ("silent" if is_late else "result")

@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("hypothesis")
 
 from operator_schema.workbench.probe.calls import Call, ProbedTool, readable
-from operator_schema.workbench.probe.channel import ProbedOutcome, Reply
 from operator_schema.workbench.probe.checks import faults_of
+from operator_schema.workbench.probe.outcomes import ProbedOutcome, Reply
 
 SCHEMA = {
     "type": "object",

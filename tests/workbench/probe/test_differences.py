@@ -106,7 +106,7 @@ def refused(plan):
 
 @pytest.fixture(autouse=True)
 def no_clock(monkeypatch):
-    monkeypatch.setattr(watching, "_SECONDS_BETWEEN", 0.01)
+    monkeypatch.setattr(watching, "SECONDS_BETWEEN", 0.01)
 
 
 @pytest.mark.parametrize("turn", share(range(len(AROUND)), len(AROUND)))

@@ -11,8 +11,8 @@ pytest.importorskip("hypothesis")
 from operator_schema.workbench.probe.calls import Call, ProbedTool
 from operator_schema.workbench.probe.checks import AnswerFault, faults_of
 from operator_schema.workbench.probe.evidence import Evidence
-from operator_schema.workbench.probe.reports import Step
-from operator_schema.workbench.probe.subject import server_of
+from operator_schema.workbench.probe.sequences import Step
+from operator_schema.workbench.probe.targets import server_of
 from operator_schema.workbench.probe.watching import ProbeLimits, ServerWatcher, change_of
 
 pytestmark = [
@@ -64,7 +64,7 @@ def codes(found):
 def ended(evidence):
     """Return what is reported if the time is over."""
     evidence.limits = ProbeLimits(-inf, 1, 0)
-    return evidence.settled(0.0, lambda *_: None)
+    return evidence.settled(lambda *_: None)
 
 
 def test_what_showed_twice_is_reported_even_if_no_time_is_left(watcher):
@@ -91,7 +91,7 @@ def test_what_does_not_show_again_is_not_reported(watcher):
     evidence = Evidence(watcher, ProbeLimits(inf, 1, 0))
     evidence.note(NEVER_SEEN, [Step(CALLS[1])], "repeat")
     evidence.show_again()
-    assert evidence.settled(0.0, lambda *_: None) == []
+    assert evidence.settled(lambda *_: None) == []
     assert [each.finding.message for each in evidence.unrepeated] == [
         f"{NEVER_SEEN.message} (it couldn't be reproduced)"
     ]

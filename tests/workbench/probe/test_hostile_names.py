@@ -27,10 +27,10 @@ from operator_schema.workbench.probe.reports import (
     FoundFault,
     Plan,
     ProbeReport,
-    Step,
     as_html,
     as_junit,
 )
+from operator_schema.workbench.probe.sequences import Step
 
 SERVER = r"""
 import json, sys

@@ -11,8 +11,10 @@ pytest.importorskip("mcp")
 from hypothesis.errors import HypothesisWarning as Warned
 from hypothesis.errors import Unsatisfiable
 
-from operator_schema.workbench.probe import calls, plan, probe, subject
-from operator_schema.workbench.probe.calls import ProbedTool, storing_nothing
+from operator_schema.workbench.probe import drawing, plan, probe
+from operator_schema.workbench.probe.calls import ProbedTool
+from operator_schema.workbench.probe.drawing import storing_nothing
+from operator_schema.workbench.probe.probe_options import OPTIONS
 
 # Hypothesis 6.120 warns once in a process, of generators of other packages.
 pytestmark = pytest.mark.filterwarnings("ignore:It looks like .register_random")
@@ -75,14 +77,14 @@ def test_each_seed_finds_what_few_values_fit(chance):
 
 
 def test_a_warning_that_is_an_error_takes_no_calls_away(monkeypatch):
-    real = calls.drawn
+    real = drawing.drawn
 
     def warning(*given):
         warnings.warn("something is deprecated", FutureWarning, stacklevel=1)
         return real(*given)
 
     expected = planned(6)
-    monkeypatch.setattr(calls, "drawn", warning)
+    monkeypatch.setattr(drawing, "drawn", warning)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert planned(6) == expected
@@ -97,16 +99,16 @@ def test_what_fails_while_calls_are_generated_is_logged_unless_nothing_fits(
     def fail(*_):
         raise failure
 
-    monkeypatch.setattr(calls, "drawn", fail)
+    monkeypatch.setattr(drawing, "drawn", fail)
     assert planned(3) == []
     assert ("no calls of the tool 'note' can be generated from" in caplog.text) is is_told
     assert all(record.exc_info for record in caplog.records)
 
 
 def test_each_function_of_a_probe_takes_the_same_options():
-    """`_KINDS` checks them for all, and what `plan` takes is what `probe` takes."""
+    """`OPTIONS` checks them for all, and what `plan` takes is what `probe` takes."""
     options = probe.__kwdefaults__
-    assert [*subject._KINDS] == [*options]
+    assert [*OPTIONS] == [*options]
     assert plan.__kwdefaults__.items() <= options.items()
     for name, default in options.items():
-        assert subject._KINDS[name][1](default), name
+        assert OPTIONS[name][1](default), name

@@ -20,7 +20,7 @@ def test_each_fault_has_a_finding_that_tells_of_it():
 
 
 def test_planted_faults_are_found_and_nothing_else(monkeypatch):
-    monkeypatch.setattr(watching, "_SECONDS_BETWEEN", 0.01)  # its answers have no clock
+    monkeypatch.setattr(watching, "SECONDS_BETWEEN", 0.01)  # its answers have no clock
     names = [name for name in EXPECTED if name not in WAITED_FOR]
     # What finds them are calls that are made however few are drawn.
     report = probed("--quick", *[word for name in names for word in ("--fault", name)], calls=1)

@@ -7,8 +7,7 @@ import pytest
 
 pytest.importorskip("hypothesis")
 
-from operator_schema.workbench.probe import ProbeError, probe, watching
-from operator_schema.workbench.probe.probing import plan
+from operator_schema.workbench.probe import ProbeError, plan, probe, watching
 
 pytestmark = [
     pytest.mark.needs_process,
@@ -17,7 +16,7 @@ pytestmark = [
 ]
 
 SERVER = Path(__file__).with_name("notes_server.py")
-SECONDS_BETWEEN = watching._SECONDS_BETWEEN
+SECONDS_BETWEEN = watching.SECONDS_BETWEEN
 
 
 def probed(*faults, clock="ticks", **options):
@@ -37,7 +36,7 @@ def test_a_server_without_faults_has_no_findings(seed, calls):
 
 
 def test_a_clock_of_seconds_is_no_fault(monkeypatch):
-    monkeypatch.setattr(watching, "_SECONDS_BETWEEN", SECONDS_BETWEEN)
+    monkeypatch.setattr(watching, "SECONDS_BETWEEN", SECONDS_BETWEEN)
     report = probed(clock="seconds")
     assert str(report).split(" · ")[0] == "nothing found"
     assert report.unrepeated == []

@@ -14,8 +14,9 @@ pytest.importorskip("mcp")
 
 from operator_schema.workbench.probe import probe
 from operator_schema.workbench.probe.calls import Call
-from operator_schema.workbench.probe.reports import Step, repeat_lines
-from operator_schema.workbench.probe.subject import of_url, server_of
+from operator_schema.workbench.probe.sequences import Step
+from operator_schema.workbench.probe.shell_lines import repeat_lines
+from operator_schema.workbench.probe.targets import of_url, server_of
 
 SERVER = Path(__file__).with_name("notes_server.py")
 KEYED = "import os\nos.environ['API_KEY']\n" + SERVER.read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_domains import sequences_of
 
-from operator_schema.workbench.probe.settling import shrunk, shrunk_sequence, smaller
+from operator_schema.workbench.probe.shrinking import shrunk, shrunk_sequence, smaller
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-50, 50) | st.text(max_size=6),

@@ -11,9 +11,10 @@ from operator_schema import tool
 from operator_schema.workbench.probe import plan, probe
 from operator_schema.workbench.probe.calls import Call, ProbedTool
 from operator_schema.workbench.probe.checks import AnswerFault, faults_of
-from operator_schema.workbench.probe.reports import NO_TIME, Step
+from operator_schema.workbench.probe.reports import NO_TIME
+from operator_schema.workbench.probe.sequences import Step
 from operator_schema.workbench.probe.settling import Candidate, settle, settled_anew
-from operator_schema.workbench.probe.subject import server_of
+from operator_schema.workbench.probe.targets import server_of
 from operator_schema.workbench.probe.watching import ServerWatcher
 
 pytestmark = pytest.mark.needs_threads

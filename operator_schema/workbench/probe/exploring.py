@@ -1,0 +1,69 @@
+"""Which calls of each tool succeed: as they are generated, or with values that other answers gave?"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from .knowledge import with_known_values
+from .sequences import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .calling import ToolCaller
+
+__all__ = ["explore"]
+
+_ROUNDS_OF_VALUES: Final = 2
+_LOOKING: Final = 0.3
+"""The part of the time after which this ends."""
+
+
+def explore(caller: ToolCaller) -> None:
+    """Make the generated valid calls, one of each tool in turn, then those with values of their answers.
+
+    Tools that only read come first: what they give is there from the start. They become observers of the
+    state unless they seem to change it.
+    """
+    for is_reading in (True, False):
+        names = [name for name in caller.calls if caller.tools[name].is_read_only is is_reading]
+        valid = [[each for each in caller.calls[name] if each.is_generated] for name in names]
+        _call_in_turn(caller, [[[Step(call)] for call in each] for each in valid])
+    for _ in range(_ROUNDS_OF_VALUES):
+        _call_in_turn(caller, [_with_values(caller, name) for name in caller.reading_first])
+    good = [
+        caller.bases[name][-1].call for name in caller.reading_first if len(caller.bases.get(name, ())) == 1
+    ]
+    caller.watcher.find_observers(
+        [
+            call
+            for call in good
+            if call.arguments and not caller.evidence.blames(call.tool, "read_only_changed")
+        ]
+    )
+
+
+def _with_values(caller: ToolCaller, name: str) -> list[list[Step]]:
+    """Return calls of a tool with values that answers gave, which weren't made yet."""
+    base = caller.base_of(name)
+    if not base:
+        return []
+    random = Random(f"{caller.limits.seed} {name}")  # noqa: S311  # repeatable, not secret
+    is_any = name not in caller.bases
+    made = with_known_values(
+        caller.tools[name], base[-1].call.arguments, caller.knowledge, random, is_any=is_any
+    )
+    return [steps for steps in made if caller.is_new(steps)]
+
+
+def _call_in_turn(caller: ToolCaller, queues: Sequence[Sequence[list[Step]]]) -> None:
+    """Make the first call of each queue, then the second ones, and so on, as long as there is time."""
+    turns = [steps for turn in zip_longest(*queues) for steps in turn if steps is not None]
+    for number, steps in enumerate(turns):
+        if not caller.limits.left(_LOOKING):
+            caller.is_complete = False
+            return
+        caller.progress(f"calling {steps[-1].call.tool}", number, len(turns))
+        caller.call(steps)

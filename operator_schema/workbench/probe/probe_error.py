@@ -1,0 +1,32 @@
+"""How does a program hear that a server can't be probed?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["ProbeError", "in_empty_folder"]
+
+_MODULES: Final = ('env={"PYTHONPATH": os.getcwd()}', '--env PYTHONPATH="$PWD"')
+"""How the modules of this folder are found: in Python, and with the command."""
+
+
+class ProbeError(Exception):
+    """Raised if a target can't be probed: it can't be started, doesn't answer, or has no tools.
+
+    Args:
+        message: what is wrong; it names arguments of `probe`.
+        in_command: the same with the options of the command; the message itself if it names no argument.
+
+    Attributes:
+        in_command: see above.
+    """
+
+    def __init__(self, message: str, in_command: str | None = None) -> None:
+        super().__init__(message)
+        self.in_command = message if in_command is None else in_command
+
+
+def in_empty_folder(said: str) -> ProbeError:
+    """Return the error of a program that didn't start, perhaps because it is started in an empty folder."""
+    hint = "it is started in an empty folder: write full paths of files, and"
+    return ProbeError(*[f"{said}; {hint} {modules} for modules of this folder" for modules in _MODULES])

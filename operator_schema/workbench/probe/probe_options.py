@@ -1,0 +1,85 @@
+"""Which options does a probe take, and of which kinds are they?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ...message_text import kind, nearest, received
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["MEMORY", "OPTIONS", "check_options"]
+
+MEMORY: Final = 4096
+"""Megabytes that each process of a server may have, if nobody says another number."""
+
+
+def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _is_texts(value: Any) -> bool:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Collection):
+        return False
+    return all(isinstance(each, str) for each in cast("Collection[object]", value))
+
+
+def _is_text_map(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    pairs = cast("Mapping[object, object]", value)
+    return _is_texts(pairs) and _is_texts(list(pairs.values()))
+
+
+OPTIONS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "allow": ('a list of names, such as ["create_note"]', _is_texts),
+    "allow_all": ("True or False", lambda value: isinstance(value, bool)),
+    "seconds": ("a number", lambda value: _is_number(value, (int, float))),
+    "calls": ("a whole number", lambda value: _is_number(value, int)),
+    "timeout": ("a number", lambda value: _is_number(value, (int, float))),
+    "most_bytes": ("a whole number", lambda value: _is_number(value, int)),
+    "seed": ("a whole number", lambda value: _is_number(value, int)),
+    "setup": ("a command line", lambda value: value is None or isinstance(value, str)),
+    "context": (
+        'the name of what is injected, such as "app:make_context"',
+        lambda value: value is None or isinstance(value, str),
+    ),
+    "memory": ("a whole number", lambda value: _is_number(value, int)),
+    "env": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
+    "headers": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
+    "on_progress": ("a function", lambda value: value is None or callable(value)),
+}
+"""Options of a probe: what they take, and whether a value is that."""
+
+_MAY_BE_SECRET: Final = frozenset({"env", "headers"})
+_ABOVE_0: Final = frozenset({"seconds", "calls", "timeout", "most_bytes", "memory"})
+
+
+def check_options(options: Mapping[str, Any], more: Sequence[str] = ()) -> None:
+    """Refuse options of a probe that are of another kind, before anything is started.
+
+    Args:
+        options: by their names.
+        more: names of other options that may have been meant.
+
+    Raises:
+        TypeError: there is no such option, or its value is of another kind.
+        ValueError: a number isn't above 0.
+    """
+    for name, value in options.items():
+        if name not in OPTIONS:
+            known = [*OPTIONS, *more]
+            near = nearest(name, known)
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+            message = f"a probe has no option {name!r}; {hint}"
+            raise TypeError(message)
+        what, is_right = OPTIONS[name]
+        if not is_right(value):
+            given = kind(value) if name in _MAY_BE_SECRET else received(value)
+            message = f"{name} takes {what}, not {given}"
+            raise TypeError(message)
+        if name in _ABOVE_0 and not value > 0:
+            message = f"{name} is above 0, not {value}"
+            raise ValueError(message)

@@ -1,0 +1,142 @@
+"""Which values does a part of a call get: right ones at its limits, wrong ones, and hostile ones?"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any, Final
+
+from ...json_values import is_array, is_object
+from .parts import FORMATS, choices_of, limits_of, members_of, type_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+__all__ = [
+    "FEW_HOSTILE",
+    "FEW_SAMPLES",
+    "HOSTILE",
+    "SAMPLES",
+    "edge_values",
+    "meaningful_values",
+    "plain_value",
+    "values_beyond",
+]
+
+_LARGEST: Final = 2**53 - 1
+"""Integers beyond aren't the same in all programs: RFC 8259, section 6."""
+
+_SMALL: Final = 1000
+_LONG: Final = 100_000
+_MOST_TEXT: Final = 5000
+HOSTILE: Final = (
+    "a\x00b",
+    "\ud800",
+    "../../../../probe",
+    "--help",
+    "-rf",
+    "%s%n%x",
+    "'; --",
+    "$(true)",
+    "\u202e\u0000\r\n",
+    "x" * _LONG,
+)
+FEW_HOSTILE: Final = ("a\x00b", "'; --")
+"""For parts inside of parameters."""
+
+SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
+FEW_SAMPLES: Final[tuple[Any, ...]] = ("5", 5, None, [])
+_FEW_CHOICES: Final = 2
+_NUMBERS: Final = (0, 1, -1, 1000, 10**6, 2**31, _LARGEST)
+TEXTS: Final = ("a b", "\u00e9", "\u6f22", "\U0001f600", "a" * 300, "a" * 2000)
+"""Of letters outside of ASCII, of each number of bytes in UTF-8, and long ones."""
+
+_QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
+_PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)
+
+
+def plain_value(value: Any) -> Any:
+    """Replace control characters, huge numbers and long texts, which some programs can't read."""
+    if isinstance(value, str):
+        return "".join(map(_plain_character, value[: _MOST_TEXT - 1]))
+    if isinstance(value, (int, float)):
+        return value if abs(value) <= _LARGEST else type(value)(abs(value) % _SMALL)
+    if is_object(value):
+        return {plain_value(key): plain_value(inner) for key, inner in value.items()}
+    return [plain_value(inner) for inner in value] if is_array(value) else value
+
+
+def _plain_character(character: str) -> str:
+    is_readable = unicodedata.category(character) not in ("Cc", "Cs", "Cn", "Co")
+    return character if is_readable else ascii_lowercase[ord(character) % len(ascii_lowercase)]
+
+
+def meaningful_values(
+    name: str, schema: Mapping[str, Any], work: str | None, others: Iterable[str]
+) -> Iterator[Any]:
+    """Return values that a schema or its description names, and for paths those of existing files."""
+    if "default" in schema:
+        yield schema["default"]
+    examples = schema.get("examples")
+    if is_array(examples):
+        yield from examples
+    if "string" not in type_names(schema):
+        return
+    if work is not None and _PATH_NAME.search(name):
+        yield from (work, f"{work}/notes.txt", f"{work}/folder", f"{work}/new.txt")
+    described = schema.get("description")
+    if isinstance(described, str):
+        names = {each.casefold() for each in others}
+        yield from [each for each in _QUOTED.findall(described)[:5] if each.casefold() not in names]
+
+
+def edge_values(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Return values at the limits of a schema, and different forms of values; some may not fit."""
+    yield from choices_of(schema)
+    for member in members_of(schema):
+        types = type_names(member)
+        if types & {"integer", "number"} and "enum" not in member:
+            yield from _numbers(member, 0)
+            yield from _NUMBERS
+        if "number" in types and "enum" not in member:
+            yield (limits_of(member)[0] or 2) + 0.5
+        if "string" in types and "enum" not in member:
+            yield from FORMATS.get(str(member.get("format")), ())
+            yield from _texts(member)
+        yield from (None,) if "null" in types else ()
+        yield from ([],) if "array" in types else ()
+
+
+def _texts(schema: Mapping[str, Any]) -> Iterator[str]:
+    least, most = _lengths(schema)
+    for text in ("", *TEXTS):
+        yield text[:most].ljust(least, "a")
+
+
+def values_beyond(schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Return values just beyond the limits of a schema."""
+    for member in members_of(schema):
+        if type_names(member) & {"integer", "number"}:
+            yield from _numbers(member, 1)
+        if "string" in type_names(member):
+            least, most = _lengths(member)
+            yield from ("a" * (least - 1),) if least else ()
+            yield from ("a" * (most + 1),) if most < _MOST_TEXT else ()
+    for each in choices_of(schema)[:_FEW_CHOICES]:
+        if isinstance(each, str):
+            yield from (each.swapcase(), f"{each}x", f" {each}")
+
+
+def _numbers(schema: Mapping[str, Any], step: int) -> Iterator[Any]:
+    """Return the limits of a number, or the numbers a step beyond them."""
+    least, most = limits_of(schema)
+    if least is not None and abs(least) < _LARGEST:
+        yield least - step
+    if most is not None and abs(most) < _LARGEST:
+        yield most + step
+
+
+def _lengths(schema: Mapping[str, Any]) -> tuple[int, int]:
+    least, most = schema.get("minLength"), schema.get("maxLength")
+    return (least if isinstance(least, int) else 0), (most if isinstance(most, int) else _MOST_TEXT)

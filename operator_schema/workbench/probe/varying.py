@@ -1,0 +1,249 @@
+"""What does a tool answer if one part of a call is another one?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from ...json_values import to_json_text
+from .calls import Call
+from .differences import refused_value
+from .parts import value_at
+from .sequences import Step, called_again
+from .several_calls import call_again
+
+if TYPE_CHECKING:
+    from .calling import ToolCaller
+    from .calls import ProbedTool
+    from .outcomes import ProbedOutcome
+
+__all__ = ["Variations"]
+
+_MOST_SOUGHT: Final = 3
+"""Generated calls that are changed until one succeeds."""
+
+_STARTING: Final = 0.25
+"""The part of the time of a tool that a start may take before its calls."""
+
+_QUICK: Final = 0.3
+"""Seconds to start, up to which a server is started for a single call."""
+
+
+@dataclass
+class Variation:
+    """A call of a tool, in whose place others are made.
+
+    Attributes:
+        tool: that is called.
+        base: the call, after those that it needs.
+        is_good: whether it succeeded.
+        planned: calls in its place that weren't made yet.
+        refused: valid ones that were refused, and weren't compared yet.
+        is_used_up: whether it works only once in a server; None if that isn't known yet.
+    """
+
+    tool: ProbedTool
+    base: list[Step]
+    is_good: bool
+    planned: list[Call]
+    refused: list[Call] = field(default_factory=list[Call])
+    is_used_up: bool | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is left to do."""
+        return bool(self.planned or (self.is_good and self.refused))
+
+    @property
+    def arguments(self) -> Any:
+        """The arguments of the call."""
+        return self.base[-1].call.arguments
+
+    def steps_of(self, call: Call) -> list[Step]:
+        """Return another call of the tool, after those that it needs for the values that it has of them."""
+        if not self.base:
+            return [Step(call)]
+        links = tuple(
+            link
+            for link in self.base[-1].links
+            if value_at(call.arguments, link[0]) is not None
+            and to_json_text(value_at(call.arguments, link[0]))  # true isn't 1
+            == to_json_text(value_at(self.arguments, link[0]))
+        )
+        return [*(self.base[:-1] if links else []), Step(call, links)]
+
+
+class Variations:
+    """Changes a call of each tool in one part after the other.
+
+    Args:
+        caller: makes the calls.
+    """
+
+    def __init__(self, caller: ToolCaller) -> None:
+        self._caller = caller
+        self._by_tool: dict[str, Variation] = {}
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether some calls weren't made yet."""
+        return any(each.is_waiting for each in self._by_tool.values())
+
+    def make(self, share: float) -> None:
+        """Make the calls that weren't made yet; the tools share the time evenly.
+
+        Args:
+            share: of the whole time, after which this ends.
+        """
+        waiting = [
+            name
+            for name in self._caller.reading_first
+            if name not in self._by_tool or self._by_tool[name].is_waiting
+        ]
+        for number, name in enumerate(waiting):
+            self._caller.progress(f"calling {name}", number, len(waiting))
+            now = monotonic()
+            left = max(0.0, self._caller.limits.end_of(share) - now)
+            self._vary(name, now + left / (len(waiting) - number))
+
+    def _vary(self, name: str, until: float) -> None:
+        """Make varied calls of a tool, from where an earlier time ended."""
+        caller = self._caller
+        is_first = name not in self._by_tool
+        if is_first:
+            self._by_tool[name] = self._variation_of(name, until)
+        variation = self._by_tool[name]
+        until += self._start_for(variation, until)
+        before = caller.state_before()
+        made = self._call_planned(variation, until)
+        if variation.tool.is_read_only and caller.watched() != before:  # one of them did it
+            for call in made:
+                caller.call(variation.steps_of(call))
+        if variation.is_good:
+            self._compare(variation, until)
+            if is_first:  # later calls of other tools may have changed what it reads
+                call_again(caller, name)
+        caller.evidence.show_again()
+
+    # --- the call that is varied ---------------------------------------------------------------------
+
+    def _variation_of(self, name: str, until: float) -> Variation:
+        """Return the call of a tool that is varied, with all calls that are made in its place."""
+        caller = self._caller
+        tool = caller.tools[name]
+        self._seek_base(name, until)
+        base = self._full_base(name)
+        others = [call for call in caller.calls[name] if call.varied is None and not call.is_generated]
+        planned = [*(tool.variations(base[-1].call.arguments) if base else []), *others]
+        if not tool.is_read_only:
+            planned.sort(key=lambda call: (call.kind != "invalid", call.magnitude()))
+        return Variation(tool, base, name in caller.bases, planned)
+
+    def _seek_base(self, name: str, until: float) -> None:
+        """Change calls of a tool that were all refused in one part after the other, until one succeeds."""
+        caller = self._caller
+        tool = caller.tools[name]
+        generated = [call.arguments for call in caller.calls[name] if call.is_generated][:_MOST_SOUGHT]
+        for arguments in [*map(tool.full_call, generated), *generated]:
+            for call in tool.variations(arguments):
+                if name in caller.bases or monotonic() > until:
+                    return
+                if call.kind == "valid" and caller.is_new([Step(call)]):
+                    caller.call([Step(call)])
+
+    def _full_base(self, name: str) -> list[Step]:
+        """Return the call of a tool that is varied: with all parts, if it succeeds so, too."""
+        base = self._caller.base_of(name)
+        if name not in self._caller.bases or not base:
+            return base
+        last = base[-1]
+        whole = replace(last.call, arguments=self._caller.tools[name].full_call(last.call.arguments))
+        steps = [*base[:-1], last._replace(call=whole)]
+        if whole.arguments == last.call.arguments:  # the order of keys may differ
+            return steps
+        outcome = self._caller.call(steps)
+        return base if outcome is None or outcome.is_flagged else steps
+
+    # --- the calls in its place ----------------------------------------------------------------------
+
+    def _start_for(self, variation: Variation, until: float) -> float:
+        """Start the server before a tool that may change something is varied; return how long that took.
+
+        If a start takes long, it is left out as long as the call still succeeds.
+        """
+        server = self._caller.server
+        if variation.tool.is_read_only or not variation.is_good or len(variation.base) > 1:
+            return 0.0
+        if server.seconds_to_start > (until - monotonic()) * _STARTING:
+            outcome = self._caller.watcher.made(variation.base[-1].call)
+            if not (outcome.is_lost or outcome.is_flagged):
+                return 0.0
+        server.start()
+        return server.seconds_to_start
+
+    def _call_planned(self, variation: Variation, until: float) -> list[Call]:
+        """Make varied calls of a tool as long as there is time, and return them."""
+        made: list[Call] = []
+        watches = not variation.tool.is_read_only
+        while variation.planned and monotonic() <= until:
+            call = variation.planned.pop(0)
+            if call.magnitude() > self._caller.largest.get(call.tool, inf):
+                continue
+            made.append(call)
+            outcome = self._caller.call(variation.steps_of(call), watches=watches)
+            if outcome is not None and outcome.is_flagged and call.kind == "valid":
+                variation.refused.append(call)
+        return made
+
+    # --- values that are refused ---------------------------------------------------------------------
+
+    def _compare(self, variation: Variation, until: float) -> None:
+        """Find values that a tool refuses although it takes others in their place."""
+        caller, tool = self._caller, variation.tool
+        parts = {part.path: part for part in tool.parts}
+        contexts = [steps[-1].call.arguments for steps in caller.good.get(tool.name, ())]
+        while variation.refused and monotonic() <= until:
+            call = variation.refused.pop(0)
+            part = parts.get(call.varied or ())
+            if part is None or caller.is_given_up(tool.name):
+                continue
+            found = refused_value(
+                tool,
+                part,
+                call.arguments,
+                variation.arguments,
+                contexts,
+                lambda each: self._answer(variation, each),
+            )
+            if found is not None:
+                caller.evidence.note(found, variation.steps_of(call), tool.name)
+
+    def _answer(self, variation: Variation, arguments: Any) -> ProbedOutcome | None:
+        """Return the answer to a varied call; None if it doesn't come, which is no matter here."""
+        caller = self._caller
+        steps = variation.steps_of(Call(variation.tool.name, arguments, "valid", "compared"))
+        if variation.is_used_up is None:
+            variation.is_used_up = self._is_used_up(variation)
+        if variation.is_used_up:
+            caller.server.start()
+        outcomes = called_again(caller.server, steps, None)
+        caller.watcher.count += len(outcomes)
+        if len(outcomes) == len(steps) and not outcomes[-1].is_lost:
+            caller.count(steps[-1].call, outcomes[-1])
+            return outcomes[-1]
+        if outcomes and outcomes[-1].is_lost:
+            caller.server.start()
+        return None
+
+    def _is_used_up(self, variation: Variation) -> bool:
+        """Return whether a call works only once, and a new server for each is quick enough."""
+        server, watcher = self._caller.server, self._caller.watcher
+        if variation.tool.is_read_only or len(variation.base) > 1 or server.kind == "url":
+            return False
+        server.start()
+        first, second = [watcher.made(variation.base[-1].call) for _ in range(2)]
+        if first.is_lost or second.is_lost:
+            server.start()
+        return second.is_flagged and not first.is_flagged and server.seconds_to_start < _QUICK
