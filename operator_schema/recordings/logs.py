@@ -10,8 +10,10 @@ from __future__ import annotations
 import glob
 import io
 import json
+import shlex
 import sys
 import zlib
+from codecs import BOM_UTF8
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -20,7 +22,7 @@ from .. import rounds
 from ..codec.codec import codec_of
 from ..codec.problems import GiveUp
 from ..json_reading import RepeatedKeyError, read_distinct
-from ..json_values import is_array, is_object
+from ..json_values import JSON_SPACES, is_array, is_object
 from .line_reader import line_reader
 
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ PART_SIZE: Final = 4_000_000
 
 _STANDARD_INPUT = "-"
 _CHUNK = 1 << 18
+_BLOCK = 1 << 13
+"""Bytes of lines that are read at once: the values of more are many objects for the garbage collector."""
+
 _GZIP, _ZSTD, _PARQUET, _SQLITE = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"SQLite format 3\0"
 _PEEKED = len(_SQLITE)
 _GZIP_STEP, _ZSTD_STEP = 1 << 14, 1 << 10
@@ -157,26 +162,57 @@ def parts_of(log: str) -> Iterator[Part]:
     try:
         stream = Path(log).open("rb")  # noqa: SIM115  # closed below
     except OSError as error:
-        message = f"{log} can't be read: {error.strerror}"
-        raise LogError(message) from None
+        raise _not_opened(log, error) from None
     path = str(Path(log).absolute())  # other processes may be in another folder
     with stream:
         for part in _parts_of_file(stream, log):
             yield part._replace(path=path)
 
 
+def _not_opened(log: str, error: OSError) -> LogError:
+    if Path(log).is_dir():
+        pattern = shlex.quote(str(Path(glob.escape(log)) / "*.jsonl"))
+        return LogError(f"{log} is a folder: write {pattern} for the files in it")
+    return LogError(f"{log} can't be read: {error.strerror}")
+
+
 def _parts_of_file(stream: Any, log: str) -> Iterator[Part]:
     try:
         begin = stream.peek(_PEEKED)[:_PEEKED]
     except OSError as error:
-        message = f"{log} can't be read: {error.strerror}"
-        raise LogError(message) from None
+        raise _not_opened(log, error) from None
     if begin.startswith(_PARQUET):
         yield from _row_groups(log)
     elif begin == _SQLITE:
         yield Part(log, "store", Path(log).stat().st_size)
+    elif (reason := _not_as_named(log, begin)) is not None:
+        yield Part(log, "unreadable", Path(log).stat().st_size, 0, reason=reason)
     else:
         yield from parts_of_stream(stream, log)
+
+
+_NAMED: Final = {
+    **dict.fromkeys((".parquet", ".parq"), "a Parquet file"),
+    **dict.fromkeys((".gz", ".gzip"), "compressed with gzip"),
+    **dict.fromkeys((".zst", ".zstd"), "compressed with zstd"),
+    **dict.fromkeys((".db", ".sqlite", ".sqlite3"), "a SQLite database"),
+}
+"""The format that the ending of a file's name stands for."""
+
+
+def _not_as_named(log: str, begin: bytes) -> str | None:
+    """Return the reason why a file isn't what its name says; None if it can be read as what it is.
+
+    Args:
+        log: its path.
+        begin: its first bytes, if these aren't the ones of Parquet or of a database.
+    """
+    kind = _NAMED.get(Path(log).suffix.lower())
+    can_be_read = begin.startswith((_GZIP, _ZSTD)) or begin.lstrip(_BEFORE_JSON)[:1] in b"{["
+    return None if kind is None or can_be_read else f"it isn't {kind}: it begins with {begin!r}"
+
+
+_BEFORE_JSON: Final = BOM_UTF8 + JSON_SPACES.encode()
 
 
 def parts_of_stream(stream: Any, log: str) -> Iterator[Part]:
@@ -460,25 +496,61 @@ def _line_records(part: Part) -> Iterator[Record]:
 
 
 def _lines(stream: BinaryIO, number: int, left: int) -> Iterator[Record]:
-    read = line_reader()
     while left > 0:
-        line = stream.readline(left if left <= MAX_LINE else MAX_LINE + 1)
-        if not line:
+        block = stream.read(min(left, _BLOCK))
+        left -= len(block)
+        if left and block and not block.endswith(b"\n"):
+            rest = stream.readline(min(left, MAX_LINE + 1))
+            left -= len(rest)
+            block += rest
+        if not block:
             what = f"the file has become shorter by {left:,} bytes since it was opened"
             yield Record(number, Unreadable(number, what))
             return
-        left -= len(line)
+        yield from _records_in_block(block, number)
+        number += block.count(b"\n")
+        if not block.endswith(b"\n"):
+            number += 1
+            left -= _skip_line(stream, left) if len(block) > MAX_LINE else 0
+
+
+def _skip_line(stream: BinaryIO, left: int) -> int:
+    """Read a line that is too long to its end; return how many bytes these were."""
+    size = 0
+    while size < left and (line := stream.readline(min(left - size, _CHUNK))):
+        size += len(line)
+        if line.endswith(b"\n"):
+            break
+    return size
+
+
+def _records_in_block(block: bytes, number: int) -> Iterator[Record]:
+    """Yield a record for each line that isn't blank.
+
+    Args:
+        block: lines; of one that is too long, at least its beginning.
+        number: the number of the first line.
+    """
+    lines = block.removesuffix(b"\n")
+    if len(block) <= MAX_LINE:
+        yield from _records_in_lines(lines, number)
+        return
+    for each, line in enumerate(lines.split(b"\n"), number):
         if len(line) > MAX_LINE:
-            while left > 0 and not line.endswith(b"\n"):
-                line = stream.readline(min(left, _CHUNK))
-                left -= len(line) or left
-            yield Record(number, Unreadable(number, f"it is longer than {MAX_LINE:,} bytes"))
-        elif not line.isspace():
-            value = read(line)
-            if value is not GiveUp:
-                yield _new(Record, (number, value, True))
-            else:
-                yield Record(number, _lenient(line, number))
+            yield Record(each, Unreadable(each, f"it is longer than {MAX_LINE:,} bytes"))
+        else:
+            yield from _records_in_lines(line, each)
+
+
+def _records_in_lines(text: bytes, number: int) -> Iterator[Record]:
+    lines, values = line_reader()(text)
+    for line, value in zip(lines, values, strict=True):
+        if value is not GiveUp:
+            yield _new(Record, (number, value, True))
+        elif line:
+            data = line if isinstance(line, bytes) else line.encode()
+            if not data.isspace():
+                yield Record(number, _lenient(data, number))
         number += 1
 
 

@@ -32,6 +32,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--edge); }
 td.number, th.number { text-align: right; }
+td p { margin: 0; }
 code { font: 13px/1.5 ui-monospace, monospace; background: var(--code); padding: .1rem .3rem;
   overflow-wrap: anywhere; white-space: pre-wrap; }
 svg { width: 100%; height: auto; }

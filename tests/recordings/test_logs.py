@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
+import shlex
 import sqlite3
 import sys
 
@@ -76,14 +78,15 @@ def told(records):
 
 @pytest.mark.parametrize("packer", PACKERS)
 @settings(max_examples=settings().max_examples // 2)
-@given(lines=LINES)
-def test_each_line_is_read_once_whatever_the_cut(tmp_path_factory, packer, lines):
+@given(lines=LINES, block=st.sampled_from([1, 7, 50, 1000]))
+def test_each_line_is_read_once_whatever_the_cut(tmp_path_factory, packer, lines, block):
     text = "".join(f"{line}\n" for line in ["0", *lines])
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (
             ("PART_SIZE", 40),
             ("MAX_LINE", 60),
             ("_CHUNK", 16),
+            ("_BLOCK", block),
             ("_GZIP_STEP", 16),
             ("_ZSTD_STEP", 16),
         ):
@@ -165,11 +168,67 @@ def test_files_of_a_pattern_come_in_order(tmp_path):
         logs_in([str(tmp_path / "*.gz")])
 
 
-def test_a_file_that_isnt_there_or_is_a_folder_is_refused(tmp_path):
+def test_a_file_that_isnt_there_is_refused(tmp_path):
     with pytest.raises(LogError, match="can't be read: No such file"):
         list(parts_of(str(tmp_path / "gone")))
-    with pytest.raises(LogError, match="can't be read: Is a directory"):
-        list(parts_of(str(tmp_path)))
+
+
+@pytest.mark.parametrize("name", ["logs", "two words", "a'b", "[x]*"])
+def test_for_a_folder_the_error_says_the_pattern_of_its_files(tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "a.jsonl").write_text("1\n")
+    with pytest.raises(LogError, match="is a folder: ") as caught:
+        list(parts_of(str(folder)))
+    written = re.search("write (.*) for the files in it", str(caught.value))[1]
+    assert logs_in(shlex.split(written)) == [str(folder / "a.jsonl")]
+
+
+FORMATS = {
+    "a Parquet file": [".parquet", ".parq"],
+    "compressed with gzip": [".gz", ".gzip"],
+    "compressed with zstd": [".zst", ".zstd", ".ZST"],
+    "a SQLite database": [".db", ".sqlite", ".sqlite3"],
+}
+OTHERS = [
+    b"<!doctype html>",
+    b"PK\x03\x04",
+    b"BZh91AY",
+    b"PARE",
+    b"PAR",
+    b"SQLite format 4\0",
+    b"\x1f\x8c\x08",
+    b"\0",
+]
+
+
+@settings(max_examples=2 * settings().max_examples)
+@given(
+    named=st.sampled_from([(kind, ending) for kind, endings in FORMATS.items() for ending in endings]),
+    begin=st.sampled_from(OTHERS) | st.binary(min_size=1, max_size=20),
+    lines=st.lists(st.binary(max_size=20), max_size=20),
+)
+def test_a_file_that_isnt_what_its_name_says_is_one_problem(tmp_path_factory, named, begin, lines):
+    kind, ending = named
+    path = tmp_path_factory.mktemp("logs") / f"calls.jsonl{ending}"
+    data = b"\n".join([begin, *lines])
+    path.write_bytes(data)
+    if data.startswith((b"PAR1", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"SQLite format 3\0")):
+        return  # it may be a broken one
+    if data[:16].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in b"[{":
+        return  # another law: lines are read whatever the name of their file
+    ((line, found),) = all_records(path)
+    assert (line, found.reason) == (0, f"it isn't {kind}: it begins with {data[:16]!r}")
+
+
+@pytest.mark.parametrize("ending", [ending for endings in FORMATS.values() for ending in endings])
+@pytest.mark.parametrize("packer", PACKERS)
+def test_lines_are_read_whatever_the_name_of_their_file(tmp_path, ending, packer):
+    path = tmp_path / f"calls{ending}"
+    for data in (b"", b"\n \n", b'{"a": 1}\n', b'\n\xef\xbb\xbf{"a": 1}\n[2]'):
+        path.write_bytes(PACKERS[packer](data))
+        wanted = [{"a": 1}, [2]][: data.count(b"{") + data.count(b"[")]
+        assert [value for _, value in all_records(path)] == wanted
 
 
 def test_standard_input_is_read(monkeypatch):

@@ -180,17 +180,21 @@ class Columns:
         row: dict[str, Any] = found if self._is_object else {VALUE: found}
         return row
 
-    def batch(self, rows: Sequence[dict[str, Any]]) -> pa.RecordBatch:
-        """Return rows as columns.
+    def stored(self, rows: Sequence[dict[str, Any]]) -> Any:
+        """Return rows as an array of structs, of which `batch` makes columns.
 
         Raises:
             ValueError: a value is out of the range of its column.
             OverflowError: a value is out of the range of its column.
             TypeError: a value doesn't fit its column.
         """
+        return import_arrow().array(rows, type=self._stored)
+
+    def batch(self, stored: Sequence[Any]) -> pa.RecordBatch:
+        """Return the columns of stored rows."""
         pa = import_arrow()
-        stored = pa.array(rows, type=self._stored)
-        whole = stored if self._stored is self._type else _with_types(stored, self._type, pa)
+        joined = pa.concat_arrays(stored) if stored else self.stored([])
+        whole = joined if self._stored is self._type else _with_types(joined, self._type, pa)
         columns = [whole.field(number) for number in range(self._type.num_fields)]
         if not columns:
             return pa.RecordBatch.from_struct_array(whole)

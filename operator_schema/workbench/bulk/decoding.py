@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ from ...immutable import Value
 from ...json_values import without_surrogates
 from ...message_text import checked_path, show_path
 from ...recordings import Unreadable, logs_in, parts_of, records_of
-from ...tools import Tool
+from ...tools import Tool, tools_of
 from ..compare.parallel_engines import Lost, make_engine
 from ..compare.recorded_calls import calls_in
 from .columns import NOT_HELD, Columns, columns_of, import_arrow
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["DecodedBatch", "decode_lines"]
 
 _BATCH_ROWS: Final = 10_000
+_ROWS_AT_ONCE: Final = 500
+"""Rows that become columns at once: more of them would be many objects for the garbage collector."""
 
 
 class DecodedBatch(NamedTuple):
@@ -89,7 +92,7 @@ def decode_lines(
         ImportError: pyarrow isn't installed.
         LogError: a file can't be opened.
         SchemaError: the type has complaints; the error lists all of them.
-        TypeError: a path isn't a path.
+        TypeError: a path isn't a path, or there is no tool, or something in a list of tools isn't one.
     """
     tools = _tools_of(subject)
     work = _Work(
@@ -110,17 +113,23 @@ def _batches(work: _Work, files: list[str], runner: Any) -> Iterator[DecodedBatc
             yield from result
 
 
+_COLLECTIONS: Final = (list, tuple, set, frozenset, dict, rounds.Toolset, rounds.Registry)
+"""The classes of collections of tools; not all iterables, because annotations such as `list[int]` are too."""
+
+
 def _tools_of(subject: Any) -> tuple[Tool[..., Any], ...] | None:
     """Return the tools of a subject; None if it is a type."""
     if isinstance(subject, Tool):
         return (subject,)  # pyright: ignore[reportUnknownVariableType]  # of any tool
-    if isinstance(subject, (rounds.Toolset, rounds.Registry)):
-        return tuple(subject)
-    if isinstance(subject, (list, tuple)) and subject and all(isinstance(each, Tool) for each in subject):
-        unlike: dict[Tool[..., Any], None] = dict.fromkeys(subject)
-        rounds.Toolset(*unlike)  # raises if two have one name
-        return tuple(unlike)
-    return None
+    if not isinstance(subject, _COLLECTIONS):
+        return None
+    tools = tuple(dict.fromkeys(tools_of(subject)))
+    if not tools:
+        kind = type(subject).__name__.lower()
+        message = f"the {kind} has no tools: decode_lines needs a type, or at least one tool"
+        raise TypeError(message)
+    rounds.Toolset(*tools)  # raises if two have one name
+    return tools
 
 
 class _Problem(NamedTuple):
@@ -137,13 +146,11 @@ class _ValueDecoder(NamedTuple):
     """Decodes the values of a type, or the arguments of a tool.
 
     Attributes:
-        decode: a function that returns an instance.
-        encode: a function that writes an instance as JSON values.
+        row: a function that decodes a value, and returns it in the form for `columns`.
         columns: the columns for the values.
     """
 
-    decode: Any
-    encode: Any
+    row: Callable[[Any], dict[str, Any]]
     columns: Columns
 
 
@@ -178,9 +185,9 @@ class _Work(Value):
         columns = columns_of(subject, json_text=self.json_text, decimals=self.decimals)
         if isinstance(subject, Tool):
             codec: Any = subject.with_(repair=self.repair).codec
-            return _ValueDecoder(_arguments_decoder(codec), codec.encode, columns)
+            return _ValueDecoder(_row_of_call(codec, columns), columns)
         codec = subject if isinstance(subject, Codec) else codec_of(subject, repair=self.repair)
-        return _ValueDecoder(codec.decode, codec.encode, columns)
+        return _ValueDecoder(lambda value: columns.row(codec.encode(codec.decode(value))), columns)
 
     def __call__(self, part: Part) -> list[DecodedBatch]:
         """Return the batches of a part."""
@@ -188,31 +195,30 @@ class _Work(Value):
 
     def lost(self, part: Part, lost: Lost) -> DecodedBatch:
         """Return the batch for a part that no process could read; it contains one problem."""
-        problem = _Problem(part.log, part.first, "", "unreadable", f"this and what follows: {lost.reason}")
-        return self._builder(None).with_problem(problem).taken()
-
-    def _builder(self, name: str | None) -> _Builder:
-        decoder = self.decoders().get(name)
-        return _Builder(name, None if decoder is None else decoder.columns)
+        batch = _Batch(part.log, None, self.decoders().get(None))
+        batch.add_problem(part.first, "unreadable", f"this and what follows: {lost.reason}")
+        return batch.taken()
 
     def _batches(self, part: Part) -> Iterator[DecodedBatch]:
-        builders: dict[str | None, _Builder] = {}
+        batches: dict[str | None, _Batch] = {}
         decoders = self.decoders()
         for line, name, value in self._values(part):
             decoder = decoders.get(name)
             known = name if decoder is not None else None
-            builder = builders.get(known) or builders.setdefault(known, self._builder(known))
+            batch = batches.get(known)
+            if batch is None:
+                batch = batches[known] = _Batch(part.log, known, decoder)
             if isinstance(value, Unreadable):
-                builder.with_problem(_Problem(part.log, line, "", "unreadable", value.reason))
+                batch.add_problem(line, "unreadable", value.reason)
             elif decoder is None:
-                message = f"there is no tool {name}"
-                builder.with_problem(_Problem(part.log, line, "", "unknown_tool", message))
+                batch.add_problem(line, "unknown_tool", f"there is no tool {name}")
             else:
-                builder.add(part.log, line, value, decoder)
-            if builder.is_full:
-                yield from builder.batches()
-        for builder in builders.values():
-            yield from builder.batches()
+                batch.add(line, value, decoder)
+            if batch.is_full:
+                yield batch.taken()
+        for batch in batches.values():
+            if not batch.is_empty:
+                yield batch.taken()
 
     def _values(self, part: Part) -> Iterator[tuple[int, str | None, Any]]:
         """Yield line, name of the tool, and value."""
@@ -230,13 +236,14 @@ class _Work(Value):
                     yield line, None, Unreadable(line, "there is no call in it")
 
 
-def _arguments_decoder(codec: Codec[Any]) -> Callable[[Any], Any]:
-    """Return a function that decodes the arguments of a call, which may be recorded as text."""
+def _row_of_call(codec: Codec[Any], columns: Columns) -> Callable[[Any], dict[str, Any]]:
+    """Return a function that makes a row of the arguments of a call, which may be recorded as text."""
 
-    def decode(arguments: Any) -> Any:
-        return codec.decode_json(arguments) if isinstance(arguments, str) else codec.decode(arguments)
+    def row(arguments: Any) -> dict[str, Any]:
+        decoded = codec.decode_json(arguments) if isinstance(arguments, str) else codec.decode(arguments)
+        return columns.row(codec.encode(decoded))
 
-    return decode
+    return row
 
 
 @lru_cache(2)
@@ -245,58 +252,75 @@ def _known(run: str) -> dict[str | None, _ValueDecoder]:  # noqa: ARG001  # the 
     return {}
 
 
-class _Builder:
-    """Collects rows and problems until there are enough for a batch."""
+class _Batch:
+    """Collects rows and problems until there are enough for a batch.
 
-    def __init__(self, tool: str | None, columns: Columns | None) -> None:
+    Args:
+        source: the log.
+        tool: the name of the tool.
+        decoder: the decoder of its calls; None if there are only problems.
+    """
+
+    def __init__(self, source: str, tool: str | None, decoder: _ValueDecoder | None) -> None:
+        self._source = source
         self._tool = tool
-        self._columns = columns
+        self._columns = None if decoder is None else decoder.columns
+        self._begin()
+
+    def _begin(self) -> None:
+        self._number = 0
         self._rows: list[dict[str, Any]] = []
-        self._places: list[tuple[str, int]] = []
+        self._row_lines: list[int] = []
+        self._stored: list[Any] = []
+        self._lines: list[int] = []
         self._problems: list[_Problem] = []
+        self._not_held: list[_Problem] = []
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are neither rows nor problems."""
+        return not self._number and not self._problems
 
     @property
     def is_full(self) -> bool:
         """Whether there are enough rows or problems for a batch."""
-        return len(self._rows) >= _BATCH_ROWS or len(self._problems) >= _BATCH_ROWS
+        return self._number >= _BATCH_ROWS or len(self._problems) >= _BATCH_ROWS
 
-    def with_problem(self, problem: _Problem) -> _Builder:
-        """Return the builder after adding a problem."""
-        self._problems.append(problem)
-        return self
+    def add_problem(self, line: int, code: str, message: str) -> None:
+        """Add a problem of a whole line."""
+        self._problems.append(_Problem(self._source, line, "", code, message))
 
-    def add(self, source: str, line: int, value: Any, decoder: _ValueDecoder) -> None:
+    def add(self, line: int, value: Any, decoder: _ValueDecoder) -> None:
         """Decode a value, and add its row or its problems."""
         try:
-            row = decoder.columns.row(decoder.encode(decoder.decode(value)))
+            row = decoder.row(value)
         except (DecodeError, EncodeError) as error:
             self._problems += [
-                _Problem(source, line, show_path(finding.path), finding.code, finding.message)
+                _Problem(self._source, line, show_path(finding.path), finding.code, finding.message)
                 for finding in error.findings
             ]
             if error.omitted:
-                more = f"{error.omitted:,} more problems of this value"
-                self._problems.append(_Problem(source, line, "", "omitted", more))
+                self.add_problem(line, "omitted", f"{error.omitted:,} more problems of this value")
             return
+        self._number += 1
         self._rows.append(row)
-        self._places.append((source, line))
-
-    def batches(self) -> Iterator[DecodedBatch]:
-        """Yield a batch of the collected rows and problems, unless there are none."""
-        if self._rows or self._problems:
-            yield self.taken()
+        self._row_lines.append(line)
+        if len(self._rows) >= _ROWS_AT_ONCE:
+            self._store(decoder.columns)
 
     def taken(self) -> DecodedBatch:
         """Return the collected batch, and start a new one."""
-        rows = self._held()
-        sources, lines = [place[0] for place in self._places], [place[1] for place in self._places]
         pa = import_arrow()
+        if self._columns is None:
+            rows = pa.record_batch([], schema=pa.schema([]))
+        else:
+            self._store(self._columns)
+            rows = self._columns.batch(self._stored)
         name = pa.dictionary(pa.int32(), pa.string())
-        places = pa.record_batch(
-            [pa.array(sources, type=name), pa.array(lines, type=pa.int64())], names=["source", "line"]
-        )
+        sources = pa.array([self._source] * len(self._lines), type=name)
+        places = pa.record_batch([sources, pa.array(self._lines, type=pa.int64())], names=["source", "line"])
         types = [name, pa.int64(), pa.string(), name, pa.string()]
-        columns = list(zip(*self._problems, strict=True)) or [()] * len(types)
+        columns = list(zip(*self._problems, *self._not_held, strict=True)) or [()] * len(types)
         problems = pa.record_batch(
             [
                 pa.array(
@@ -307,27 +331,21 @@ class _Builder:
             ],
             names=_Problem._fields,
         )
-        self._rows, self._places, self._problems = [], [], []
+        self._begin()
         return DecodedBatch(self._tool, rows, places, problems)
 
-    def _held(self) -> Any:
-        """Return the rows as columns; a row that doesn't fit its columns becomes a problem."""
-        pa = import_arrow()
-        if self._columns is None:
-            return pa.record_batch([], schema=pa.schema([]))
+    def _store(self, columns: Columns) -> None:
+        """Store the last rows as columns; a row that doesn't fit its columns becomes a problem."""
+        rows, lines, self._rows, self._row_lines = self._rows, self._row_lines, [], []
         try:
-            return self._columns.batch(self._rows)
+            self._stored.append(columns.stored(rows))
         except NOT_HELD:
-            pass
-        kept = []
-        for number, row in enumerate(self._rows):
-            fault = self._columns.fault(row)
-            if fault is None:
-                kept.append(number)
-            else:
-                path, reason = fault
-                source, line = self._places[number]
-                self._problems.append(_Problem(source, line, show_path(path), "no_column", reason))
-        self._rows = [self._rows[number] for number in kept]
-        self._places = [self._places[number] for number in kept]
-        return self._columns.batch(self._rows)
+            faults = [columns.fault(row) for row in rows]
+            for line, fault in zip(lines, faults, strict=True):
+                if fault is not None:
+                    path, reason = fault
+                    self._not_held.append(_Problem(self._source, line, show_path(path), "no_column", reason))
+            fits = [fault is None for fault in faults]
+            self._stored.append(columns.stored([*compress(rows, fits)]))
+            lines = [*compress(lines, fits)]
+        self._lines += lines

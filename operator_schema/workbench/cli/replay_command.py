@@ -13,7 +13,7 @@ from ...recordings import LogError, logs_in, parts_of
 from ..compare.call_table import TableError, call_table
 from ..compare.parallel_engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.replay import ReplayWork
-from ..compare.reports import replay_page
+from ..compare.reports import by_example, replay_page
 from .arguments import (
     TARGETS,
     NearChoice,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ..compare.parallel_engines import Engine
-    from ..compare.replay import CallFault, CallRow, Example, PartReport, Replay, ToolCounts
+    from ..compare.replay import CallRow, PartReport, Replay, ToolCounts
 
 __all__ = ["replay"]
 
@@ -227,18 +227,15 @@ def _replay_row(name: str, counts: ToolCounts) -> tuple[str, ...]:
 
 
 def _write_faults(out: Printer, name: str, counts: ToolCounts) -> None:
-    # One call may have several faults.
-    alike: dict[Example, list[tuple[CallFault, int]]] = {}
-    for fault, number in counts.faults.ranked()[:_SHOWN]:
-        alike.setdefault(counts.examples[fault], []).append((fault, number))
-    for example, faults in alike.items():
-        for fault, number in faults:
+    found = [(name, fault) for fault in counts.as_dict()["faults"][:_SHOWN]]
+    for _, faults in by_example(found):
+        for fault in faults:
             out.styled(
-                (f"{escape(name)}: {escape(fault.path) or 'arguments'}: ", "bold"),
-                (f"{fault.code.replace('_', ' ')} in {count(number, 'call')}", ""),
+                (f"{escape(name)}: {escape(fault['path']) or 'arguments'}: ", "bold"),
+                (f"{fault['code'].replace('_', ' ')} in {count(fault['calls'], 'call')}", ""),
             )
-        out.line(f"  such as {escape(clip(example.arguments, _TEXT))}")
-        for line in example.text.split("\n")[1:]:
+        out.line(f"  such as {escape(clip(faults[0]['arguments'], _TEXT))}")
+        for line in faults[0]["text"].split("\n")[1:]:
             out.line(f"  {escape(line)}", "dim")
     for key, number in counts.ignored.ranked()[:_SHOWN]:
         out.line(f"{escape(name)}: {escape(key)}: ignored in {count(number, 'call')}", "dim")

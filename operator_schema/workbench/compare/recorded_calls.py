@@ -62,11 +62,13 @@ def _inside(
 
 
 def _tool_use(value: dict[str, Any]) -> RecordedCall | None:
-    return _named("name", "input")(value) if value.get("type") in _TOOL_USES else None
+    return _with_input(value) if value.get("type") in _TOOL_USES else None
 
 
+_with_input = _named("name", "input")
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 _SPAN_NAME, _SPAN_ARGUMENTS = "gen_ai.tool.name", "gen_ai.tool.call.arguments"
+_in_attributes = _named(_SPAN_NAME, _SPAN_ARGUMENTS)
 
 
 def _span(value: dict[str, Any]) -> RecordedCall | None:
@@ -77,7 +79,7 @@ def _span(value: dict[str, Any]) -> RecordedCall | None:
     attributes = _attributes(value)
     if attributes.get(_SPAN_ARGUMENTS) is None:
         return None
-    return _named(_SPAN_NAME, _SPAN_ARGUMENTS)(attributes)
+    return _in_attributes(attributes)
 
 
 def _bare_span(value: dict[str, Any]) -> str | None:
@@ -120,17 +122,18 @@ def _any_value(value: Any, depth: int = 0) -> Any:
 _DIGITS: Final = 20
 """One more than the number of digits of a 64-bit integer."""
 
-_FORMS: Final[tuple[tuple[str, Callable[[dict[str, Any]], RecordedCall | None]], ...]] = (
-    ("function", _inside("function", _named("name", "arguments"))),  # Chat Completions, Cohere, Ollama
-    ("type", _tool_use),  # Anthropic Messages
-    ("toolUse", _inside("toolUse", _named("name", "input"))),  # Bedrock Converse
-    ("functionCall", _inside("functionCall", _named("name", "args"))),  # Gemini
-    ("attributes", _span),
-    ("arguments", _named("name", "arguments")),  # ours, Responses, and the parameters of tools/call
-    ("arguments", _named("tool", "arguments")),
-    ("arguments", _named("tool_name", "arguments")),
-)
-"""The forms of a call, each with a required key; the most specific forms first."""
+_MARKED: Final[dict[str, Callable[[dict[str, Any]], RecordedCall | None]]] = {
+    "function": _inside("function", _named("name", "arguments")),  # Chat Completions, Cohere, Ollama
+    "type": _tool_use,  # Anthropic Messages
+    "toolUse": _inside("toolUse", _named("name", "input")),  # Bedrock Converse
+    "functionCall": _inside("functionCall", _named("name", "args")),  # Gemini
+    "attributes": _span,
+}
+"""The forms of a call that a key tells from others, by that key; the most specific forms first."""
+
+_MARKS: Final = frozenset(_MARKED)
+_NAMES: Final = ("name", "tool", "tool_name")
+"""The keys of the name beside `arguments`: first that of our calls, of Responses, and of `tools/call`."""
 
 
 def calls_in(record: Any) -> Iterable[RecordedCall]:
@@ -156,11 +159,15 @@ def count_bare_spans(record: Any) -> int:
 
 
 def _call(value: dict[str, Any]) -> RecordedCall | None:
-    for key, form in _FORMS:
-        if key in value:
-            call = form(value)
-            if call is not None:
+    if not _MARKS.isdisjoint(value):
+        for key, form in _MARKED.items():
+            if key in value and (call := form(value)) is not None:
                 return call
+    if "arguments" in value:
+        for key in _NAMES:
+            name = value.get(key)
+            if isinstance(name, str):
+                return _new(RecordedCall, (name, value["arguments"]))
     return None
 
 

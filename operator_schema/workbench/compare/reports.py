@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "alike_changes",
     "as_html",
+    "by_example",
     "lines_of",
     "replay_page",
     "summary_of",
@@ -213,6 +214,18 @@ def _bar_row(bar: _Bar, top: int, most: int) -> str:
 # --- tables --------------------------------------------------------------------------------------
 
 
+def by_example(faults: Iterable[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Group faults that share their example, so that a report shows it once.
+
+    Args:
+        faults: faults of a report, each with the name of its tool.
+    """
+    alike: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for name, fault in faults:
+        alike.setdefault((name, fault["arguments"], fault["text"]), []).append(fault)
+    return [(name, found) for (name, _, _), found in alike.items()]
+
+
 def _faults(tools: Mapping[str, Any]) -> list[str]:
     """Return the faults of calls, with an example and the text that the model would read."""
     found = [(name, fault) for name, each in tools.items() for fault in each["faults"]]
@@ -222,19 +235,23 @@ def _faults(tools: Mapping[str, Any]) -> list[str]:
     rows = [
         (
             shown(clip(name, _NAME_LENGTH)),
-            shown(clip(fault["path"], _NAME_LENGTH) or "arguments"),
-            shown(fault["code"].replace("_", " ")),
-            f"{fault['calls']:,}",
-            code(clip(fault["arguments"], _TEXT_LENGTH)),
-            code(clip(fault["text"], _TEXT_LENGTH)),
+            "".join([f"<p>{_fault_line(fault)}</p>" for fault in alike]),
+            code(clip(alike[0]["arguments"], _TEXT_LENGTH)),
+            code(clip(alike[0]["text"], _TEXT_LENGTH)),
         )
-        for name, fault in found[:_MOST_ROWS]
+        for name, alike in by_example(found[:_MOST_ROWS])
     ]
-    titles = ("tool", "place", "what", "calls", "an example", "what the model would read")
+    titles = ("tool", "what is wrong", "an example", "what the model would read")
     more = (
         f"<p>{len(found) - _MOST_ROWS:,} more are in the JSON report.</p>" if len(found) > _MOST_ROWS else ""
     )
-    return [section("Examples", table(titles, rows, frozenset({"calls"})), more)]
+    return [section("Examples", table(titles, rows), more)]
+
+
+def _fault_line(fault: Mapping[str, Any]) -> str:
+    calls = "1 call" if fault["calls"] == 1 else f"{fault['calls']:,} calls"
+    place = clip(fault["path"], _NAME_LENGTH) or "arguments"
+    return shown(f"{place}: {fault['code'].replace('_', ' ')} in {calls}")
 
 
 def _counts(report: Mapping[str, Any], tools: Mapping[str, Any]) -> list[str]:

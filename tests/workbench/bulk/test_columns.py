@@ -186,7 +186,7 @@ def tame(given):
 def test_what_comes_back_from_a_file_decodes_to_the_same(drawn):
     given_instances = [each for each in drawn if is_held(each)]
     columns = columns_of(Everything, json_text=False, decimals=None)
-    batch = columns.batch([columns.row(CODEC.encode(each)) for each in given_instances])
+    batch = columns.batch([columns.stored([columns.row(CODEC.encode(each)) for each in given_instances])])
     batch.validate(full=True)
     assert batch.schema == arrow_schema(Everything)
     sink = pa.BufferOutputStream()
@@ -229,7 +229,7 @@ SAMPLE = {
 def test_duckdb_reads_the_same(tmp_path):
     duckdb = pytest.importorskip("duckdb", reason="duckdb has no wheel here")
     columns = columns_of(Everything, json_text=False, decimals=None)
-    batch = columns.batch([columns.row(CODEC.encode(CODEC.decode(SAMPLE)))])
+    batch = columns.batch([columns.stored([columns.row(CODEC.encode(CODEC.decode(SAMPLE)))])])
     parquet.write_table(pa.Table.from_batches([batch]), tmp_path / "all.parquet")
     with duckdb.connect() as db:
         db.execute("SET TimeZone = 'UTC'")
@@ -320,7 +320,7 @@ def test_what_arrow_has_no_type_for_is_json_text_if_asked_for():
         "exact": "1.25",
     }
     columns = columns_of(Hard, json_text=True, decimals=(10, 2))
-    (row,) = columns.batch([columns.row(codec.encode(codec.decode(value)))]).to_pylist()
+    (row,) = columns.batch([columns.stored([columns.row(codec.encode(codec.decode(value)))])]).to_pylist()
     assert json.loads(row["anything"]) == value["anything"]
     assert json.loads(row["either"]) == "x"
     assert [each and json.loads(each) for each in row["rows"]] == value["rows"]
@@ -350,7 +350,7 @@ def test_a_value_beyond_its_column_is_found(kind, value, path):
     codec = Codec(kind)
     row = columns.row(codec.encode(codec.decode(value)))
     with pytest.raises(NOT_HELD):
-        columns.batch([row])
+        columns.stored([row])
     found, reason = columns.fault(row)
     assert (found, "can't hold it" in reason) == (path, True)
 
@@ -358,4 +358,5 @@ def test_a_value_beyond_its_column_is_found(kind, value, path):
 def test_an_offset_is_kept_as_the_instant():
     columns = columns_of(datetime, json_text=False, decimals=None)
     at = datetime(2026, 1, 31, 9, tzinfo=timezone(timedelta(hours=5)))
-    assert columns.batch([columns.row(Codec(datetime).encode(at))]).to_pylist() == [{"value": at}]
+    stored = columns.stored([columns.row(Codec(datetime).encode(at))])
+    assert columns.batch([stored]).to_pylist() == [{"value": at}]

@@ -157,6 +157,18 @@ def test_two_tools_of_one_name_are_refused_and_one_may_come_twice(tmp_path):
     assert batch.rows.to_pylist() == [{"order_id": 1, "note": ""}]
 
 
+@pytest.mark.parametrize("given", [[], (), set(), {}, Toolset(), Registry()], ids=repr)
+def test_a_collection_without_tools_is_told(tmp_path, given):
+    with pytest.raises(TypeError, match=rf"the {type(given).__name__.lower()} has no tools: "):
+        decode_lines(given, tmp_path / "calls.jsonl")
+
+
+@pytest.mark.parametrize("given", [[Order], [cancel, print], (3,), {"cancel": None}, {"a"}], ids=repr)
+def test_a_collection_of_something_else_is_told(tmp_path, given):
+    with pytest.raises(TypeError, match="isn't a Tool"):
+        decode_lines(given, tmp_path / "calls.jsonl")
+
+
 def test_complaints_come_before_anything_is_read():
     with pytest.raises(ColumnError):
         decode_lines(int | str, "gone.jsonl")

@@ -100,6 +100,22 @@ def test_the_plots_and_tables_say_what_the_report_says():
     assert any("order: expected integer" in text for text in read.text)
 
 
+ARGUMENTS = st.dictionaries(st.sampled_from(["order", "note", "Order", "x"]), st.sampled_from([1, "1", None]))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["refund", "again"]), ARGUMENTS), max_size=8))
+def test_each_set_of_problems_has_one_example_and_each_problem_one_line(calls):
+    report = replayed(*calls, tools=[refund, refund.with_(name="again")]).as_dict()
+    faults = [(name, fault) for name, each in report["tools"].items() for fault in each["faults"]]
+    examples = {(name, fault["arguments"], fault["text"]) for name, fault in faults}
+    text = checked(replay_page(report, "x")).whole_text.partition("Examples")[2]
+    assert len(re.findall("refund expects|again expects", text)) == len(examples)
+    lines = [
+        f"{fault['path']}: {fault['code'].replace('_', ' ')} in {fault['calls']} call" for _, fault in faults
+    ]
+    assert all(text.count(line) >= lines.count(line) for line in lines)
+
+
 def test_hostile_arguments_names_and_places_are_text():
     found = replayed(
         (EVIL, {}),
