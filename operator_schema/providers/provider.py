@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import rounds, tools
 from ..immutable import Value
-from ..json_copies import Original
 from ..json_values import is_array, is_object, to_json_text, writable_json
 from ..message_text import quote, received
 from .answer import (
@@ -26,6 +25,7 @@ from .answer import (
 )
 from .call_ids import OUTPUT, UNNAMED, given_id
 from .partial_response import HeldText, StreamedCalls
+from .sent_messages import SentMessages, sent_messages
 from .tool_forms import (
     Offered,
     check_required,
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     from .output import AskedOutput
     from .report import Report
     from .request_options import RequestOptions
+    from .sent_messages import Changed
     from .stream import Stream
     from .tool_forms import Strict
     from .tool_names import NameRule
     from .wire_format import Wire
 
-    Changed: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
     Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
     Tools: TypeAlias = (
         "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"
@@ -237,16 +237,18 @@ class Provider(Value):
                 return None
         return None
 
-    def _messages_of(self, items: Iterable[Any], offered: Offered) -> list[Any]:
-        """Return the messages of a history for sending; the caller may change those of turns."""
+    def _messages_of(self, items: Sequence[Any], offered: Offered) -> list[Any]:
+        """Return the messages of a history for sending; the caller may change those of turns and strings."""
         turn_class, changed = rounds.Turn, _changed(self._renames(offered))
-        found: list[Any] = []
-        for item in items:
+
+        def messages_of(item: Any) -> list[Any]:
             if isinstance(item, turn_class):
-                found += self._turn(item, offered, changed)
-            else:
-                found += _sendable(self._messages_said(item, offered))
-        return found
+                return self._turn(item, offered, changed)
+            return _sendable(self._messages_said(item, offered))
+
+        if self._depends_on_tools_found(offered):
+            return [message for item in items for message in messages_of(item)]
+        return sent_messages(self, self.name, changed, items, messages_of)
 
     def _messages_said(self, item: Any, offered: Offered) -> list[Any]:
         if isinstance(item, str):
@@ -565,7 +567,7 @@ class Provider(Value):
             for result, name in zip(results, wire_names, strict=True)
         ]
         messages = self.wire.results(sent)
-        if offered.deferred and self.features.loads_found:
+        if self._depends_on_tools_found(offered):
             from .request_options import load_found
 
             load_found(self, messages, results, offered)
@@ -599,16 +601,19 @@ class Provider(Value):
             offered: the tools in the request.
             changed: the return value of `_changed` for the offer.
         """
-        if offered.deferred and self.features.loads_found:  # the tools found depend on the request
+        if self._depends_on_tools_found(offered):
             return _sendable(self._made_turn(turn, offered))
         kept = turn.kept(self.name)
-        if kept is None or not (
-            (kept[0] is self or kept[0] == self) and (kept[1] is changed or kept[1] == changed)
-        ):
-            original = Original(_sendable(self._made_turn(turn, offered)))
-            kept = turn.keep(self.name, (self, changed, original))
-        copied: list[dict[str, Any]] = kept[2].copy()
+        if kept is None or not kept.is_for(self, changed):
+            kept = turn.keep(
+                self.name, SentMessages(self, changed, _sendable(self._made_turn(turn, offered)))
+            )
+        copied: list[dict[str, Any]] = kept.copy()
         return copied
+
+    def _depends_on_tools_found(self, offered: Offered) -> bool:
+        """Return whether the messages of turns depend on the request, because searches in them load tools."""
+        return bool(offered.deferred) and self.features.loads_found
 
     def _made_turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         told = self._told(turn.results)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import chain, groupby
+from operator import methodcaller
 from os import urandom
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
@@ -303,13 +304,14 @@ class BlockWire(Wire):
     def complete(self, body: dict[str, Any]) -> None:
         """Merge consecutive messages with the same role, if roles must alternate."""
         if self.ALTERNATES:
-            groups = groupby(body[self.HISTORY], lambda message: message.get("role"))
-            body[self.HISTORY] = [one for _, messages in groups for one in self._in_one([*messages])]
+            groups = [[*messages] for _, messages in groupby(body[self.HISTORY], methodcaller("get", "role"))]
+            joined = [messages if len(messages) == 1 else self._in_one(messages) for messages in groups]
+            body[self.HISTORY] = [*chain.from_iterable(joined)]
 
     def _in_one(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return one message with the blocks of several; leave messages of another form unchanged."""
         several = [message.get(self.BLOCKS) for message in messages]
-        if len(messages) == 1 or not all(is_array(blocks) for blocks in several):
+        if not all(is_array(blocks) for blocks in several):
             return messages
         return [{**messages[0], self.BLOCKS: [block for blocks in several for block in blocks or ()]}]
 

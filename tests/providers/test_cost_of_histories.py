@@ -5,8 +5,10 @@ made.
 """
 
 import copy
+import gc
 import pickle
 import sys
+from functools import cache
 from itertools import product
 from random import Random
 
@@ -15,6 +17,7 @@ from test_moves import PROVIDERS
 
 from operator_schema import Executor, RawCall, Toolset, Transcript, tool
 from operator_schema.providers import anthropic, openai_compatible
+from operator_schema.rounds import Turn
 from tests.shares import seeds
 
 pytestmark = pytest.mark.needs_threads
@@ -88,16 +91,30 @@ def test_a_request_costs_its_turns_and_its_tools(provider):
     assert again[30, 1] < first[30, 1] / 3
 
 
+LONG_TOOLSET = Toolset(*tools_of(3, "1-tool-{}", accented))
+
+
+@cache
+def long_history():
+    """Return 96 turns with a text of the user after each."""
+    turns = turns_of(LONG_TOOLSET, 96, "1-tool-0")
+    return [item for number, turn in enumerate(turns) for item in (turn, f"Go on {number}.")]
+
+
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.name)
-def test_a_turn_that_was_sent_before_is_only_copied(provider):
-    toolset = Toolset(*tools_of(3, "1-tool-{}", accented))
-    history = turns_of(toolset, 20, "1-tool-0")
-    for _ in range(25):  # after 20 copies of a turn, a function is made that builds it
-        body = provider.request(toolset.offer(), history)
-    again = calls_of(lambda: provider.request(toolset.offer(), history))
-    rest = calls_of(lambda: provider.request(toolset.offer(), []))
-    completed = calls_of(lambda: provider.wire.complete(body))
-    assert again - rest - completed <= 10 * len(history)
+def test_what_was_sent_before_is_only_copied_and_many_turns_at_once(provider):
+    offer, key = LONG_TOOLSET.offer(), provider.wire.HISTORY
+
+    def again(items):
+        for _ in range(25):  # after 20 copies, a function is made that builds the messages
+            provider.request(offer, items)
+        body = {key: [message for item in items for message in provider.request(offer, [item])[key]]}
+        return calls_of(lambda: provider.request(offer, items)) - calls_of(
+            lambda: provider.wire.complete(body)
+        )
+
+    history = long_history()
+    assert again(history) - again(history[:96]) < 96
 
 
 def changed(value, draw):
@@ -115,13 +132,14 @@ OFFERS = [Toolset(*tools_of(2, name, one)) for name in ("tool_{}", "1-tool-{}") 
 NAMESAKE = openai_compatible(anthropic.name)
 """Another provider of the same name."""
 
+PAIRS = [*product([*PROVIDERS, NAMESAKE], [toolset.offer() for toolset in OFFERS])]
+
 
 @pytest.mark.parametrize("seed", seeds(25))
 def test_what_is_kept_is_what_would_be_made(seed):
     draw = Random(f"kept:{seed}")  # noqa: S311  # the same each time
     history = [turn for toolset in OFFERS for turn in turns_of(toolset, 2, toolset.names[0])]
-    pairs = [*product([*PROVIDERS, NAMESAKE], [toolset.offer() for toolset in OFFERS])]
-    for provider, offer in draw.choices(pairs, k=2 * len(pairs)):
+    for provider, offer in draw.choices(PAIRS, k=2 * len(PAIRS)):
         turns = draw.choices(history, k=3)
         made = provider.request([*offer.tools], fresh(turns))  # a list keeps nothing
         body = provider.request(offer, turns)
@@ -129,6 +147,39 @@ def test_what_is_kept_is_what_would_be_made(seed):
         assert provider.turn(turns[0], offer) == provider.turn(fresh(turns)[0], [*offer.tools])
         changed(body, draw)  # the caller's own
         assert provider.request(offer, turns) == made
+
+
+@pytest.mark.parametrize("seed", seeds(25))
+def test_any_part_of_a_history_is_sent_as_if_it_were_new(seed):
+    """Histories that grow, lose items at either end or inside, repeat turns, and have messages of dicts."""
+    draw = Random(f"parts:{seed}")  # noqa: S311  # the same each time
+    items = long_history()[:80]
+    for _ in range(15):
+        place = draw.randrange(len(items))
+        moved = draw.choice([[], [items[place]], [items.pop(place)], [{"role": "user"}], ["Please."]])
+        items[place:place] = moved
+        provider, offer = draw.choice(PAIRS)
+        first = draw.randrange(20)
+        for last in (50, 50, 70):
+            said = [own_form(provider) if item == {"role": "user"} else item for item in items[first:last]]
+            unsent = [item.replace() if isinstance(item, Turn) else item for item in said]
+            body = provider.request(offer, said)
+            assert body == provider.request([*offer.tools], unsent)
+            changed(body, draw)  # the caller's own
+
+
+def own_form(provider):
+    return provider.wire.text_message("user", "In its own form.")
+
+
+def test_a_turn_is_freed_with_its_last_reference():
+    """Nothing that a turn keeps for requests refers to the turn."""
+    turns = [turn.replace() for turn in long_history()[::2]]
+    for _ in range(25):
+        openai_compatible("x").request(LONG_TOOLSET.offer(), turns)
+    gc.collect()
+    del turns
+    assert gc.collect() == 0
 
 
 def test_what_a_turn_and_an_offer_keep_is_no_part_of_them():
