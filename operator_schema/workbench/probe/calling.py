@@ -106,6 +106,12 @@ class ToolCaller:
         """The names of the tools that are called, with those in front that only read."""
         return sorted(self.calls, key=lambda name: not self.tools[name].is_read_only)
 
+    def has_time(self, share: float) -> bool:
+        """Return whether a share of the time isn't over; if it is, the probe isn't complete."""
+        is_left = self.limits.left(share)
+        self.is_complete = self.is_complete and is_left
+        return is_left
+
     def is_given_up(self, name: str) -> bool:
         """Return whether a tool isn't called any more, since its calls end the server."""
         return self.lost.get(name, 0) >= _MOST_LOST

@@ -27,6 +27,7 @@ from .sample_values import (
     FEW_SAMPLES,
     HOSTILE,
     SAMPLES,
+    edge_lists,
     edge_values,
     meaningful_values,
     plain_value,
@@ -265,7 +266,7 @@ class ProbedTool:
         """Return calls at the limits of each part."""
         for part in self._parts_in(base):
             place = show_path(part.path)
-            for value in edge_values(part.schema):
+            for value in [*edge_values(part.schema), *edge_lists(part.schema, value_at(base, part.path))]:
                 changed = placed(base, part.path, value)
                 if self.allows(changed):
                     yield changed, f"{place} at a limit", part.path
@@ -299,9 +300,9 @@ class ProbedTool:
                 yield removed(base, path), f"{place} is missing", path
             for value in SAMPLES if len(path) == 1 else FEW_SAMPLES:
                 yield placed(base, path, value), f"wrong type of {place}", path
-            for value in values_beyond(part.schema):
-                yield placed(base, path, value), f"{place} beyond a limit", path
             inner = value_at(base, path)
+            for value in values_beyond(part.schema, inner):
+                yield placed(base, path, value), f"{place} beyond a limit", path
             if is_object(inner):
                 yield (
                     placed(base, path, {**inner, "probe_unknown_key": 1}),
@@ -359,8 +360,11 @@ def _with_samples(schema: Any) -> Any:
     if not is_object(schema):
         return schema
     samples = FORMATS.get(str(schema.get("format")))
-    if samples is not None and schema.get("type") == "string":
-        return {"enum": samples}
+    named = schema.get("type")
+    types = named if is_array(named) else [named]
+    if samples is not None and "string" in types:
+        others = [each for each in types if each != "string"]
+        return {"anyOf": [{"enum": samples}, {**schema, "type": others}]} if others else {"enum": samples}
     return {key: _with_samples(inner) for key, inner in schema.items()}
 
 

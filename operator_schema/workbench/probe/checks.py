@@ -372,7 +372,8 @@ _FEW: Final = 3
 def mistake_of(tool: ProbedTool, call: Call) -> tuple[str, tuple[str | int, ...]] | None:
     """Return the code and the path of the mistake of a call; None unless it is a single one with a name."""
     problems = tool.problems(call.arguments) if call.kind == "invalid" else ()
-    if len(problems) != 1 or not any(isinstance(step, str) for step in problems[0].path):
+    names = [step for problem in problems for step in problem.path if isinstance(step, str)]
+    if len(problems) != 1 or not names or not names[-1].isprintable():  # such a name need not be repeated
         return None
     return problems[0].code, problems[0].path
 
@@ -383,7 +384,11 @@ def unnamed_parameter(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> A
     if mistake is None or not outcome.is_flagged or outcome.code in _NOT_FOR_TOOLS:
         return None
     keys = [step for step in mistake[1] if isinstance(step, str)]
-    if names_in(without_values(outcome.whole_text, call.arguments), [*keys, *tool.properties]):
+    text = outcome.whole_text
+    # A value may be a name, too, and it may be the name of an unknown key.
+    if names_in(without_values(text, call.arguments), [*keys, *tool.properties]):
+        return None
+    if mistake[0] == "unknown" and names_in(text, keys[-1:]):
         return None
     said = f"{show_path(mistake[1])} is wrong, and it says: {outcome.said}"
     return AnswerFault("unnamed_parameter", (), said)

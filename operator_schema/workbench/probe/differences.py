@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...json_values import choice_key
+from ...json_values import choice_key, is_array
 from ...message_text import excerpt
 from .calls import has_place
 from .checks import AnswerFault
-from .parts import choices_of, limits_of, members_of, placed, removed, type_names, value_at
+from .parts import FORMATS, choices_of, limits_of, members_of, placed, removed, type_names, value_at
+from .sample_values import list_sizes
 from .words import pattern_of
 
 if TYPE_CHECKING:
@@ -69,13 +70,25 @@ def trait_of(part: ArgumentPart, value: Any, plain: Any) -> Trait | None:
         return Trait("falsy") if part.is_required and not value else None
     if any(_is_same(value, each) for each in choices_of(part.schema)):
         return Trait("choice")
-    if value == [] and not part.is_required:
-        return Trait("empty list", (ABSENT,))  # without it the call has as many items
+    if is_array(value):
+        return _trait_of_list(part, value)
     if isinstance(value, str):
         return _trait_of_text(part.schema, value, plain)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return _trait_of_number(part.schema, value, plain)
     return None
+
+
+def _trait_of_list(part: ArgumentPart, value: list[Any]) -> Trait | None:
+    """Return the property of a list of the least or the largest size."""
+    if not value:  # without it a call has as many items
+        return Trait("empty list", severity="warning") if part.is_required else Trait("empty list", (ABSENT,))
+    sizes = [list_sizes(member) for member in members_of(part.schema)]
+    if len(value) > 1 and any(len(value) == most for _, most in sizes):
+        return Trait("most items", (value[:-1],))
+    return (
+        Trait("fewest items", ([*value, value[0]],)) if any(len(value) == one for one, _ in sizes) else None
+    )
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -86,8 +99,9 @@ def _trait_of_text(schema: Mapping[str, Any], value: str, plain: Any) -> Trait |
     if not isinstance(plain, str):
         return Trait("type", _FREE_NUMBERS) if isinstance(plain, (int, float)) else None
     members = [each for each in members_of(schema) if "string" in type_names(each)]
-    if any("format" in each for each in members):
-        return Trait("format")
+    formats = [str(each["format"]) for each in members if "format" in each]
+    if formats:
+        return Trait("format") if any(value in FORMATS.get(each, ()) for each in formats) else None
     if any("pattern" in each for each in members):
         return None
     if not value.strip():

@@ -26,7 +26,7 @@ _OVERTIME: Final = 0.05
 """How much longer than planned faults are shown again."""
 
 _ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
-"""Codes of faults that have one cause in all tools: they are reported once."""
+"""Codes of faults that have one cause in all tools if their details are equal: they are reported once."""
 
 _SEEN_TWICE: Final = frozenset({"valid_refused"})
 """Codes of faults that are noted only after the calls were made again."""
@@ -89,28 +89,37 @@ class Evidence:
         end = self.limits.until + (self.limits.until - self.limits.start) * _OVERTIME
         found: list[FoundFault] = []
         alone: list[tuple[Candidate, FoundFault]] = []
-        alike: dict[str, list[str]] = {}
         known: set[tuple[Any, ...]] = set()
+        causes = self._by_cause()
+        for number, candidates in enumerate(causes):
+            progress("making calls small", number, len(causes))
+            for candidate in candidates:
+                code, place = (
+                    candidate.fault.code,
+                    (candidate.tool, candidate.fault.code, candidate.fault.path),
+                )
+                if code == "valid_refused" and place in known:
+                    continue
+                settled = self._settled(candidate, end, len(causes) - number)
+                if settled is None:
+                    continue
+                others = {each.tool or "" for each in candidates} - {candidate.tool}
+                settled = _with_others(settled, others)
+                is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
+                (alone.append((candidate, settled)) if is_alone else found.append(settled))
+                known.add(place)
+                break
+        return [*found, *self._settled_anew(alone, end)]
+
+    def _by_cause(self) -> list[list[Candidate]]:
+        """Return the faults, each with those of other tools that have the same cause."""
+        causes: dict[tuple[Any, ...], list[Candidate]] = {}
         # A refusal that blames one parameter says more than one that blames several.
-        order = sorted(self.candidates.values(), key=_by_blame)
-        for number, candidate in enumerate(order):
-            progress("making calls small", number, len(order))
-            code, tool = candidate.fault.code, candidate.tool or ""
-            place = (tool, code, candidate.fault.path)
-            if code in alike:
-                alike[code].append(tool)
-            if code in alike or (code == "valid_refused" and place in known):
-                continue
-            settled = self._settled(candidate, end, len(order) - number)
-            if settled is None:
-                continue
-            is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
-            (alone.append((candidate, settled)) if is_alone else found.append(settled))
-            known.add(place)
-            if code in _ONE_CAUSE:
-                alike[code] = []
-        found = [*found, *self._settled_anew(alone, end)]
-        return [_with_others(each, alike.get(each.finding.code, ())) for each in found]
+        for each in sorted(self.candidates.values(), key=_by_blame):
+            is_of_all = each.fault.code in _ONE_CAUSE
+            key = (each.fault.code, each.fault.detail) if is_of_all else (each.tool, *each.fault.key)
+            causes.setdefault(key, []).append(each)
+        return list(causes.values())
 
     def _settled(self, candidate: Candidate, end: float, waiting: int) -> FoundFault | None:
         """Return a fault as it is reported; None if it doesn't show again."""

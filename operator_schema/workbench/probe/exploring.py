@@ -62,8 +62,7 @@ def _call_in_turn(caller: ToolCaller, queues: Sequence[Sequence[list[Step]]]) ->
     """Make the first call of each queue, then the second ones, and so on, as long as there is time."""
     turns = [steps for turn in zip_longest(*queues) for steps in turn if steps is not None]
     for number, steps in enumerate(turns):
-        if not caller.limits.left(_LOOKING):
-            caller.is_complete = False
+        if not caller.has_time(_LOOKING):
             return
         caller.progress(f"calling {steps[-1].call.tool}", number, len(turns))
         caller.call(steps)

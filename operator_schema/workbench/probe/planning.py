@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...json_values import to_json_text
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PlannedCalls", "planned_calls", "refuse_idle_plan"]
 
 _PLANNING: Final = 0.3
-"""The part of the time in which tools are read and their calls are planned."""
+"""The part of the time since the server has started in which tools are read and their calls are planned."""
 
 
 class PlannedCalls(NamedTuple):
@@ -63,6 +65,7 @@ def planned_calls(
     server.start()
     described = {each["name"]: each for each in server.list_tools()}
     _refuse_unknown(allow, described)
+    limits = replace(limits, start=monotonic())  # a slow start takes no tool away
     work = None if server.place is None else str(server.place.work)
     planned = PlannedCalls({}, [], {})
     with storing_nothing():

@@ -18,7 +18,9 @@ __all__ = [
     "FEW_SAMPLES",
     "HOSTILE",
     "SAMPLES",
+    "edge_lists",
     "edge_values",
+    "list_sizes",
     "meaningful_values",
     "plain_value",
     "values_beyond",
@@ -47,6 +49,10 @@ FEW_HOSTILE: Final = ("a\x00b", "'; --")
 
 SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
 FEW_SAMPLES: Final[tuple[Any, ...]] = ("5", 5, None, [])
+_UNLIKELY: Final = ("", "!", "probe probe")
+"""Texts of which a pattern hardly allows all."""
+
+_MOST_ITEMS: Final = 50
 _FEW_CHOICES: Final = 2
 _NUMBERS: Final = (0, 1, -1, 1000, 10**6, 2**31, _LARGEST)
 TEXTS: Final = ("a b", "\u00e9", "\u6f22", "\U0001f600", "a" * 300, "a" * 2000)
@@ -114,18 +120,65 @@ def _texts(schema: Mapping[str, Any]) -> Iterator[str]:
         yield text[:most].ljust(least, "a")
 
 
-def values_beyond(schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Return values just beyond the limits of a schema."""
+def values_beyond(schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
+    """Return values just beyond the limits of a schema; some may fit.
+
+    Args:
+        schema: of a part of a call.
+        value: of that part, which fits.
+    """
     for member in members_of(schema):
         if type_names(member) & {"integer", "number"}:
             yield from _numbers(member, 1)
+        step = member.get("multipleOf")
+        if isinstance(step, (int, float)) and isinstance(value, (int, float)):
+            yield from (value + step / 2, int(value) + 1)
         if "string" in type_names(member):
             least, most = _lengths(member)
             yield from ("a" * (least - 1),) if least else ()
             yield from ("a" * (most + 1),) if most < _MOST_TEXT else ()
-    for each in choices_of(schema)[:_FEW_CHOICES]:
+            yield from _UNLIKELY if "pattern" in member else ()
+        if is_array(value):
+            yield from _lists_beyond(member, value)
+        yield from ({},) if "minProperties" in member else ()
+    choices = choices_of(schema)
+    for each in choices[:_FEW_CHOICES]:
         if isinstance(each, str):
             yield from (each.swapcase(), f"{each}x", f" {each}")
+    numbers = [each for each in choices if isinstance(each, (int, float)) and not isinstance(each, bool)]
+    yield from (max(numbers) + 1,) if numbers else ()
+
+
+def _lists_beyond(schema: Mapping[str, Any], value: list[Any]) -> Iterator[list[Any]]:
+    """Return lists with an item too few, too many, or twice."""
+    least, most = list_sizes(schema)
+    if least:
+        yield value[: least - 1]
+    if value and schema.get("uniqueItems") is True:
+        yield [*value, value[0]]
+    elif value and most is not None and most <= _MOST_ITEMS:
+        yield _of_size(value, most + 1)
+
+
+def edge_lists(schema: Mapping[str, Any], value: Any) -> Iterator[list[Any]]:
+    """Return lists of the least and the largest size that a schema allows, with the items of a list."""
+    for member in members_of(schema) if is_array(value) and value else ():
+        least, most = list_sizes(member)
+        if least:
+            yield value[:least]
+            yield _of_size(value, least + 1)
+        if most is not None and most <= _MOST_ITEMS and member.get("uniqueItems") is not True:
+            yield _of_size(value, most)
+
+
+def _of_size(value: list[Any], size: int) -> list[Any]:
+    return (value * (size // len(value) + 1))[:size]
+
+
+def list_sizes(schema: Mapping[str, Any]) -> tuple[int, int | None]:
+    """Return the least and the largest number of items that a schema allows; None for no limit."""
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    return (least if isinstance(least, int) else 0), (most if isinstance(most, int) else None)
 
 
 def _numbers(schema: Mapping[str, Any], step: int) -> Iterator[Any]:

@@ -136,8 +136,8 @@ def found_of(
     finding = Finding(
         fault.path, fault.code, fault.message, remedy=check.remedy, severity=severity, tool=tool
     )
-    repeat = repeat_lines(server, steps) if steps else ""
-    return FoundFault(finding, tuple(steps), is_smallest, repeat)
+    made = [*steps, *(steps[-1:] if fault.code == "not_idempotent" else ())]  # the last call is made twice
+    return FoundFault(finding, tuple(made), is_smallest, repeat_lines(server, made) if made else "")
 
 
 class _Tries:
@@ -162,6 +162,7 @@ class _Tries:
         self._left = _MOST_TRIES
         self._is_fresh = is_fresh
         self._is_first = True
+        self._tool = candidate.tool
         self.fault = candidate.fault
         self.is_over = False
 
@@ -222,6 +223,8 @@ class _Tries:
     def _seen(self, steps: list[Step]) -> AnswerFault | None:
         """Make the calls; return the fault if it shows."""
         call, code = steps[-1].call, self.fault.code
+        if self._tool is not None and call.tool != self._tool:  # another tool may have such a fault, too
+            return None
         if code != "unknown_tool_accepted" and not all(self._keeps_kind(step.call) for step in steps):
             return None
         if code == "mixed_answers":
@@ -342,9 +345,9 @@ class _Tries:
 
     def _cancelled(self, call: Call) -> AnswerFault | None:
         """Return the fault if it shows after the call is cancelled."""
-        if not self._watcher.tools[call.tool].is_read_only:
-            return self.fault if self._watcher.leaves_part(call) else None
-        fault = self._watcher.after_cancel(call)
+        is_read_only = self._watcher.tools[call.tool].is_read_only
+        seen_after = self._watcher.after_cancel if is_read_only else self._watcher.after_cancelled_change
+        fault = seen_after(call)
         if fault is not None:
             self._server.start()
         return None if fault is None else self._same([fault])

@@ -6,11 +6,13 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from ...json_values import to_json_text
 from ...message_text import count_of
 from .calling import worth_of
 from .checks import AnswerFault, faults_of, says_one_thing, unnamed_parameter
 from .sequences import Step, called_again, resolved
 from .walking import walked
+from .words import pattern_of
 
 if TYPE_CHECKING:
     from .calling import ToolCaller
@@ -29,9 +31,6 @@ _TOGETHER: Final = 0.58
 _CANCELLING: Final = 0.63
 _WALKING: Final = 0.85
 """The parts of the time after which one way of calling ends."""
-
-_QUICK: Final = 0.3
-"""Seconds to start, up to which a server is started for a single call."""
 
 
 def call_again(caller: ToolCaller, name: str) -> None:
@@ -57,7 +56,7 @@ def repeat_equal(caller: ToolCaller) -> None:
         if tool.is_read_only or tool.hint("idempotentHint") is not True:
             continue
         for steps in sorted(good, key=worth_of, reverse=True)[:_AT_ONCE]:
-            if not caller.limits.left(_REPEATING):
+            if not caller.has_time(_REPEATING):
                 return
             if _changes_again(caller, steps):
                 said = "the state differs after the second call"
@@ -78,10 +77,8 @@ def _changes_again(caller: ToolCaller, steps: list[Step]) -> bool:
 def call_at_once(caller: ToolCaller) -> None:
     """Make several calls at once, whose answers one after the other are known."""
     for name in caller.good:
-        if not caller.tools[name].is_read_only or not caller.limits.left(_TOGETHER):
-            continue
-        chosen = caller.alone(name)[:_AT_ONCE]
-        if len(chosen) > 1 and caller.watcher.mixes(chosen):
+        chosen = caller.alone(name)[:_AT_ONCE] if caller.tools[name].is_read_only else []
+        if len(chosen) > 1 and caller.has_time(_TOGETHER) and caller.watcher.mixes(chosen):
             said = "an answer differs from the one that the same call gets alone"
             caller.evidence.note(
                 AnswerFault("mixed_answers", (), said), [Step(call) for call in chosen], name
@@ -92,7 +89,7 @@ def cancel_calls(caller: ToolCaller) -> None:
     """Cancel a call of each tool, and see whether the server still answers, and what is left."""
     caller.server.start()
     for name in caller.reading_first:
-        if not caller.good.get(name) or not caller.limits.left(_CANCELLING):
+        if not caller.good.get(name) or not caller.has_time(_CANCELLING):
             continue
         fault, steps = (
             _after_cancelled_reading(caller, name)
@@ -107,7 +104,7 @@ def cancel_calls(caller: ToolCaller) -> None:
 
 def _after_cancelled_reading(caller: ToolCaller, name: str) -> tuple[AnswerFault | None, list[Step]]:
     """Return what is wrong after a call was cancelled of a tool that only reads, and that call."""
-    calls = caller.alone(name)
+    calls = sorted(caller.alone(name), key=_length)
     fault = caller.watcher.after_cancel(calls[-1]) if calls else None
     if fault is not None:
         caller.server.start()
@@ -116,26 +113,30 @@ def _after_cancelled_reading(caller: ToolCaller, name: str) -> tuple[AnswerFault
 
 def _after_cancelled_change(caller: ToolCaller, name: str) -> tuple[AnswerFault | None, list[Step]]:
     """Return what is wrong after a call was cancelled of a tool that may change something, and that call."""
-    steps = caller.good[name][0]
-    if len(steps) > 1 or caller.server.seconds_to_start >= _QUICK or caller.server.kind == "url":
-        return None, steps
-    caller.server.start()
-    if not caller.watcher.leaves_part(steps[0].call):
-        return None, steps
-    said = "what is there differs from before, and from what the whole call leaves"
-    return AnswerFault("changed_by_cancelled", (), said), steps
+    calls = sorted(caller.alone(name), key=_length)
+    if not calls or caller.server.kind == "url":
+        return None, []
+    fault = caller.watcher.after_cancelled_change(calls[-1])
+    if fault is not None:
+        caller.server.start()
+    return fault, [Step(calls[-1])]
+
+
+def _length(call: Call) -> int:
+    """Return how long the arguments of a call are: what takes longest has most of them."""
+    return len(to_json_text(call.arguments))
 
 
 # --- sequences by chance -----------------------------------------------------------------------------
 
 
 def call_in_sequences(caller: ToolCaller) -> None:
-    """Make sequences of calls in which results are used again, as long as there is time."""
+    """Make sequences of calls in which results are used again."""
     if all(caller.tools[name].is_read_only for name in caller.calls):
         return
     random = Random(caller.limits.seed)  # noqa: S311  # repeatable, not secret
     number, most = 0, max(LEAST_SEQUENCES, caller.limits.calls)
-    while caller.limits.left(_WALKING) and number < most:
+    while number < most and caller.has_time(_WALKING):
         number += 1
         caller.progress("calling in sequences", number, most)
         _call_in_sequence(caller, random)
@@ -184,7 +185,8 @@ def judge_tools(caller: ToolCaller) -> None:
         if call is not None and outcome is not None:
             fault = unnamed_parameter(caller.tools[name], call, outcome)
             if fault is not None:
-                caller.evidence.note(fault, [Step(call)], name)
+                text = pattern_of(outcome.whole_text, call.arguments)
+                caller.evidence.note(fault._replace(detail=text), [Step(call)], name)
     if not caller.is_complete or caller.lost:
         return
     for name, tally in caller.tallies.items():

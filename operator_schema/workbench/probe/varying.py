@@ -24,12 +24,6 @@ __all__ = ["Variations"]
 _MOST_SOUGHT: Final = 3
 """Generated calls that are changed until one succeeds."""
 
-_STARTING: Final = 0.25
-"""The part of the time of a tool that a start may take before its calls."""
-
-_QUICK: Final = 0.3
-"""Seconds to start, up to which a server is started for a single call."""
-
 
 @dataclass
 class Variation:
@@ -115,7 +109,7 @@ class Variations:
         if is_first:
             self._by_tool[name] = self._variation_of(name, until)
         variation = self._by_tool[name]
-        until += self._start_for(variation, until)
+        until += self._renew_for(variation)
         before = caller.state_before()
         made = self._call_planned(variation, until)
         if variation.tool.is_read_only and caller.watched() != before:  # one of them did it
@@ -168,20 +162,15 @@ class Variations:
 
     # --- the calls in its place ----------------------------------------------------------------------
 
-    def _start_for(self, variation: Variation, until: float) -> float:
-        """Start the server before a tool that may change something is varied; return how long that took.
-
-        If a start takes long, it is left out as long as the call still succeeds.
-        """
-        server = self._caller.server
+    def _renew_for(self, variation: Variation) -> float:
+        """Start the server if the call that is varied doesn't succeed any more; return how long that took."""
         if variation.tool.is_read_only or not variation.is_good or len(variation.base) > 1:
             return 0.0
-        if server.seconds_to_start > (until - monotonic()) * _STARTING:
-            outcome = self._caller.watcher.made(variation.base[-1].call)
-            if not (outcome.is_lost or outcome.is_flagged):
-                return 0.0
-        server.start()
-        return server.seconds_to_start
+        outcome = self._caller.watcher.made(variation.base[-1].call)
+        if not (outcome.is_lost or outcome.is_flagged):
+            return 0.0
+        self._caller.server.start()
+        return self._caller.server.seconds_to_start
 
     def _call_planned(self, variation: Variation, until: float) -> list[Call]:
         """Make varied calls of a tool as long as there is time, and return them."""
@@ -215,17 +204,21 @@ class Variations:
                 call.arguments,
                 variation.arguments,
                 contexts,
-                lambda each: self._answer(variation, each),
+                lambda each: self._answer(variation, each, until),
             )
             if found is not None:
                 caller.evidence.note(found, variation.steps_of(call), tool.name)
+            elif variation.is_used_up and monotonic() > until:
+                variation.refused.insert(0, call)  # some of its calls weren't made
 
-    def _answer(self, variation: Variation, arguments: Any) -> ProbedOutcome | None:
-        """Return the answer to a varied call; None if it doesn't come, which is no matter here."""
+    def _answer(self, variation: Variation, arguments: Any, until: float) -> ProbedOutcome | None:
+        """Return the answer to a varied call; None if it doesn't come, or there is no time for a start."""
         caller = self._caller
         steps = variation.steps_of(Call(variation.tool.name, arguments, "valid", "compared"))
         if variation.is_used_up is None:
             variation.is_used_up = self._is_used_up(variation)
+        if variation.is_used_up and monotonic() > until:
+            return None
         if variation.is_used_up:
             caller.server.start()
         outcomes = called_again(caller.server, steps, None)
@@ -238,7 +231,7 @@ class Variations:
         return None
 
     def _is_used_up(self, variation: Variation) -> bool:
-        """Return whether a call works only once, and a new server for each is quick enough."""
+        """Return whether a call works only once, so that each needs a new server."""
         server, watcher = self._caller.server, self._caller.watcher
         if variation.tool.is_read_only or len(variation.base) > 1 or server.kind == "url":
             return False
@@ -246,4 +239,4 @@ class Variations:
         first, second = [watcher.made(variation.base[-1].call) for _ in range(2)]
         if first.is_lost or second.is_lost:
             server.start()
-        return second.is_flagged and not first.is_flagged and server.seconds_to_start < _QUICK
+        return second.is_flagged and not first.is_flagged

@@ -22,6 +22,10 @@ _MOST_OBSERVERS: Final = 3
 SECONDS_BETWEEN: Final = 1.1
 """Two equal questions that lie so far apart have other answers if these tell the time in seconds."""
 
+_CANCELLED_AFTER: Final = (0.0, 0.5, 0.2)
+"""Shares of the time of a call after which it is cancelled."""
+
+_LONGEST_DELAY: Final = 1.0
 _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "sleep", "ms", "interval"})
 
 
@@ -97,6 +101,7 @@ class ServerWatcher:
         observers: calls whose answers show its state.
         count: calls so far.
         learned: what its answers have shown.
+        seconds: tool to how long its last call took.
     """
 
     server: Server
@@ -105,11 +110,14 @@ class ServerWatcher:
     observers: list[Call] = field(default_factory=list[Call])
     count: int = 0
     learned: Learned = field(default_factory=Learned)
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
 
     def made(self, call: Call, seconds: float | None = None) -> ProbedOutcome:
         """Make a call, and wait for its answer."""
         self.count += 1
+        begin = monotonic()
         outcome = self.server.call(call.tool, call.arguments, seconds)
+        self.seconds[call.tool] = monotonic() - begin
         if call.tool in self.tools:
             self.learned.learn(self.tools[call.tool], call, outcome)
         return outcome
@@ -136,12 +144,13 @@ class ServerWatcher:
         ]
 
     def _only_looks(self, call: Call) -> bool:
-        """Return whether a call succeeds, and changes nothing that is seen already."""
+        """Return whether a call succeeds, again with the same answer, and changes nothing that is seen."""
         if not self.tools[call.tool].is_read_only:
             return False
         before = self.state()
-        outcome = self.made(call)
-        return not (outcome.is_lost or outcome.is_flagged) and self.state() == before
+        one, other = self.made(call), self.made(call)
+        is_good = not (one.is_lost or one.is_flagged) and one.answer() == other.answer()
+        return is_good and self.state() == before
 
     def observed(self) -> dict[tuple[str, str], str]:
         """Return the answers of the observers, as far as they come; that there is an error is one, too."""
@@ -242,8 +251,8 @@ class ServerWatcher:
         before = self.steady_state()
         if before is None:
             return None
-        for _ in range(3):
-            self._cancelled(call)
+        for share in _CANCELLED_AFTER:
+            self._cancelled(call, share)
         if not self.server.answers():
             return AnswerFault("stuck_after_cancel", (), "neither a ping nor an equal call is answered")
         left = self.state()
@@ -256,24 +265,39 @@ class ServerWatcher:
         said = _differences(before, left)
         return AnswerFault("changed_by_cancelled", (), said) if said and self.state() == left else None
 
-    def leaves_part(self, call: Call) -> bool:
-        """Return whether a cancelled call leaves a change that the whole call doesn't leave."""
-        before = self.steady_state()
-        self._cancelled(call)
-        if before is None or not self.server.answers():
-            return False
-        left = self.state()
-        if left == before:
-            return False
-        whole: list[State] = []
-        for _ in range(2):
-            self.server.start()
-            if self.state() != before or self.made(call).is_flagged:
-                return False
-            whole.append(self.state())
-        return whole[0] == whole[1] != left
+    def after_cancelled_change(self, call: Call) -> AnswerFault | None:
+        """Return what is wrong after a call was cancelled that changes something; None if nothing is.
 
-    def _cancelled(self, call: Call) -> None:
+        Args:
+            call: of a tool that may change something; it is made in a new server each time.
+        """
+        whole: State | None = None
+        for share in _CANCELLED_AFTER[:2]:
+            self.server.start()
+            before = self.steady_state()
+            self._cancelled(call, share)
+            if not self.server.answers():
+                return AnswerFault("stuck_after_cancel", (), "a ping isn't answered")
+            left = self.state()
+            if before is None or left in (before, whole):
+                continue
+            whole = self._left_by(call, before)
+            if whole not in (None, left) and self._left_by(call, before) == whole:
+                said = "what is there differs from before, and from what the whole call leaves"
+                return AnswerFault("changed_by_cancelled", (), said)
+        return None
+
+    def _left_by(self, call: Call, before: State) -> State | None:
+        """Return what a whole call leaves in a new server; None if it fails, or begins with another state."""
+        self.server.start()
+        if self.state() != before:
+            return None
+        outcome = self.made(call)
+        return None if outcome.is_lost or outcome.is_flagged else self.state()
+
+    def _cancelled(self, call: Call, share: float) -> None:
+        """Cancel a call after a share of the time that its tool last needed."""
         request = self.server.send(call.tool, call.arguments)
         self.count += 1
+        sleep(min(share * self.seconds.get(call.tool, 0.0), _LONGEST_DELAY))
         self.server.channel.notify("notifications/cancelled", {"requestId": request, "reason": "probe"})

@@ -74,7 +74,8 @@ def names_in(text: str, names: Iterable[str]) -> list[str]:
     found: list[str] = []
     for name in names:
         tokens = [token.casefold() for token in _TOKENS.findall(name)]
-        is_there = re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", low) is not None
+        forms = [form.casefold() for form in _forms(name)]
+        is_there = any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", low) for form in forms)
         if is_there or (len(tokens) > 1 and all(token in words for token in tokens)):
             found.append(name)
     return found

@@ -20,6 +20,8 @@ IS_REFUSED = {
     "integer": lambda value, _: type(value) is int,
     "letters": lambda value, _: isinstance(value, str) and not value.isascii(),
     "long": lambda value, most: isinstance(value, str) and len(value) > most,
+    "longer": lambda value, most: isinstance(value, list) and len(value) > most,
+    "shorter": lambda value, least: isinstance(value, list) and len(value) < least,
     "form": lambda value, end: isinstance(value, str) and not value.endswith(end),
 }
 

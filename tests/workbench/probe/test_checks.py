@@ -1,11 +1,16 @@
 """What is a fault, and what isn't: answers as real servers give them."""
 
+import json
+
 import pytest
 
 pytest.importorskip("hypothesis")
 
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
 from operator_schema.workbench.probe.calls import Call, ProbedTool, readable
-from operator_schema.workbench.probe.checks import faults_of
+from operator_schema.workbench.probe.checks import faults_of, unnamed_parameter
 from operator_schema.workbench.probe.outcomes import ProbedOutcome, Reply
 
 SCHEMA = {
@@ -155,3 +160,24 @@ def test_a_refusal_of_the_probe_itself_is_no_internal_error():
     assert codes(VALID, refused) == ["internal_error"]
     assert codes(VALID, refused._replace(was_refused=True)) == []
     assert codes(VALID, error(-32603, "boom")._replace(was_refused=True)) == ["internal_error"]
+
+
+CLOSED = ProbedTool.of({"name": "read", "inputSchema": {**SCHEMA, "additionalProperties": False}})
+SPELLINGS = (str, repr, json.dumps, lambda name: json.dumps(name, ensure_ascii=False))
+
+
+@given(
+    st.text(min_size=1, max_size=6),
+    st.none() | st.integers() | st.text(max_size=3),
+    st.sampled_from(SPELLINGS),
+)
+def test_an_error_may_spell_the_name_of_an_unknown_key_as_programs_do(name, value, spelled):
+    assume(name not in SCHEMA["properties"])
+    call = Call("read", {"path": "a", name: value}, "invalid", "")
+    reply = result(f"tego nie znam: {spelled(name)}", is_error=True)
+    assert unnamed_parameter(CLOSED, call, ProbedOutcome(reply)) is None
+
+
+def test_an_error_that_names_nothing_is_a_fault():
+    call = Call("read", {"path": "a", "color": "red"}, "invalid", "")
+    assert unnamed_parameter(CLOSED, call, ProbedOutcome(result("tego nie znam", is_error=True))).code

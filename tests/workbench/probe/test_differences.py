@@ -33,6 +33,9 @@ CLOSED = {
     "written without a point": ({"type": "number", "minimum": -50, "maximum": 50}, "integer", None),
     "letters": (TEXT, "letters", None),
     "long": (TEXT, "long", 255),
+    "most items": ({"type": "array", "items": TEXT, "maxItems": 4}, "longer", 3),
+    "fewest items": ({"type": "array", "items": TEXT, "minItems": 2}, "shorter", 3),
+    "empty list": ({"type": "array", "items": TEXT}, "shorter", 1),
     "date-time": ({"type": "string", "format": "date-time"}, "form", "Z"),
 }
 """Name of a part to its schema, and to what a server refuses of it."""

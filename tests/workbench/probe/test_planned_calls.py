@@ -57,6 +57,67 @@ def test_generated_valid_calls_have_what_every_program_reads(chance):
             assert all(len(tag) >= 3 for tag in call.arguments["tags"])
 
 
+INTEGERS = {"type": "array", "items": {"type": "integer"}}
+KEYWORDS = {
+    "minItems": ({**INTEGERS, "minItems": 2}, [1, 2]),
+    "maxItems": ({**INTEGERS, "maxItems": 3}, [1]),
+    "uniqueItems": ({**INTEGERS, "uniqueItems": True}, [1]),
+    "multipleOf": ({"type": "integer", "multipleOf": 5}, 5),
+    "minimum": ({"type": "number", "minimum": 0.5}, 1),
+    "exclusiveMaximum": ({"type": "number", "exclusiveMaximum": 9}, 1),
+    "minLength": ({"type": "string", "minLength": 2}, "ab"),
+    "maxLength": ({"type": "string", "maxLength": 4}, "ab"),
+    "pattern": ({"type": "string", "pattern": "^[a-z]+$"}, "ab"),
+    "enum": ({"type": "integer", "enum": [1, 2]}, 1),
+    "minProperties": (
+        {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1},
+        {"a": 1},
+    ),
+    "additionalProperties": ({"type": "object", "properties": {}, "additionalProperties": False}, {}),
+    "required": ({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}, {"a": 1}),
+}
+"""Keyword to a schema of a part that has it, and a value that fits."""
+
+AROUND = {
+    "parameter": lambda part: part,
+    "nested": lambda part: {"type": "object", "properties": {"x": part}, "required": ["x"]},
+    "listed": lambda part: {"type": "array", "items": part, "minItems": 1},
+    "nullable": lambda part: {"anyOf": [part, {"type": "null"}]},
+}
+INSIDE = {
+    "parameter": lambda value: value,
+    "nested": lambda value: {"x": value},
+    "listed": lambda value: [value],
+    "nullable": lambda value: value,
+}
+
+
+def tool_of(part, around):
+    schema = {"type": "object", "properties": {"it": AROUND[around](part)}, "required": ["it"]}
+    return ProbedTool.of({"name": "t", "inputSchema": schema})
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("keyword", KEYWORDS)
+def test_for_each_keyword_there_is_a_call_that_only_this_keyword_refuses(keyword, around):
+    part, value = KEYWORDS[keyword]
+    without = tool_of({key: inner for key, inner in part.items() if key != keyword}, around)
+    calls = tool_of(part, around).variations({"it": INSIDE[around](value)})
+    assert any(call.kind == "invalid" and not without.problems(call.arguments) for call in calls)
+
+
+@pytest.mark.parametrize("types", ["string", ["string", "null"], ["null", "string", "integer"]])
+def test_texts_of_a_format_are_samples_of_it_whatever_else_is_allowed(types):
+    tool = tool_of({"type": types, "format": "date"}, "parameter")
+    calls = tool.variations({"it": "2026-01-31"})
+    texts = {
+        call.arguments["it"]
+        for call in calls
+        if call.kind == "valid" and isinstance(call.arguments["it"], str)
+    }
+    assert texts == {"2026-01-31", "2028-02-29"}
+
+
 def test_equal_numbers_give_equal_calls():
     assert planned(6, 3) == planned(6, 3)
     assert planned(6, 3) != planned(6, 4)

@@ -19,9 +19,9 @@ FAULTY_TOOLS = {
 """Name of a fault to the tool and the code of the finding that tells of it."""
 
 TEXTS = {
-    "english": ("{} is missing or wrong", "no job has this number"),
-    "polish": ("pole {} jest b\u0142\u0119dne", "nie ma takiego zlecenia"),
-    "codes": ("E17 {}", "E44"),
+    "english": ("{} is missing or wrong", "no job has this number", "there is such a job already"),
+    "polish": ("pole {} jest b\u0142\u0119dne", "nie ma takiego zlecenia", "takie zlecenie ju\u017c jest"),
+    "codes": ("E17 {}", "E44", "E45"),
 }
 TEXT = {"type": "string", "maxLength": 5000}
 JOB = {"type": "string", "minLength": 1, "maxLength": 5000}
@@ -69,6 +69,8 @@ def estimated(arguments):
 
 
 def added(arguments):
+    if [arguments["part"]] in [job["parts"] for job in JOBS.values()]:
+        raise RefusedError(TEXTS[LANGUAGE][2])
     number = f"J-{len(JOBS) + 7}"
     JOBS[number] = {"state": "new", "parts": [arguments["part"]]}
     return {"job": number}
