@@ -328,6 +328,11 @@ class Language(Protocol):
         """Whether methods use members of their own object without a prefix such as `self.`."""
         return False
 
+    @property
+    def heads_name_members(self) -> bool:
+        """Whether the signature of a method uses members without a prefix, as in the body of its class."""
+        return self.has_plain_members
+
     def is_bare(self, target: str) -> bool:
         """Return whether an import names a package, and not a path."""
         del target

@@ -213,9 +213,13 @@ class Resolver:
         if rest and owner and head in self.own_names(found):
             return None if "." in rest else self.method(file, owner, rest)
         for one in imports:
+            parts = name.split(".")
+            self._steps = 0
             if one.name == head:
-                self._steps = 0
-                return self._imported(one, file, rest.split(".") if rest else [], 0)
+                return self._imported(one, file, parts[1:], 0)
+            way = self._imported(one, file, parts, 0) if one.name == "*" else None
+            if way is not None:
+                return way
         if rest and file.path.endswith(".go") and head not in self._imported_by(file):
             return None  # a variable may have the name of a type
         return self.meant(file, name)

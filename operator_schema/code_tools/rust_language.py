@@ -96,7 +96,9 @@ class RustLanguage(Language):
             node, owner, doc, start = waiting.pop()
             inside = owner
             if node.type == "use_declaration":
-                imports += _imports(node)
+                imports += _imports(text_of(node))
+            elif node.type == "macro_invocation":
+                imports += [one for text in _USES.findall(text_of(node)) for one in _imports(text)]
             elif node.type in _KINDS:
                 declarations.append(_made(node, owner, doc, start))
                 inside = declarations[-1].name
@@ -128,7 +130,7 @@ class RustLanguage(Language):
     def imports(self, source: bytes) -> tuple[Import, ...]:
         """List the imports inside the text of one function."""
         uses = (node for node in nodes_in(_GRAMMAR, source) if node.type == "use_declaration")
-        return tuple([found for node in uses for found in _imports(node)])
+        return tuple([found for node in uses for found in _imports(text_of(node))])
 
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
@@ -207,9 +209,13 @@ def _variants(body: Node, owner: str) -> Iterator[Declaration]:
             yield Declaration(name, qualified(owner, name), "const", *lines, whole, Span(), doc, value)
 
 
-def _imports(node: Node) -> Iterator[Import]:
+_USES = re.compile(r"\buse [^;]*;")
+"""Imports in the text of a macro around declarations, such as `cfg_if!`."""
+
+
+def _imports(text: str) -> Iterator[Import]:
     """Yield the names that a `use` makes known, also those in nested groups."""
-    text = " ".join(_COMMENT.sub("", text_of(node)).split()).removesuffix(";").partition("use ")[2]
+    text = " ".join(_COMMENT.sub("", text).split()).removesuffix(";").partition("use ")[2]
     bases, part = [""], ""
     for each in [*_USE_PARTS.findall(text), ","]:
         if each == "{":
