@@ -339,6 +339,11 @@ class Language(Protocol):
         return False
 
     @property
+    def module_is_namespace(self) -> bool:
+        """Whether a name may begin with the name of its module, which headers of C don't allow."""
+        return True
+
+    @property
     def names_packages_inside(self) -> bool:
         """Whether the package itself, and not its path, determines the name under which it is imported."""
         return False
@@ -347,6 +352,16 @@ class Language(Protocol):
         """Return whether an import names a part of the language's own library."""
         del target
         return False
+
+    def passed_on(self, base: str) -> Collection[str] | None:
+        """Return the members that a type of the language's own library gives to others; None if unknown.
+
+        Args:
+            base: full name of the type, with dots.
+        """
+        del base
+        unknown: Collection[str] | None = None
+        return unknown
 
     def package_of(self, path: str) -> str:
         """Return the key of the package of a file; files with the same key share their declarations."""

@@ -155,6 +155,8 @@ class Resolver:
             waiting = list(islice(self._index.modules.ending(".".join(parts[:place])), 3))
             for module in waiting:  # it grows by what these take all names from
                 for file in self._index.of_module(module):
+                    if not file.language.module_is_namespace:
+                        continue
                     for one in self._imported_by(file).get("*", ()):
                         if one.target.startswith(_OF_THIS_CRATE):
                             continue

@@ -23,10 +23,11 @@ from .language import (
     span_of,
     text_of,
 )
+from .rust_traits import PRELUDE, PROVIDED
 from .snippets import Wrapper, one_item, wrapped_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from tree_sitter import Node
 
@@ -149,6 +150,15 @@ class RustLanguage(Language):
     def is_own_library(self, target: str) -> bool:
         """Return whether a path leads into the standard library."""
         return target.partition("::")[0] in {"alloc", "core", "std"}
+
+    def passed_on(self, base: str) -> Collection[str] | None:
+        """Return the methods that a trait of Rust's own library provides; None for another one."""
+        head, _, name = base.rpartition(".")
+        if name in {"Deref", "DerefMut"} or not (
+            self.is_own_library(head.partition(".")[0]) or name in PRELUDE
+        ):
+            return None  # a type has all methods of the one that it derefs to
+        return PROVIDED.get(name, ())
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List the syntax errors of a snippet without running it."""
