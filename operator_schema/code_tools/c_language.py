@@ -69,6 +69,11 @@ class CLanguage(BraceLanguage):
         return "c"
 
     @property
+    def module_is_namespace(self) -> bool:
+        """Whether a name may begin with the name of its header: it may not."""
+        return False
+
+    @property
     def has_plain_members(self) -> bool:
         """Whether methods use members without a prefix, as they do in C++."""
         return True

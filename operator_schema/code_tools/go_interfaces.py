@@ -1,4 +1,4 @@
-"""Which methods do the usual interfaces of Go's own library have?"""
+"""Which methods do the types of Go's own library have that other types embed or implement?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ if TYPE_CHECKING:
 
     Shape = tuple[int, int]
 
-__all__ = ["METHODS"]
+__all__ = ["LOCKS", "METHODS"]
+
+LOCKS: Final[Mapping[str, frozenset[str]]] = {
+    "sync.Mutex": frozenset({"Lock", "TryLock", "Unlock"}),
+    "sync.RWMutex": frozenset({"Lock", "RLock", "RLocker", "RUnlock", "TryLock", "TryRLock", "Unlock"}),
+}
+"""The methods of the structs that others embed most often. Source: https://pkg.go.dev/sync"""
 
 _READ: Final = {"Read": (1, 2)}
 _WRITE: Final = {"Write": (1, 2)}

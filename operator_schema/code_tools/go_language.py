@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from .go_interfaces import LOCKS, METHODS
 from .go_syntax import go_problems
 from .language import (
     BRACKETS,
@@ -25,7 +26,7 @@ from .language import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from tree_sitter import Node
 
@@ -111,6 +112,11 @@ class GoLanguage(Language):
     def is_own_library(self, target: str) -> bool:
         """Return whether a package is in Go's own library, whose paths don't begin with a domain."""
         return "." not in target.partition("/")[0]
+
+    def passed_on(self, base: str) -> Collection[str] | None:
+        """Return the methods of one of the usual types of Go's own library; None for another one."""
+        name = ".".join(base.split(".")[-2:])
+        return LOCKS.get(name) or METHODS.get(name)
 
     def value(self, source: bytes, declaration: Declaration) -> str:
         """Return the value of a constant or variable; `iota` is replaced by its number."""

@@ -19,7 +19,7 @@ from .language import BRACKETS, Import, called_name, name_of, nodes_in, qualifie
 from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from tree_sitter import Node
 
@@ -42,6 +42,26 @@ _EXTENDED = frozenset({"extends_interfaces", "super_interfaces", "superclass", "
 _FIELDS = frozenset({"constant_declaration", "field_declaration", "local_variable_declaration"})
 _HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
         '(?:\\.|[^'\\\n])+'?"""
+_OF_OBJECT = (
+    *("clone", "equals", "finalize", "getClass", "hashCode", "notify", "notifyAll", "toString", "wait"),
+)
+_OF_THROWABLE = (
+    *("addSuppressed", "fillInStackTrace", "getCause", "getLocalizedMessage", "getMessage", "getStackTrace"),
+    *("getSuppressed", "initCause", "printStackTrace", "setStackTrace"),
+)
+_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("Cloneable", "java.io.Serializable"), ()),
+    **dict.fromkeys(("AutoCloseable", "java.io.Closeable"), ("close",)),
+    **dict.fromkeys(
+        ("Error", "Exception", "RuntimeException", "Throwable", "java.io.IOException"), _OF_THROWABLE
+    ),
+    **dict.fromkeys(("IllegalArgumentException", "IllegalStateException"), _OF_THROWABLE),
+    "Comparable": ("compareTo",),
+    "Iterable": ("forEach", "iterator", "spliterator"),
+    "Runnable": ("run",),
+    "java.util.concurrent.Callable": ("call",),
+}
+"""The members of usual types of Java's own library. Source: https://docs.oracle.com/en/java/javase/21/docs/api/"""
 _INSIDE = Wrapper("void f() {\n", "\n}\n", one_item("method_declaration"))
 
 
@@ -144,6 +164,11 @@ class JavaLanguage(BraceLanguage):
     def is_own_library(self, target: str) -> bool:
         """Return whether a name belongs to the packages of the Java platform."""
         return target.startswith("java.")
+
+    def passed_on(self, base: str) -> Collection[str] | None:
+        """Return the members that a usual type of Java's own library gives; None for another type."""
+        own = _MEMBERS.get(base.removeprefix("java.lang."))
+        return None if own is None else (*own, *_OF_OBJECT)
 
     @property
     def has_plain_members(self) -> bool:

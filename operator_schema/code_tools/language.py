@@ -328,10 +328,20 @@ class Language(Protocol):
         """Whether methods use members of their own object without a prefix such as `self.`."""
         return False
 
+    @property
+    def heads_name_members(self) -> bool:
+        """Whether the signature of a method uses members without a prefix, as in the body of its class."""
+        return self.has_plain_members
+
     def is_bare(self, target: str) -> bool:
         """Return whether an import names a package, and not a path."""
         del target
         return False
+
+    @property
+    def module_is_namespace(self) -> bool:
+        """Whether a name may begin with the name of its module, which headers of C don't allow."""
+        return True
 
     @property
     def names_packages_inside(self) -> bool:
@@ -342,6 +352,16 @@ class Language(Protocol):
         """Return whether an import names a part of the language's own library."""
         del target
         return False
+
+    def passed_on(self, base: str) -> Collection[str] | None:
+        """Return the members that a type of the language's own library gives to others; None if unknown.
+
+        Args:
+            base: full name of the type, with dots.
+        """
+        del base
+        unknown: Collection[str] | None = None
+        return unknown
 
     def package_of(self, path: str) -> str:
         """Return the key of the package of a file; files with the same key share their declarations."""

@@ -242,6 +242,9 @@ def _inherited(index: Index, environment: Environment, name: str, *, outside: bo
         builtin = getattr(builtins, base, None)
         if hasattr(builtin, member):
             return Miss("outside of the root", f"{step}, which is built into Python.", [])
+        passed_on = found.file.language.passed_on(base)
+        if passed_on is not None and member not in passed_on:
+            continue
         if builtin is None and environment.look_up(index, base) is None:
             unknown = unknown or f"{step}, whose source isn't here: {quote(_shown(member))} may be there."
     return Miss("outside of the root", unknown, []) if unknown else None

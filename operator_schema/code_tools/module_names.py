@@ -74,7 +74,7 @@ class Modules:
             Each module, and whether it is certainly the right one if it declares the imported name.
         """
         if is_bare:
-            yield from ((module, True) for module in self._workspaces.of_npm(name))
+            yield from ((module, True) for module in self._workspaces.imported_in(path, name))
         if name in self._files:
             yield name, not is_bare
         if path.endswith(".go"):
@@ -97,8 +97,9 @@ class Modules:
         if f"{here}.{name}" in self._files:
             yield f"{here}.{name}", True
         head, dot, rest = name.partition(".")
-        if head in self._workspaces.crates:
-            yield f"{self._workspaces.crates[head]}{dot}{rest}", True
+        crate = self._workspaces.crate_in(path, head)
+        if crate is not None:
+            yield f"{crate}{dot}{rest}", True
 
     def _without_root(self, name: str) -> Iterator[str]:
         """Yield the modules that a name means if the root itself is in a package."""

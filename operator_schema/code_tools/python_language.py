@@ -206,6 +206,11 @@ class PythonLanguage(Language):
         is_untyped = name in _UNTYPED.findall(source[: end_of_head(source)].decode("latin-1"))
         return "" if is_untyped else (bound[0][2] or bound[0][4]).strip("\"'")
 
+    @property
+    def heads_name_members(self) -> bool:
+        """Whether the signature of a method uses members without a prefix, as in the body of its class."""
+        return True
+
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
         return path.rpartition(".")[0].removesuffix("__init__").strip("/").replace("/", ".")

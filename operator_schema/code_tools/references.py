@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from .go_interfaces import METHODS
 from .index import FoundDeclaration, is_at
 from .language import FUNCTIONS, TYPES, places_of
 from .lookup import path_problem
-from .resolution import Resolver
+from .resolution import Resolver, Way
 from .results import Implementation, ImplementationsFound, PlaceShown, ReferencesFound
 from .source_text import IMPORT, FunctionText, Places, head_of, location, source_of
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from .index import Index, SourceFile
     from .language import Declaration, Import, Span
     from .lookup import Sought
-    from .resolution import Way
     from .results import Budget, Certainty
 
 __all__ = [
@@ -37,9 +37,10 @@ _MOST_BYTES = 20_000_000
 _MOST_PLACES = 400
 """Places after which no further file is looked into, unless it can use the declaration for certain."""
 _CHAIN = re.compile(
-    rb"(?<![\w\])'\".])([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)(?:\s*(?:\.|::)[ \t]*|->)\Z"
+    rb"(?:(?<![\w'\".])|(?<=\.\.))([A-Za-z_]\w*(?:\s*(?:\.|::)[A-Za-z_]\w*)*)(?:\s*(?:\.|::)[ \t]*|->)\Z"
 )
-_DOTTED = re.compile(rb"(?:(?:\.|::)[ \t]*|(?<=[\w)\]])->)\Z")
+_DOTTED = re.compile(rb"(?:(?:(?<!\.)\.|::)[ \t]*|(?<=[\w)\]])->)\Z")
+"""Behind a dot, an arrow or `::`; two dots stand for a range or the rest, and begin a name of their own."""
 _CHAIN_SIGNS = re.compile(rb"[\w\s.:>()-]*")
 _SUPER = re.compile(rb"\bsuper\(\)\s*\.[ \t]*\Z")
 _KEYWORD = re.compile(rb"\s*=(?![=>])")
@@ -48,6 +49,7 @@ _KEY = re.compile(rb"[ \t]*:(?![:=])")
 _BEFORE_KEY = re.compile(rb"[{,\n]\s*\Z")
 _FIELDS_BEFORE = re.compile(rb"[ \t]*(?:\w+[ \t]*,[ \t]*)*\Z")
 _FIELD_AFTER = re.compile(rb"(?:[ \t]*,[ \t]*\w+)*[ \t]+[\w*\[(<]")
+_MACRO_USE = re.compile(rb"![ \t]*[\[({]")
 _LONGEST_CHAIN = 200
 _LOADED = re.compile(rb"\b(?:require|import|import_module|__import__)[ \t]*\([^()\n]*\)\)?\s*\.\s*\Z")
 """A module that the code itself loads, with a dot behind it."""
@@ -219,6 +221,19 @@ class _Seeker:
         """The function that was looked at last."""
         self.others = 0
 
+    @cached_property
+    def _is_embedded(self) -> bool:
+        """Whether a struct of Go embeds the target: the name of the type is then also one of a field."""
+        return (
+            self._target.declaration.kind in TYPES
+            and self._target.file.path.endswith(".go")
+            and any(
+                base.name.rpartition(".")[2] == self._name
+                for file in self._index.with_word(self._name)
+                for base in file.parsed.bases
+            )
+        )
+
     def _owner_of(self, found: FoundDeclaration) -> FoundDeclaration | None:
         owner = found.declaration.owner
         if not owner:
@@ -261,10 +276,15 @@ class _Seeker:
         self, file: SourceFile, source: bytes, around: list[Declaration], at: int, end: int
     ) -> Certainty | None:
         """Return how certainly a place means the target; None if it means something else."""
-        before = _end_of_chain(source[max(at - _LONGEST_CHAIN, 0) : at])
+        if file.path.endswith(".rs") and _MACRO_USE.match(source, end):
+            return self._of_macro(file)
+        line = source[max(at - _LONGEST_CHAIN, 0) : at]
+        before = _end_of_chain(line)
+        around = self._scopes(file, source, around, at)
         function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
         if _DOTTED.search(before):
             sure = self._of_member(file, source, before, function)
+            sure = sure or ("likely" if _LOADED.search(line) or self._is_embedded else None)
             is_import = sure != "certain" and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
             return (self._of_import(file, []) or sure or self._unread_import(file)) if is_import else sure
         if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
@@ -275,6 +295,26 @@ class _Seeker:
             if around and around[-1].kind == "struct" and _names_field(source, at, end):
                 return None
         return self._of_name(file, source, around, function)
+
+    def _of_macro(self, file: SourceFile) -> Certainty | None:
+        """Return how certainly a use of a macro of Rust means the target."""
+        head = source_of(self._index, self._target.file)[self._target.declaration.head.start :]
+        if not head.startswith(b"macro_rules!"):
+            return None
+        way = self._resolver.meant(file, self._name)
+        return "likely" if way is None else self._said(way)
+
+    def _scopes(
+        self, file: SourceFile, source: bytes, around: list[Declaration], at: int
+    ) -> list[Declaration]:
+        """Return the declarations in whose scope a place is; a decorator isn't in that of its function."""
+        for number, one in enumerate(around):
+            is_outside = one.kind in FUNCTIONS and at < one.head.start
+            if one.kind in FUNCTIONS and file.language.heads_name_members and at < one.head.end:
+                is_outside = is_outside or not self._inside(file, source, one).binds(self._name)
+            if is_outside:
+                return around[:number]
+        return around
 
     def _inside(self, file: SourceFile, source: bytes, function: Declaration) -> FunctionText:
         """Return the text of a function, with its imports and variables."""
@@ -292,31 +332,45 @@ class _Seeker:
             own = self._index.declared(file, f"{kind.qualified}.{self._name}")
             if own and self._name != kind.name:  # a constructor has the name of its type
                 return "certain" if self._is_target(own[0]) else None
-        inside: list[Import] = []
-        if function is not None:
-            text = self._inside(file, source, function)
-            inside = text.imports(self._name)
-            if text.binds(self._name):
-                way = self._resolver.meant(file, self._name)
-                return "likely" if way is not None and self._is_target(way.found) else None
+        text = None if function is None else self._inside(file, source, function)
+        if text is not None and text.binds(self._name):
+            way = self._resolver.meant(file, self._name) or self._declared_around(file, around)
+            may_be = text.takes_apart(self._name) if way is None else self._is_target(way.found)
+            return "likely" if may_be else None
+        inside = [] if text is None else text.imports(self._name)
         way = (
-            self._resolver.called(FoundDeclaration(file, function), self._name, inside)
-            if function is not None
-            else self._resolver.meant(file, self._name)
+            self._resolver.meant(file, self._name)
+            if function is None
+            else self._resolver.called(FoundDeclaration(file, function), self._name, inside)
         )
+        way = way or self._declared_around(file, around)
         if way is not None:
             return self._said(way)
-        may_be_inherited = self._owner is not None and file.language.has_plain_members
-        sure = self._of_import(file, around)
-        return sure or ("likely" if may_be_inherited or self._may_be(file, self._name, inside) else None)
+        may_be = (
+            (self._owner is not None and file.language.has_plain_members)
+            or (text is not None and text.takes_apart(self._name))
+            or self._may_be(file, self._name, inside)
+        )
+        return self._of_import(file, around) or ("likely" if may_be else None)
+
+    def _declared_around(self, file: SourceFile, around: list[Declaration]) -> Way | None:
+        """Find the declaration of the name in a namespace or class around a place; None if there is none."""
+        owner = around[-1].qualified if around else ""
+        while owner:
+            own = self._index.declared(file, f"{owner}.{self._name}")
+            is_namespace = all(one.declaration.kind in FUNCTIONS for one in self._index.declared(file, owner))
+            if own and (is_namespace or file.language.has_plain_members):
+                return Way(own[0], is_certain=is_namespace or own[0].declaration.kind in TYPES)
+            owner = owner.rpartition(".")[0]
+        return None
 
     def _may_be(self, file: SourceFile, first: str, inside: Iterable[Import] = ()) -> bool:
         """Return whether a name of unknown meaning may lead to the target.
 
         An import may bring it that leads nowhere below the root, and that may be of a package there under
-        another name; or what it means is an object that holds the target.
+        another name; a part of the file can't be read; or the name means an object that holds the target.
         """
-        if self._resolver.may_import(file, first, inside):
+        if file.parsed.is_broken or self._resolver.may_import(file, first, inside):
             return True
         way = self._resolver.meant(file, first)
         if way is None or way.found.declaration.kind not in {"const", "var"}:
@@ -345,14 +399,14 @@ class _Seeker:
         self, file: SourceFile, source: bytes, before: bytes, function: Declaration | None
     ) -> Certainty | None:
         """Return how certainly a name behind a dot means the target."""
-        unsure: Certainty | None = "likely" if self._owner is not None else None
+        unsure: Certainty | None = "likely" if self._target.declaration.owner else None
         found = None if function is None else FoundDeclaration(file, function)
         chain = _CHAIN.search(before)
         if found is not None and _SUPER.search(before):
             way = self._resolver.called(found, f"super().{self._name}")
             return self._said(way) if way is not None else unsure
         if chain is None:
-            return unsure or ("likely" if _LOADED.search(before) else None)
+            return unsure
         head = re.sub(
             r"\s+|::", lambda part: "." if ":" in part[0] else "", chain[1].decode(errors="replace")
         )
@@ -363,7 +417,7 @@ class _Seeker:
             way = self._resolver.method(file, found.declaration.owner, self._name)
             sure = self._said(way) if way is not None else unsure
             return sure and "likely" if text.takes_again(first) else sure
-        if text is not None and text.binds(first):
+        if text is not None and b"::" not in chain[0] and text.binds(first):
             kind = text.type_of(first)
             way = (
                 self._resolver.meant(file, ".".join(filter(None, [kind, rest, self._name]))) if kind else None
@@ -377,10 +431,10 @@ class _Seeker:
         if way is not None:
             return self._said(way)
         # A path of Rust begins with a crate or a module, which a macro may make.
-        is_path = chain[0].endswith(b"::") and not (
+        may_be_made = chain[0].endswith(b"::") and not (
             first[:1].isupper() or file.language.is_own_library(first)
         )
-        return unsure or ("likely" if is_path or self._may_be(file, first, inside) else None)
+        return unsure or ("likely" if may_be_made or self._may_be(file, first, inside) else None)
 
     def _said(self, way: Way) -> Certainty | None:
         """Return how certainly a place means the target, given the declaration that it leads to."""

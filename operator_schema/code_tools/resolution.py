@@ -155,6 +155,8 @@ class Resolver:
             waiting = list(islice(self._index.modules.ending(".".join(parts[:place])), 3))
             for module in waiting:  # it grows by what these take all names from
                 for file in self._index.of_module(module):
+                    if not file.language.module_is_namespace:
+                        continue
                     for one in self._imported_by(file).get("*", ()):
                         if one.target.startswith(_OF_THIS_CRATE):
                             continue
@@ -213,9 +215,13 @@ class Resolver:
         if rest and owner and head in self.own_names(found):
             return None if "." in rest else self.method(file, owner, rest)
         for one in imports:
+            parts = name.split(".")
+            self._steps = 0
             if one.name == head:
-                self._steps = 0
-                return self._imported(one, file, rest.split(".") if rest else [], 0)
+                return self._imported(one, file, parts[1:], 0)
+            way = self._imported(one, file, parts, 0) if one.name == "*" else None
+            if way is not None:
+                return way
         if rest and file.path.endswith(".go") and head not in self._imported_by(file):
             return None  # a variable may have the name of a type
         return self.meant(file, name)

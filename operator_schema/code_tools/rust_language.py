@@ -23,10 +23,11 @@ from .language import (
     span_of,
     text_of,
 )
+from .rust_traits import PRELUDE, PROVIDED
 from .snippets import Wrapper, one_item, wrapped_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from tree_sitter import Node
 
@@ -96,7 +97,9 @@ class RustLanguage(Language):
             node, owner, doc, start = waiting.pop()
             inside = owner
             if node.type == "use_declaration":
-                imports += _imports(node)
+                imports += _imports(text_of(node))
+            elif node.type == "macro_invocation":
+                imports += [one for text in _USES.findall(text_of(node)) for one in _imports(text)]
             elif node.type in _KINDS:
                 declarations.append(_made(node, owner, doc, start))
                 inside = declarations[-1].name
@@ -128,7 +131,7 @@ class RustLanguage(Language):
     def imports(self, source: bytes) -> tuple[Import, ...]:
         """List the imports inside the text of one function."""
         uses = (node for node in nodes_in(_GRAMMAR, source) if node.type == "use_declaration")
-        return tuple([found for node in uses for found in _imports(node)])
+        return tuple([found for node in uses for found in _imports(text_of(node))])
 
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
@@ -147,6 +150,15 @@ class RustLanguage(Language):
     def is_own_library(self, target: str) -> bool:
         """Return whether a path leads into the standard library."""
         return target.partition("::")[0] in {"alloc", "core", "std"}
+
+    def passed_on(self, base: str) -> Collection[str] | None:
+        """Return the methods that a trait of Rust's own library provides; None for another one."""
+        head, _, name = base.rpartition(".")
+        if name in {"Deref", "DerefMut"} or not (
+            self.is_own_library(head.partition(".")[0]) or name in PRELUDE
+        ):
+            return None  # a type has all methods of the one that it derefs to
+        return PROVIDED.get(name, ())
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List the syntax errors of a snippet without running it."""
@@ -207,9 +219,13 @@ def _variants(body: Node, owner: str) -> Iterator[Declaration]:
             yield Declaration(name, qualified(owner, name), "const", *lines, whole, Span(), doc, value)
 
 
-def _imports(node: Node) -> Iterator[Import]:
+_USES = re.compile(r"\buse [^;]*;")
+"""Imports in the text of a macro around declarations, such as `cfg_if!`."""
+
+
+def _imports(text: str) -> Iterator[Import]:
     """Yield the names that a `use` makes known, also those in nested groups."""
-    text = " ".join(_COMMENT.sub("", text_of(node)).split()).removesuffix(";").partition("use ")[2]
+    text = " ".join(_COMMENT.sub("", text).split()).removesuffix(";").partition("use ")[2]
     bases, part = [""], ""
     for each in [*_USE_PARTS.findall(text), ","]:
         if each == "{":

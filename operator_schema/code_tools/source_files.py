@@ -70,7 +70,9 @@ UNREAD: Mapping[str, str] = {
 _UNREAD_SUFFIXES = tuple(UNREAD)
 _NEVER = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
 _MANIFESTS = frozenset({"Cargo.toml", "go.mod", "go.work", "package.json"})
-"""Files that give a package the name by which others import it."""
+"""Files that name packages."""
+_CONFIGURATIONS = ("jsconfig.", "tsconfig.")
+"""How files begin that name modules for the files below them."""
 _BYTES_MORE = 1 << 16
 """Bytes that are read at once of a file that has grown since it was opened."""
 
@@ -526,7 +528,9 @@ class _FolderEntries(NamedTuple):
         if not (is_folder or is_source):
             if name.endswith(_UNREAD_SUFFIXES) and not _is_ignored(inner, rules, is_folder=False):
                 self.unread.append(UNREAD[name[name.rfind(".") :]])
-            elif name in _MANIFESTS and not _is_ignored(inner, rules, is_folder=False):
+            elif (name in _MANIFESTS or _is_configuration(name)) and not _is_ignored(
+                inner, rules, is_folder=False
+            ):
                 self.manifests.append(inner)
         elif name not in _NEVER and _is_ignored(inner, rules, is_folder=is_folder):
             self.ignored.append(f"{inner}/" if is_folder else inner)
@@ -534,6 +538,10 @@ class _FolderEntries(NamedTuple):
             self.files.append(inner)
         elif name not in _NEVER:
             self.folders.append(inner)
+
+
+def _is_configuration(name: str) -> bool:
+    return name.endswith(".json") and name.startswith(_CONFIGURATIONS)
 
 
 def _is_source(entry: os.DirEntry[str]) -> bool:

@@ -251,6 +251,8 @@ _NO_NAMES = frozenset({b"let", b"var", b"const", b"mut"})
 _IN_NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _NOT_BOUND = frozenset(b".(")
 _LINE_END, _DOT = b"\n."
+_ALL = b"::*"
+"""How `use` of Rust takes all names of a module or enum."""
 _NAMED = re.compile(rb"\b(?:as|def|class)[ \t]+\Z")
 _SET_AS = re.compile(rb"[ \t]*:=")
 
@@ -323,14 +325,14 @@ class FunctionText:
         self._imported: bytes | None = None
 
     def imports(self, name: str) -> list[Import]:
-        """List the imports inside the function that make a name known."""
+        """List the imports inside the function that make a name known, or all names of something."""
         if self._imports is None:
             if self._imported is None:
                 self._imported = self._texts_of_imports()
-            if next(places_of(name.encode(), self._imported), None) is None:
+            if _ALL not in self._imported and next(places_of(name.encode(), self._imported), None) is None:
                 return []
             self._imports = self._language.imports(self._text)  # parses all of it
-        return [one for one in self._imports if one.name == name]
+        return [one for one in self._imports if one.name in {name, "*"}]
 
     def _texts_of_imports(self) -> bytes:
         """Return the parts of the text with imported names; empty if there are no imports."""
@@ -350,7 +352,8 @@ class FunctionText:
     def binds(self, name: str) -> bool:
         """Return whether the function seems to bind a name, other than by an import."""
         if name not in self._bound:
-            self._bound[name] = not self.imports(name) and self._is_bound(name.encode())
+            is_imported = any(one.name == name for one in self.imports(name))
+            self._bound[name] = not is_imported and self._is_bound(name.encode())
         return self._bound[name]
 
     def _is_bound(self, name: bytes) -> bool:
@@ -380,6 +383,13 @@ class FunctionText:
         if name not in self._types:
             self._types[name] = self._language.type_of(self._text, name)
         return self._types[name]
+
+    def takes_apart(self, name: str) -> bool:
+        """Return whether the function takes a name out of an object, as `const { name } = made()` does."""
+        if self._language.family != "typescript":
+            return False
+        taken = rb"\{[^{}()=;]*\b%b\b[^{}()=;]*\}[ \t]*=(?![=>])" % re.escape(name.encode())
+        return re.search(taken, self._text) is not None
 
     def takes_again(self, name: str) -> bool:
         """Return whether several functions in the text seem to have a parameter of this name."""

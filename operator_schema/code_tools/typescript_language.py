@@ -11,7 +11,7 @@ from .language import BRACKETS, LONGEST_NAME, Import, name_of, parse_tree, quali
 from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from tree_sitter import Node
 
@@ -126,8 +126,12 @@ class TypeScriptLanguage(BraceLanguage):
 
     def is_own_library(self, target: str) -> bool:
         """Return whether a module is a part of Node."""
-        module = target.partition("#")[0]
+        module = _parts_of_target(target)[0]
         return module.startswith("node:") or module.partition("/")[0] in _OF_NODE
+
+    def passed_on(self, base: str) -> Collection[str] | None:
+        """Return the members that an error of JavaScript gives to others; None for another type."""
+        return _OF_ERRORS if base in _ERRORS else None
 
 
 LANGUAGE = TypeScriptLanguage("typescript", "language_typescript")
@@ -252,6 +256,17 @@ _OF_NODE = frozenset(
     }
 )
 """Modules of Node that are often imported without `node:`. Source: https://nodejs.org/api/modules.html"""
+_ERRORS = frozenset(
+    {"Error", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"}
+)
+_OF_ERRORS = frozenset(
+    {
+        *("captureStackTrace", "cause", "isError", "message", "name", "prepareStackTrace", "stack"),
+        *("stackTraceLimit", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
+        *("toLocaleString", "toString", "valueOf"),
+    }
+)
+"""Members of errors, with those of all objects. Source: https://tc39.es/ecma262/#sec-error-objects"""
 _SUFFIX = re.compile(r"(\.d)?\.[cm]?[jt]sx?$")
 
 
@@ -262,10 +277,16 @@ def _module_of(path: str) -> str:
 
 def _import_target(target: str, path: str) -> str:
     """Return the dotted name that an import in a file means; see `imports_in`."""
-    module, _, name = target.partition("#")
+    module, name = _parts_of_target(target)
     if module.startswith("."):
         module = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
     return qualified(_module_of(module), name) if name else _module_of(module)
+
+
+def _parts_of_target(target: str) -> tuple[str, str]:
+    """Split a target into module and name; a module such as `#lib/a` begins with the same sign."""
+    place = target.find("#", 1)
+    return (target, "") if place < 0 else (target[:place], target[place + 1 :])
 
 
 def _imports_in(node: Node) -> list[Import]:

@@ -37,6 +37,43 @@ CARGO_MANIFESTS = {
     "path": ("alpha/source/all.rs", f'{CARGO}[lib]\npath = "source/all.rs"\n'),
     "name": ("alpha/src/lib.rs", '[package]\nname = "other"\n[lib]\nname = "alpha_lib"\n'),
 }
+CARGO_RENAMED = {
+    "in a line": '[dependencies]\nnew = { path = "../alpha", package = "alpha-lib" } # not = "x"',
+    "in a table": '[dependencies.new]\npath = "../alpha"\npackage = "alpha-lib"',
+    "for tests": '[dev-dependencies]\nnew = { package = "alpha-lib", version = "1" }',
+    "for a system": "[target.'cfg(unix)'.dependencies]\nnew = { package = \"alpha-lib\" }",
+    "in the workspace": "[dependencies]\nnew.workspace = true",
+}
+COMPILER = '// of the compiler\n{"compilerOptions": {%s,},}'
+NPM_ALIASES = {
+    "imports": ("#lib/a", {"app/package.json": '{"imports": {"#lib/*": "./src/lib/*.ts"}}'}),
+    "imports of a file": ("#a", {"app/package.json": '{"imports": {"#a": {"default": "./dist/lib/a.js"}}}'}),
+    "paths": ("@/lib/a", {"app/tsconfig.json": COMPILER % '"paths": {"@/*": ["./none/*", "./src/*"]}'}),
+    "paths of a file": (
+        "a",
+        {"app/tsconfig.json": COMPILER % '"paths": {"a": ["src/lib/a.ts"], "*": ["x/*"]}'},
+    ),
+    "paths in JavaScript": ("~/a", {"app/jsconfig.json": COMPILER % '"paths": {"~/*": ["src/lib/*"]}'}),
+    "paths above a base": (
+        "@a",
+        {"tsconfig.json": COMPILER % '"baseUrl": "app/src", "paths": {"@*": ["lib/*"]}'},
+    ),
+    "a base": ("lib/a", {"app/tsconfig.json": COMPILER % '"baseUrl": "./src"'}),
+    "paths of another file": (
+        "@/a",
+        {
+            "app/tsconfig.json": '{"extends": ["../tsconfig.base"]}',
+            "tsconfig.base.json": COMPILER % '"paths": {"@/*": ["app/src/lib/*"]}',
+        },
+    ),
+    "paths of a part": (
+        "@/a",
+        {
+            "app/tsconfig.json": '{"files": [], "references": [{"path": "./tsconfig.app.json"}]}',
+            "app/tsconfig.app.json": COMPILER % '"paths": {"@/*": ["src/lib/*"]}',
+        },
+    ),
+}
 CARGO_USES = {
     "use": "use alpha_lib::helperFn;\nfn f() { helperFn(); }\n",
     "use the crate": "use alpha_lib as a;\nfn f() { a::helperFn(); }\n",
@@ -105,13 +142,26 @@ def cargo(manifest, use):
     }
 
 
-def cargo_renamed(use):
-    files = cargo("plain", use)
-    renamed = '[dependencies]\nnew = { path = "../alpha", package = "alpha-lib" }\n'
+def cargo_renamed(way, use):
+    """Return crates of which one uses another under a new name, beside a third one that has that name."""
+    workspace = '[workspace.dependencies]\nnew = { path = "alpha", package = "alpha-lib" }\n'
     return {
-        **files,
-        "beta/Cargo.toml": renamed,
+        **cargo("plain", use),
+        "Cargo.toml": workspace,
+        "beta/Cargo.toml": f'[package]\nname = "beta"\n{CARGO_RENAMED[way]}\n',
         "beta/src/main.rs": CARGO_USES[use].replace("alpha_lib", "new"),
+        "gamma/Cargo.toml": '[package]\nname = "new"\n',
+        "gamma/src/lib.rs": "pub fn otherFn() {}\n",
+    }
+
+
+def aliased(way, use):
+    """Return files of which one imports another by a name that a manifest gives it."""
+    name, manifests = NPM_ALIASES[way]
+    return {
+        **manifests,
+        "app/src/lib/a.ts": "export function helperFn(): number { return 1; }\n",
+        "app/src/deep/b.ts": NPM_USES[use].replace("@acme/a", name),
     }
 
 
@@ -137,7 +187,8 @@ LINKED = [
     *(npm(*each) for each in itertools.product(NPM_ENTRIES, NPM_USES)),
     *map(npm_part, NPM_USES),
     *(cargo(*each) for each in itertools.product(CARGO_MANIFESTS, CARGO_USES)),
-    *map(cargo_renamed, CARGO_USES),
+    *map(cargo_renamed, CARGO_RENAMED, CARGO_USES),
+    *map(aliased, NPM_ALIASES, itertools.cycle(NPM_USES)),
     *(go(*each) for each in itertools.product(GO_LINKS, GO_USES)),
     *(python(*each) for each in itertools.product(PYTHON_ROOTS, PYTHON_USES)),
     *map(java, JAVA_USES),
@@ -196,23 +247,27 @@ def test_an_import_that_leads_nowhere_is_never_certainly_something_else(tmp_path
         assert "certainly" not in found.get("note", ""), given
 
 
+@pytest.mark.parametrize("way", NPM_ALIASES)
+def test_a_name_that_a_manifest_gives_holds_only_below_it(tmp_path, way):
+    files = aliased(way, "import")
+    files["other/b.ts"] = files.pop("app/src/deep/b.ts")
+    found = uses(written(tmp_path, files))
+    assert found["certain"] == 2 * ("tsconfig.json" in files), files
+    assert "certainly" not in found.get("note", ""), files
+
+
+def test_a_crate_is_renamed_only_where_its_manifest_says_so(tmp_path):
+    files = cargo_renamed("in a line", "path")
+    files["delta/Cargo.toml"] = '[package]\nname = "delta"\n[dependencies]\nnew = { path = "../gamma" }\n'
+    files["delta/src/main.rs"] = "fn f() { new::otherFn(); }\n"
+    files["gamma/src/lib.rs"] += "pub fn helperFn() {}\n"
+    base = written(tmp_path, files)
+    assert base.references("gamma/src/lib.rs:helperFn")["certain"] == 0
+    assert base.references("alpha/src/lib.rs:helperFn")["certain"] == 1
+    assert base.references("otherFn")["certain"] == 1
+
+
 ROUNDABOUT = {
-    "a name for imports": {
-        "package.json": '{"name": "me", "imports": {"#lib/*": "./src/lib/*.ts"}}',
-        "src/lib/a.ts": "export function helperFn() {}\n",
-        "src/b.ts": "import { helperFn } from '#lib/a';\nhelperFn();\n",
-    },
-    "paths of the compiler": {
-        "tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["src/*"]}}}',
-        "src/lib/a.ts": "export function helperFn() {}\n",
-        "src/b.ts": "import { helperFn } from '@/lib/a';\nhelperFn();\n",
-    },
-    "a table for a dependency": {
-        "alpha/Cargo.toml": CARGO,
-        "alpha/src/lib.rs": "pub fn helperFn() {}\n",
-        "beta/Cargo.toml": '[package]\nname = "beta"\n[dependencies.new]\npackage = "alpha-lib"\n',
-        "beta/src/main.rs": "fn f() { new::helperFn(); }\n",
-    },
     "a package with the name of its folder's end": {
         "a/go.mod": "module example.com/go-a\n",
         "a/a.go": "package a\nfunc HelperFn() {}\n",
