@@ -580,7 +580,7 @@ def _is_part_of_key(sent: Words, name: Words) -> bool:
     """Return whether a key lacks words of a field's key that don't change its meaning, or has extra ones."""
     some, wanted = set(_without_fillers(sent)), set(_without_fillers(name))
     return (some < wanted and _TURNING.isdisjoint(wanted - some)) or (
-        wanted < some and some - wanted <= _EMPTY_WORDS
+        set() < wanted < some and some - wanted <= _EMPTY_WORDS
     )
 
 

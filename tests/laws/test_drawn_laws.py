@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -47,6 +48,28 @@ def test_make_laws_draws_at_random():
     assert (profile.derandomize, profile.print_blob) == (False, True)
 
 
+TESTS = Path(__file__).parents[1]
+
+
+def test_what_make_laws_tries_whole_is_a_law():
+    """It runs what draws examples, and what has the mark."""
+    found = {}
+    for path in TESTS.rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        names = set(
+            re.findall(
+                r"\b(?:share|seeds)\b", "".join(re.findall("^from shares import .*", text, re.MULTILINE))
+            )
+        )
+        for node in ast.parse(text).body if names else []:
+            used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} & names
+            if used and isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                marks = {ast.unparse(each).partition("(")[0] for each in node.decorator_list}
+                found[f"{path.name}: {node.name}"] = bool(marks & {"given", "pytest.mark.hypothesis"})
+    assert len(found) > 4
+    assert [name for name, is_law in found.items() if not is_law] == []
+
+
 def run(folder, seed, *options):
     """Run laws by a seed; return what they drew, and the line that counts it."""
     plugins = ["_hypothesis_pytestplugin", "drawn_laws", "xdist"]
@@ -74,12 +97,11 @@ def run(folder, seed, *options):
 
 
 @pytest.mark.needs_process
-@pytest.mark.slow("starts pytest four times")
+@pytest.mark.slow("starts pytest three times")
 def test_a_seed_draws_the_same_and_another_one_does_not(tmp_path):
     (tmp_path / "test_laws.py").write_text(LAWS)
     said = "3 laws with 70 examples; `make laws SEED=1` draws the same again"
     drawn = run(tmp_path, 1)
     assert drawn[1] == said
-    assert run(tmp_path, 1) == drawn
     assert run(tmp_path, 1, "-n", "2", "--dist", "loadfile") == drawn
     assert run(tmp_path, 2)[0] != drawn[0]

@@ -268,8 +268,8 @@ def shared_tuple(levels):
     [
         (lambda: tuple[(int,) * 5000], "x"),
         (lambda: shared_tuple(14), "x"),
-        (lambda: wide_union(300), 5),
-        (lambda: wide_union(300), {}),
+        (lambda: wide_union(150), 5),
+        (lambda: wide_union(150), {}),
         (lambda: Literal[tuple("word" * 30 + str(i) for i in range(1000))], "x"),
         (lambda: make_dataclass("Many", [(f"field_{i}", int) for i in range(1000)]), {}),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shares import shared
 
 from operator_schema import Codec, DecodeError, EncodeError
 from operator_schema.codec.codec import DEFAULTS
@@ -65,12 +66,14 @@ def check(row, json_type, limit, value):
 
 
 @pytest.mark.parametrize(("row", "json_type"), CASES)
+@shared(len(CASES))
 @given(data=st.data())
 def test_a_limit_holds(row, json_type, data):
     check(row, json_type, data.draw(GIVEN[row.of]), data.draw(VALUES[json_type]))
 
 
 @pytest.mark.parametrize(("row", "json_type"), CASES)
+@shared(len(CASES))
 @given(data=st.data())
 def test_a_limit_holds_where_generated_code_has_no_shorter_way(row, json_type, data):
     with pytest.MonkeyPatch.context() as patch:

@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
 from annotated_types import Ge, Le, MinLen
@@ -247,6 +247,14 @@ def test_a_key_that_means_something_else_is_not(sent, wanted):
     codec: Codec[Any] = Codec(dataclass(type("Call", (), {"__annotations__": {wanted: int}})))
     error = failure(codec, {sent: 1})
     assert (error.findings[0].message, error.correction()) == ("missing (integer, required)", None)
+
+
+@pytest.mark.parametrize("wanted", ["", " ", "_", "__", "-", "$", ".", "→"])
+def test_no_key_means_one_without_words(wanted):
+    codec: Codec[Any] = Codec(TypedDict("Call", {wanted: str}))
+    for sent in ("input", "data", "text", "user_name", "id", "a", "order"):
+        assert not is_near_key(sent, wanted)
+        assert failure(codec, {sent: "x"}).correction() is None
 
 
 def test_a_key_that_may_be_two_fields_is_left_to_the_model():

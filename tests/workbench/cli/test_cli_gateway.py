@@ -148,6 +148,7 @@ def test_each_single_edit_of_each_key_that_is_read_is_refused(word):
     check_edits(word, {key for key, meant in _WORDS.items() if meant})
 
 
+@pytest.mark.hypothesis
 @pytest.mark.slow("tries all edits of all words of other programs")
 def test_each_single_edit_of_each_word_of_other_programs_is_refused_or_another_word():
     for word in share(_WORDS, 4):

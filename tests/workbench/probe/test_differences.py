@@ -112,6 +112,7 @@ def no_clock(monkeypatch):
     monkeypatch.setattr(watching, "SECONDS_BETWEEN", 0.01)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("turn", share(range(len(AROUND)), len(AROUND)))
 def test_each_closed_part_that_is_refused_is_found_whatever_is_said(turn):
     plan = planned(SAID[turn:] + SAID[:turn], turn)
