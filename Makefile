@@ -85,9 +85,9 @@ tests/frameworks/conformance/run: $(FRAMEWORKS_VENV)/together/.built
 install-frameworks: $(FRAMEWORKS:%=$(FRAMEWORKS_VENV)/%/.built) ## only install them · minutes
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
-test-browser: $(VENV)/.browser ## look at the inspector in Chromium, and check it with axe (needs npm; installs Chromium on Debian) · minutes
+test-browser: $(VENV)/.browser ## look at the inspector and the example of an inbox in Chromium, and check it with axe (needs npm; installs Chromium on Debian) · minutes
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }
-	INSPECTOR_BROWSER=$(CHROMIUM) $(PYTEST) tests/workbench/inspector/test_in_browser.py $(ARGS)
+	INSPECTOR_BROWSER=$(CHROMIUM) $(PYTEST) $(wildcard tests/workbench/inspector/*_in_browser.py) $(ARGS)
 
 test-site: docs $(VENV)/.browser ## look at the built site in Chromium: links, axe at two widths in light and dark, keyboard · minutes
 	@test -n "$(CHROMIUM)" || { echo 'no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it'; exit 2; }

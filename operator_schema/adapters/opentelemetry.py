@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final, cast
+from weakref import WeakKeyDictionary
 
 from .base import needing
 
@@ -33,7 +35,7 @@ from ..errors import DecodeError
 from ..json_values import to_json_text, without_surrogates
 from ..lazy import answer_misnamed
 from ..message_text import checked_switch, clip, received, show_path
-from ..rounds import hook
+from ..rounds import ON_COMMIT, hook
 from ..tools import RawCall, ToolResult
 
 if TYPE_CHECKING:
@@ -186,7 +188,9 @@ def spans(
     keys: KeysOfTools | None = None
     if redact != ():
         keys = recordings.KeysOfTools(recordings.hidden_keys(redact, "a list of names of arguments"))
-    return Spans(used, _histogram(meter), _counter(meter), record_arguments, record_results, max_length, keys)
+    return Spans(
+        used, _histogram(meter), _counted_in(meter), record_arguments, record_results, max_length, keys
+    )
 
 
 def _histogram(meter: Meter | None) -> Histogram | None:
@@ -196,11 +200,78 @@ def _histogram(meter: Meter | None) -> Histogram | None:
     return meter.create_histogram(_DURATION, "s", about, explicit_bucket_boundaries_advisory=_BUCKETS)
 
 
-def _counter(meter: Meter | None) -> Counter | None:
+def _counted_in(meter: Meter | None) -> _Approvals | None:
+    """Return what counts decisions in a meter, the same for all hooks with this meter."""
     if meter is None:
         return None
-    about = "Calls that waited for a person and ended, by what was decided"
-    return meter.create_counter(_APPROVALS, "{call}", about)
+    if _count_committed not in ON_COMMIT:
+        ON_COMMIT.append(_count_committed)
+    found = _COUNTED.get(meter)
+    if found is None:
+        about = "Calls that waited for a person and ended, by what was decided"
+        found = _COUNTED[meter] = _Approvals(meter.create_counter(_APPROVALS, "{call}", about))
+    return found
+
+
+class _Approvals:
+    """The counter of calls that waited for a person and ended; it counts each call of a round once.
+
+    Args:
+        counter: the counter.
+    """
+
+    KEPT = 10_000
+    """The number of the latest calls that are known to be counted."""
+
+    def __init__(self, counter: Counter) -> None:
+        self._counter = counter
+        self._known: dict[tuple[str, int], None] = {}
+        self._lock = Lock()
+
+    def add(self, name: str, decision: str) -> None:
+        """Count a call."""
+        self._counter.add(1, {"gen_ai.tool.name": _text(name), _APPROVAL: decision})
+
+    def add_once(self, work: Round[Any], call: ToolCall[Any], decision: str) -> None:
+        """Count a call of a round, unless it was counted before."""
+        key = work.id, call.index
+        with self._lock:
+            if key in self._known:
+                return
+            self._known[key] = None
+            if len(self._known) > self.KEPT:
+                del self._known[next(iter(self._known))]
+        self.add(call.name, decision)
+
+
+_COUNTED: WeakKeyDictionary[Meter, _Approvals] = WeakKeyDictionary()
+
+
+def _count_committed(work: Round[Any]) -> None:
+    """Count the calls of a committed round that a person decided about and no executor ran."""
+    for approvals in list(_COUNTED.values()):
+        for call in work.calls:
+            decision = _decided_without_run(call)
+            if decision is not None:
+                approvals.add_once(work, call, decision)
+
+
+def _decided_without_run(call: ToolCall[Any]) -> str | None:
+    """Return the decision about a call that waited and that no executor ran; None for others."""
+    if call.deferred_at is None:
+        return None
+    if call.code in _DECISIONS:
+        return _DECISIONS[call.code]
+    has_run = call.by == "executor" or (call.by == "host" and call.has_input and call.tool.has_function)
+    return None if has_run else "approved"
+
+
+_DECISIONS: Final[Mapping[str | None, str]] = {
+    "rejected": "rejected",
+    "needs_approval": "none",
+    "expired": "expired",
+}
+"""The decision about a call that waited for a person, by the code of its result."""
 
 
 class Spans:
@@ -210,7 +281,7 @@ class Spans:
         self,
         tracer: Tracer,
         durations: Histogram | None,
-        approvals: Counter | None,
+        approvals: _Approvals | None,
         record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
         record_results: bool,  # noqa: FBT001  # the same
         max_length: int,
@@ -269,7 +340,9 @@ class Spans:
                 "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
             )
         self._note_keys(execution.tools)
-        self._tell_waiting(span, work.name, execution.deferred_at, outcome)
+        decision = _tell_waiting(span, execution.deferred_at, outcome)
+        if decision is not None and self._approvals is not None:
+            self._approvals.add(work.name, decision)
         span.set_attributes(_decisions(execution.decisions))
         self._tell_outcome(span, work, outcome, execution.details, execution.changed)
 
@@ -383,19 +456,10 @@ class Spans:
         else:
             span.set_attribute(name, without_surrogates(text))
 
-    def _tell_waiting(self, span: Span, name: str, deferred_at: float | None, outcome: Any) -> None:
-        """Record the outcome of waiting for a person, and how long it took."""
-        if deferred_at is None:
-            return
-        decisions = {"rejected": "rejected", "needs_approval": "none", "expired": "expired"}
-        decision = decisions.get(getattr(outcome, "code", None) or "", "approved")
-        span.set_attribute(_APPROVAL, decision)
-        span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
-        self._count(name, decision)
-
-    def _count(self, name: str, decision: str) -> None:
-        if self._approvals is not None:
-            self._approvals.add(1, {"gen_ai.tool.name": _text(name), _APPROVAL: decision})
+    def _count(self, work: Round[Any], call: ToolCall[Any], decision: str) -> None:
+        """Count a call of a round that wasn't run; if the round is in a store, its commit counts the call."""
+        if self._approvals is not None and work.revision is None:
+            self._approvals.add_once(work, call, decision)
 
     def _measure(self, durations: Histogram, execution: Execution, seconds: float) -> None:
         name = execution.work.name if execution.tool is not None else "_OTHER"
@@ -431,21 +495,33 @@ class Spans:
                 names = {"gen_ai.tool.name": _text(told["name"]), "gen_ai.tool.call.id": _text(told["id"])}
                 span.add_event(f"operator_schema.{new.state}", {**names, **_decisions(new.decisions)})
                 if new.state == "rejected" and after.is_complete:  # else the round runs again
-                    self._count(new.name, "rejected")
+                    self._count(after, new, "rejected")
             elif new.result is not None and (old.state in {"pending", "deferred"} or is_first):
-                self._tell_ended(new, new.result, is_known=new.name in after.toolset)
+                self._tell_ended(after, new, new.result)
 
-    def _tell_ended(self, call: ToolCall[Any], result: ToolResult, *, is_known: bool) -> None:
+    def _tell_ended(self, work: Round[Any], call: ToolCall[Any], result: ToolResult) -> None:
         raw = call.raw
         span = self._started(raw)
-        self._tell_waiting(span, call.name, call.deferred_at, result)
+        decision = _tell_waiting(span, call.deferred_at, result)
+        if decision is not None:
+            self._count(work, call, decision)
         span.set_attributes(_decisions(call.decisions))
         if call.has_input:
             span.set_attribute("gen_ai.tool.description", _text(call.tool.description, _DESCRIPTION_LENGTH))
-        elif not is_known or result.code == "not_available":
+        elif call.name not in work.toolset or result.code == "not_available":
             span.update_name("execute_tool")
         self._tell_outcome(span, raw, result, call.details)
         span.end()
+
+
+def _tell_waiting(span: Span, deferred_at: float | None, outcome: Any) -> str | None:
+    """Record how waiting for a person ended and how long it took; return the decision, if the call waited."""
+    if deferred_at is None:
+        return None
+    decision = _DECISIONS.get(getattr(outcome, "code", None), "approved")
+    span.set_attribute(_APPROVAL, decision)
+    span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
+    return decision
 
 
 _EVENTS: Final = {

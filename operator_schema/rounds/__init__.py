@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .registry import RegistryChange as RegistryChange
     from .restore import MAYBE_SIGNED as MAYBE_SIGNED
     from .restore import RestoreError as RestoreError
+    from .round import ON_COMMIT as ON_COMMIT
     from .round import HookError as HookError
     from .round import InterruptedRoundError as InterruptedRoundError
     from .round import Round as Round
@@ -88,7 +89,7 @@ else:
             ".questions": "answer_codec answer_schema",
             ".registry": "Registry RegistryChange",
             ".restore": "MAYBE_SIGNED RestoreError",
-            ".round": "HookError InterruptedRoundError Round",
+            ".round": "ON_COMMIT HookError InterruptedRoundError Round",
             ".threads": "in_thread",
             ".tool_call": "FAILURES INTERRUPTED Question ToolCall rejection_reason",
             ".tool_search": "FoundTools ToolSearch",

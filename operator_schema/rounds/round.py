@@ -9,7 +9,7 @@ from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import class_name_of, count_of, exception_text, one_line, quote, writable_text
-from ..tools.failures import WARNING, RoundLog, write_log
+from ..tools.failures import ERROR, WARNING, RoundLog, write_log
 from ..tools.signature import outcome_of
 from .chosen_calls import find_call
 from .commit import revised, settled, with_results
@@ -42,7 +42,11 @@ if TYPE_CHECKING:
 
     Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
 
-__all__ = ["HookError", "InterruptedRoundError", "Round"]
+__all__ = ["ON_COMMIT", "HookError", "InterruptedRoundError", "Round"]
+
+ON_COMMIT: list[Callable[[Round[Any]], object]] = []
+"""Functions that get each round after this process committed it, for adapters that count decisions."""
+
 
 if not TYPE_CHECKING:
     Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
@@ -482,6 +486,8 @@ class Round(Value, Generic[Input]):
         except BaseException:  # after any exception: nothing was appended
             self._settlement.reopen()
             raise
+        for tell in ON_COMMIT:
+            _told(tell, self)
         return turn
 
     async def acommit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
@@ -724,6 +730,14 @@ def _said(by: object, words: object) -> tuple[str | None, str]:
     from ..tools.decision_records import checked_by  # the record of a decision comes with it
 
     return checked_by(by), writable_text("words", words)
+
+
+def _told(tell: Callable[[Round[Any]], object], committed: Round[Any]) -> None:
+    """Call a function with a round that was committed, whatever the function raises."""
+    try:
+        tell(committed)
+    except Exception as error:  # noqa: BLE001  # code of others; the turn is in its history all the same
+        write_log(ERROR, "a function that is called after commits failed", error=error)
 
 
 async def _saved(ended: Ended, call: ToolCall[Any]) -> None:

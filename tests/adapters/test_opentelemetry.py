@@ -40,6 +40,7 @@ from operator_schema import (
     tool,
 )
 from operator_schema.adapters.opentelemetry import current_trace, observe_store, spans
+from operator_schema.rounds import Hooks, SqliteStore, tool_call
 from operator_schema.workbench.cli import main
 from operator_schema.workbench.compare import snapshot_of
 
@@ -766,6 +767,60 @@ def test_a_meter_reads_what_waits_in_a_store(tmp_path):
     assert oldest.value >= 0
     store.save(rounds[3].reject(0))
     assert read()["operator_schema.store.oldest"][0].value == 0
+
+
+def counts_of(reader):
+    data = reader.get_metrics_data()
+    metrics = (
+        []
+        if data is None
+        else [one for part in data.resource_metrics[0].scope_metrics for one in part.metrics]
+    )
+    points = [
+        point for one in metrics if one.name == "operator_schema.approvals" for point in one.data.data_points
+    ]
+    return {point.attributes["operator_schema.approval"]: point.value for point in points}
+
+
+ENDS = {
+    "rejected": lambda work: work.reject("1"),
+    "rejected with all": lambda work: work.reject_open(),
+    "expired": lambda work: work.with_expired(),
+    "approved": lambda work: work.approve("1"),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("runs", [0, 1, 2])
+def test_a_decision_is_counted_once_however_the_round_ends(tmp_path, monkeypatch, end, stored, runs):
+    """Before its commit, the decided round runs again, is saved and loaded by another process, or neither."""
+    reader = InMemoryMetricReader()
+    meter = MeterProvider(metric_readers=[reader]).get_meter("desk")
+    defers = Hooks(lambda call: None if call.approved else Defer("a lot", expires_in=60))
+    store = SqliteStore(tmp_path / "desk.db") if stored else None
+    executor = Executor(Toolset(pay), hooks=[defers, spans(meter=meter)], store=store)
+    others = spans(meter=meter)  # of another executor of the program
+    work = executor.run_sync(offered(call("pay", {"amount": 5}, "1"))[1])
+    if end == "expired":
+        monkeypatch.setattr(tool_call, "time", lambda: time.time() + 90)
+    work = ENDS[end](work)
+    for _ in range(1 if end == "approved" else runs):
+        work = executor.run_sync(work)
+    if stored and work.is_complete and runs == 0 and end != "approved":
+        work = store.load(store.save(work).id, executor.registry.toolset)
+    assert work.is_complete
+    work.commit([] if store is None else store.transcript("customer 7"))
+    assert counts_of(reader) == {end.split()[0]: 1}
+    del others
+
+
+def test_a_round_that_is_discarded_counts_nothing():
+    reader = InMemoryMetricReader()
+    meter = MeterProvider(metric_readers=[reader]).get_meter("desk")
+    executor = Executor(Toolset(pay), hooks=spans(meter=meter))
+    executor.run_sync(offered(call("pay", {"amount": 5}, "1"))[1]).reject_open().discard()
+    assert counts_of(reader) == {}
 
 
 def test_a_meter_counts_what_was_decided_about_calls():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import partial
 
 import hypothesis
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from round_samples import Odd, fetch, raw, toolset
 
 from operator_schema import Executor, RoundError, ToolResult, Toolset, Transcript, Turn, tool
-from operator_schema.rounds import CommitError, rejection_reason
+from operator_schema.rounds import ON_COMMIT, CommitError, rejection_reason
 
 
 def started(*calls):
@@ -45,6 +46,26 @@ def test_results_go_in_in_the_order_of_the_calls():
     assert (len(transcript), transcript[0], transcript[-1]) == (1, turn, turn)
     assert (turn.id, turn.assistant) == (found.id, None)
     assert repr(transcript) == "<Transcript of 1>"
+
+
+def test_whoever_counts_commits_gets_each_round_once_and_can_not_spoil_one(request, caplog):
+    told = []
+
+    def fails(_):
+        raise ZeroDivisionError
+
+    for each in (fails, told.append):
+        ON_COMMIT.append(each)
+        request.addfinalizer(partial(ON_COMMIT.remove, each))
+    found, transcript = started(("a", "1")), Transcript()
+    with pytest.raises(CommitError):
+        found.commit(transcript)
+    found.commit(transcript, results=[result("a")])
+    with pytest.raises(RoundError):
+        found.commit(transcript, results=[result("a")])
+    assert told == [found]
+    assert len(transcript) == 1
+    assert "a function that is called after commits failed" in caplog.text
 
 
 def test_what_is_decided_already_goes_in_by_itself():

@@ -28,7 +28,7 @@ name="revision" value="{}"><label>Your name <input name="by" required></label> <
 
 def page(title: str, body: str, status: int = 200) -> HTMLResponse:
     """Return a page on which no script runs."""
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><h1>{title}</h1>'
+    head = f'<!doctype html><html lang="en"><meta charset=utf-8><title>{title}</title><main><h1>{title}</h1>'
     return HTMLResponse(head + body, status, {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"})
 
 

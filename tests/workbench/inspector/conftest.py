@@ -23,7 +23,7 @@ _SERVED = ["test_http.py", "test_inspect_command.py"]
 
 # Some need a browser, which `make test-browser` installs; some need a server, which isn't on every Python.
 collect_ignore = [
-    *([] if "INSPECTOR_BROWSER" in os.environ else ["test_in_browser.py"]),
+    *([] if "INSPECTOR_BROWSER" in os.environ else ["test_in_browser.py", "test_inbox_in_browser.py"]),
     *([] if find_spec("starlette") and find_spec("uvicorn") else _SERVED),
 ]
 
@@ -33,6 +33,18 @@ def _ends():
     """No test waits for ever, whatever a server does not say."""
     with at_most(2 * LONGEST_WAIT):
         yield
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    from playwright.sync_api import sync_playwright  # only `make test-browser` installs it
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ["INSPECTOR_BROWSER"], args=["--no-sandbox"]
+        )
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

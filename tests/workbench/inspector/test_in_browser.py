@@ -6,7 +6,6 @@ Screenshots go to `build/inspector/`.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from time import perf_counter
 
 import help_desk
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.rounds import SqliteStore
@@ -26,16 +25,6 @@ SHOTS = Path(__file__).parents[3] / "build" / "inspector"
 PAGES = ["#/", "#/tool/refund/sent", "#/tool/create_order/try", "#/tool/create_order/lint"]
 PAGES += ["#/tool/export/schema", "#/calls", "#/tried", "#/paste", "#/rounds"]
 COSTS = "What each tool costs, the most expensive first"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ["INSPECTOR_BROWSER"], args=["--no-sandbox"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
