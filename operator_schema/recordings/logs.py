@@ -549,8 +549,9 @@ def _records_in_lines(text: bytes, number: int) -> Iterable[Record]:
     if GiveUp in values:
         return _with_faults(lines, values, number)
     # As the class makes them, but without a frame of Python for each of a million lines.
-    made: Any = map(tuple.__new__, repeat(Record), zip(count(number), values, repeat(True)))
-    return made  # type: ignore[no-any-return]  # records
+    are_finite = repeat(object=True)
+    made: Iterator[Record] = map(tuple.__new__, repeat(Record), zip(count(number), values, are_finite))
+    return made
 
 
 def _with_faults(lines: Sequence[bytes | str], values: list[Any], number: int) -> Iterator[Record]:

@@ -229,7 +229,6 @@ class _Work(Value):
 def _row_of_call(codec: Codec[Any], columns: Columns) -> Callable[[Any], dict[str, Any]]:
     """Return a function that makes a row of the arguments of a call, which may be recorded as text."""
 
-
     def row(arguments: Any) -> dict[str, Any]:
         decoded = codec.decode_json(arguments) if isinstance(arguments, str) else codec.decode(arguments)
         return columns.row(codec.encode(decoded))
