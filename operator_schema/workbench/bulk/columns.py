@@ -163,6 +163,7 @@ class Columns:
 
     Attributes:
         schema: the pyarrow schema.
+        row: returns a value of the encoder in the form for pyarrow.
     """
 
     def __init__(self, root: _Column) -> None:
@@ -173,9 +174,10 @@ class Columns:
         self.schema: Any = pa.schema(fields)
         self._type = pa.struct(fields)
         self._stored = _storage_of(self._type, pa)
+        has_its_form = self._is_object and root.convert is None
+        self.row: Callable[[Any], dict[str, Any]] = _itself if has_its_form else self._converted
 
-    def row(self, value: Any) -> dict[str, Any]:
-        """Return a value of the encoder in the form for pyarrow."""
+    def _converted(self, value: Any) -> dict[str, Any]:
         found = self._root.value(value)
         row: dict[str, Any] = found if self._is_object else {VALUE: found}
         return row
@@ -203,6 +205,10 @@ class Columns:
     def fault(self, row: dict[str, Any]) -> tuple[Path, str] | None:
         """Return the path of a value that doesn't fit its column, and the reason; None if the row fits."""
         return _fault(row, self._stored, (), import_arrow())
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 NOT_HELD: Final = (ValueError, OverflowError, TypeError)

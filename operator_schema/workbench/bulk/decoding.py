@@ -21,7 +21,7 @@ from ..compare.recorded_calls import calls_in
 from .columns import NOT_HELD, Columns, columns_of, import_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
     import pyarrow as pa
@@ -201,39 +201,29 @@ class _Work(Value):
 
     def _batches(self, part: Part) -> Iterator[DecodedBatch]:
         batches: dict[str | None, _Batch] = {}
-        decoders = self.decoders()
-        for line, name, value in self._values(part):
-            decoder = decoders.get(name)
-            known = name if decoder is not None else None
-            batch = batches.get(known)
-            if batch is None:
-                batch = batches[known] = _Batch(part.log, known, decoder)
-            if isinstance(value, Unreadable):
-                batch.add_problem(line, "unreadable", value.reason)
-            elif decoder is None:
-                batch.add_problem(line, "unknown_tool", f"there is no tool {name}")
-            else:
-                batch.add(line, value, decoder)
-            if batch.is_full:
-                yield batch.taken()
+        for line, record, _ in records_of(part):
+            for name, value in self._values_in(line, record):
+                batch = batches.get(name) or self._batch_of(name, part, batches)
+                batch.add(line, name, value)
+                if batch.is_full:
+                    yield batch.taken()
         for batch in batches.values():
             if not batch.is_empty:
                 yield batch.taken()
 
-    def _values(self, part: Part) -> Iterator[tuple[int, str | None, Any]]:
-        """Yield line, name of the tool, and value."""
-        for line, record, _ in records_of(part):
-            if isinstance(record, Unreadable):
-                yield record.line, None, record
-            elif not self.has_tools:
-                yield line, None, record
-            else:
-                is_empty = True
-                for call in calls_in(record):
-                    is_empty = False
-                    yield line, call.name, call.arguments
-                if is_empty:
-                    yield line, None, Unreadable(line, "there is no call in it")
+    def _values_in(self, line: int, record: Any) -> Sequence[tuple[str | None, Any]]:
+        """Return the values in a record, each with the name of its tool."""
+        if not self.has_tools or isinstance(record, Unreadable):
+            return ((None, record),)
+        return calls_in(record) or ((None, Unreadable(line, "there is no call in it")),)
+
+    def _batch_of(self, name: str | None, part: Part, batches: dict[str | None, _Batch]) -> _Batch:
+        """Return the batch for values with a name; there is one for all names that no tool has."""
+        decoders = self.decoders()
+        known = name if name in decoders else None
+        if known not in batches:
+            batches[known] = _Batch(part.log, known, decoders.get(known))
+        return batches[known]
 
 
 def _row_of_call(codec: Codec[Any], columns: Columns) -> Callable[[Any], dict[str, Any]]:
@@ -259,16 +249,19 @@ class _Batch:
         source: the log.
         tool: the name of the tool.
         decoder: the decoder of its calls; None if there are only problems.
+
+    Attributes:
+        is_full: whether there are enough rows or problems for a batch.
     """
 
     def __init__(self, source: str, tool: str | None, decoder: _ValueDecoder | None) -> None:
         self._source = source
         self._tool = tool
-        self._columns = None if decoder is None else decoder.columns
+        self._row, self._columns = decoder or (None, None)
         self._begin()
 
     def _begin(self) -> None:
-        self._number = 0
+        self.is_full = False
         self._rows: list[dict[str, Any]] = []
         self._row_lines: list[int] = []
         self._stored: list[Any] = []
@@ -279,42 +272,47 @@ class _Batch:
     @property
     def is_empty(self) -> bool:
         """Whether there are neither rows nor problems."""
-        return not self._number and not self._problems
+        return not (self._rows or self._stored or self._problems)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether there are enough rows or problems for a batch."""
-        return self._number >= _BATCH_ROWS or len(self._problems) >= _BATCH_ROWS
+    def add(self, line: int, name: str | None, value: Any) -> None:
+        """Decode a value, and add its row or its problems.
 
-    def add_problem(self, line: int, code: str, message: str) -> None:
-        """Add a problem of a whole line."""
-        self._problems.append(_Problem(self._source, line, "", code, message))
+        Args:
+            line: the number of its line.
+            name: the name in the call.
+            value: JSON values, or an `Unreadable`.
+        """
+        if isinstance(value, Unreadable):
+            self.add_problem(line, "unreadable", value.reason)
+        elif self._row is None:
+            self.add_problem(line, "unknown_tool", f"there is no tool {name}")
+        else:
+            try:
+                self._rows.append(self._row(value))
+            except (DecodeError, EncodeError) as error:
+                self._add_findings(line, error)
+            else:
+                self._row_lines.append(line)
+                if len(self._rows) >= _ROWS_AT_ONCE:
+                    self._store()
 
-    def add(self, line: int, value: Any, decoder: _ValueDecoder) -> None:
-        """Decode a value, and add its row or its problems."""
-        try:
-            row = decoder.row(value)
-        except (DecodeError, EncodeError) as error:
-            self._problems += [
-                _Problem(self._source, line, show_path(finding.path), finding.code, finding.message)
-                for finding in error.findings
-            ]
-            if error.omitted:
-                self.add_problem(line, "omitted", f"{error.omitted:,} more problems of this value")
-            return
-        self._number += 1
-        self._rows.append(row)
-        self._row_lines.append(line)
-        if len(self._rows) >= _ROWS_AT_ONCE:
-            self._store(decoder.columns)
+    def add_problem(self, line: int, code: str, message: str, path: tuple[str | int, ...] = ()) -> None:
+        """Add a problem of a line."""
+        self._problems.append(_Problem(self._source, line, show_path(path), code, message))
+        self.is_full = self.is_full or len(self._problems) >= _BATCH_ROWS
+
+    def _add_findings(self, line: int, error: DecodeError | EncodeError) -> None:
+        for finding in error.findings:
+            self.add_problem(line, finding.code, finding.message, finding.path)
+        if error.omitted:
+            self.add_problem(line, "omitted", f"{error.omitted:,} more problems of this value")
 
     def taken(self) -> DecodedBatch:
         """Return the collected batch, and start a new one."""
         pa = import_arrow()
-        if self._columns is None:
-            rows = pa.record_batch([], schema=pa.schema([]))
-        else:
-            self._store(self._columns)
+        self._store()
+        rows = pa.record_batch([], schema=pa.schema([]))
+        if self._columns is not None:
             rows = self._columns.batch(self._stored)
         name = pa.dictionary(pa.int32(), pa.string())
         sources = pa.array([self._source] * len(self._lines), type=name)
@@ -334,9 +332,12 @@ class _Batch:
         self._begin()
         return DecodedBatch(self._tool, rows, places, problems)
 
-    def _store(self, columns: Columns) -> None:
-        """Store the last rows as columns; a row that doesn't fit its columns becomes a problem."""
-        rows, lines, self._rows, self._row_lines = self._rows, self._row_lines, [], []
+    def _store(self) -> None:
+        """Turn the last rows into columns; a row that doesn't fit its columns becomes a problem."""
+        columns, rows, lines = self._columns, self._rows, self._row_lines
+        self._rows, self._row_lines = [], []
+        if columns is None or not rows:
+            return
         try:
             self._stored.append(columns.stored(rows))
         except NOT_HELD:
@@ -349,3 +350,4 @@ class _Batch:
             self._stored.append(columns.stored([*compress(rows, fits)]))
             lines = [*compress(lines, fits)]
         self._lines += lines
+        self.is_full = self.is_full or len(self._lines) + len(self._not_held) >= _BATCH_ROWS

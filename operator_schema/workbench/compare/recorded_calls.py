@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from ...json_values import is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["RecordedCall", "calls_in", "count_bare_spans"]
 
@@ -136,7 +136,7 @@ _NAMES: Final = ("name", "tool", "tool_name")
 """The keys of the name beside `arguments`: first that of our calls, of Responses, and of `tools/call`."""
 
 
-def calls_in(record: Any) -> Iterable[RecordedCall]:
+def calls_in(record: Any) -> Sequence[RecordedCall]:
     """Return the calls in a record, in their order.
 
     Args:
@@ -146,7 +146,7 @@ def calls_in(record: Any) -> Iterable[RecordedCall]:
         call = _call(record)  # pyright: ignore[reportUnknownArgumentType]  # of whatever items
         if call is not None:  # most records are one call without other calls inside
             return (call,)
-    return _found_in(record, _call)
+    return [*_found_in(record, _call)]
 
 
 def count_bare_spans(record: Any) -> int:

@@ -505,16 +505,15 @@ class ReplayWork(Value):
                 found.add_unreadable(part.place(record.line), record.reason, is_broken=is_broken)
                 yield CallRow(part.log, record.line, None, "unreadable", reason=record.reason)
                 continue
-            has_calls = False
-            for call in calls_in(record):
-                has_calls = True
+            calls = calls_in(record)
+            for call in calls:
                 if before is not None and not before.add(call, finite=finite).may_fit:
                     continue
                 kind, faults, repairs, ignored = found.add(call, finite=finite)
                 if self.with_rows:
                     codes, paths = tuple(each.code for each in faults), tuple(each.path for each in faults)
                     yield CallRow(part.log, line, call.name, kind, codes, paths, repairs, ignored)
-            if not has_calls:
+            if not calls:
                 found.bare_spans += count_bare_spans(record)
 
 

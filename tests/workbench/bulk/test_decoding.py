@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from operator_schema import Codec, Registry, Toolset, tool
 from operator_schema.errors import DuplicateToolError
@@ -18,7 +20,12 @@ from operator_schema.errors import DuplicateToolError
 pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel here")
 
 from operator_schema.recordings import logs  # noqa: E402  # the same
-from operator_schema.workbench.bulk import ColumnError, arrow_schema, decode_lines  # noqa: E402  # needs pyarrow
+from operator_schema.workbench.bulk import (  # noqa: E402  # needs pyarrow
+    ColumnError,
+    arrow_schema,
+    decode_lines,
+    decoding,  # the same
+)
 from operator_schema.workbench.compare.parallel_engines import Lost  # noqa: E402  # the same
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -114,6 +121,66 @@ def test_calls_of_several_tools_have_columns_of_their_own(tmp_path):
     assert found[None].rows.num_rows == 0
     (batch, _) = decode_lines(refund, path, repair=True)
     assert batch.rows.column("order_id").to_pylist() == [1, 3]
+
+
+LINES = [
+    b'{"name": "refund", "arguments": {"order_id": 1}}',
+    b'{"name": "refund", "arguments": "{\\"order_id\\": 2, \\"note\\": \\"a:b\\"}"}',
+    b'{"tool": "cancel", "arguments": {"order_id": 3.0}}',
+    b'{"name": "refund", "arguments": {"order_id": "4", "note": null}}',
+    b'{"name": "refund", "arguments": {"order_id": 9223372036854775808}}',
+    b'{"name": "refund", "arguments": {"order_id": 5, "order_id": 6}}',
+    b'{"name": "refund", "arguments": {"order_id": 7, "note": "\\ud800"}}',
+    b'{"name": "cancel", "arguments": {"order_id": NaN}}',
+    b'[{"name": "cancel", "arguments": {"order_id": 8}}, {"name": "refund", "arguments": {"order_id": 9}}]',
+    b'{"name": "gone", "arguments": {}}',
+    b'{"role": "user"}',
+    b"  \r",
+    b"",
+    b"\xff",
+]
+
+
+def collected(batches):
+    """Return rows with their lines, and problems, by tool; of a batch, those of columns are the last ones."""
+    rows, problems = {}, {}
+    for batch in batches:
+        places = batch.places.column("line").to_pylist()
+        rows.setdefault(batch.tool, []).extend(zip(places, batch.rows.to_pylist(), strict=True))
+        found = [tuple(row.values())[1:] for row in batch.problems.to_pylist()]
+        problems.setdefault(batch.tool, []).extend(found)
+    return {tool: found for tool, found in rows.items() if found}, {
+        tool: sorted(found, key=lambda row: row[0]) for tool, found in problems.items() if found
+    }
+
+
+def damaged(line, place, other):
+    return line[: place % (len(line) + 1)] + other + line[place % (len(line) + 1) + 1 :]
+
+
+WHOLE = st.sampled_from(LINES)
+DAMAGED = st.builds(damaged, WHOLE, st.integers(0, 80), st.sampled_from([b"", b'"', b"}", b"0"]))
+SIZES = {"_BLOCK": [1, 60, 1 << 13], "_ROWS_AT_ONCE": [1, 2, 500], "_BATCH_ROWS": [1, 2, 10_000]}
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(
+    lines=st.lists(WHOLE | DAMAGED, min_size=1, max_size=12),
+    sizes=st.fixed_dictionaries({name: st.sampled_from(sizes) for name, sizes in SIZES.items()}),
+)
+def test_each_line_gives_what_it_gives_alone(tmp_path_factory, lines, sizes):
+    path = tmp_path_factory.mktemp("calls") / "calls.jsonl"
+    expected = ({}, {})
+    for number, line in enumerate(lines, 1):
+        path.write_bytes(b"\n" * (number - 1) + line)
+        for whole, alone in zip(expected, collected(decode_lines([refund, cancel], path)), strict=True):
+            for name, found in alone.items():
+                whole.setdefault(name, []).extend(found)
+    path.write_bytes(b"\n".join(lines))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in sizes.items():
+            patch.setattr(logs if name == "_BLOCK" else decoding, name, size)
+        assert collected(decode_lines([refund, cancel], path)) == expected
 
 
 def test_a_tool_without_arguments_has_no_columns(tmp_path):
