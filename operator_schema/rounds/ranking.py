@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from functools import cache, lru_cache
 from heapq import heapify, heappop
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from math import hypot, log
 from operator import mul
 from types import MappingProxyType
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ranking",
+    "TermReader",
     "best",
     "fused",
     "in_turn",
@@ -29,7 +30,6 @@ __all__ = [
     "similarities",
     "term_of",
     "terms",
-    "terms_of",
     "words_in",
 ]
 
@@ -74,18 +74,62 @@ _ENDINGS = (
 _OF_FORMS = frozenset({"ings", "ing", "ed", "es", "s", "e", "y"})
 """Endings of forms of a word, which may follow another ending: `ordering` is a form of `order`."""
 
+_ENDINGS_BY_LETTER = {
+    letter: tuple([ending for ending in _ENDINGS if ending[-1] == letter])
+    for letter in {ending[-1] for ending in _ENDINGS}
+}
+
 _SHORTEST = 3
 """The number of letters that always remain of a word."""
 
 
+class TermReader:
+    """A reader of the terms of many texts, which reads each piece of text between spaces once.
+
+    Texts of tools repeat most of their words. Terms are returned as one text, because the garbage collector
+    would look at each of thousands of lists again and again.
+    """
+
+    __slots__ = ("_all", "_meaningful")
+
+    def __init__(self) -> None:
+        self._all = _Known(frozenset())
+        self._meaningful = _Known(_SKIPPED)
+
+    def terms(self, text: str) -> str:
+        """Return the words of a text without their endings, and without common words."""
+        return " ".join(filter(None, map(self._meaningful.__getitem__, pieces_of(text))))
+
+    def all_terms(self, text: str) -> str:
+        """Return the words of a text without their endings, also the common ones."""
+        return " ".join(filter(None, map(self._all.__getitem__, pieces_of(text))))
+
+
+class _Known(dict[str, str]):
+    """The terms of pieces of text; those of a new piece are added when they are looked up.
+
+    Args:
+        skipped: the words that are left out.
+    """
+
+    def __init__(self, skipped: Collection[str]) -> None:
+        super().__init__()
+        self._skipped = skipped
+
+    def __missing__(self, piece: str) -> str:
+        made = [term_of(word) for word in words_in(piece) if word not in self._skipped]
+        found = self[piece] = " ".join(made)
+        return found
+
+
+def pieces_of(text: str) -> list[str]:
+    """Cut a text where no word continues: at spaces and at `_`."""
+    return text.replace("_", " ").split()
+
+
 def terms(text: str) -> list[str]:
     """List the words of a text without their endings, and without common words."""
-    return terms_of(words_in(text))
-
-
-def terms_of(words: Iterable[str]) -> list[str]:
-    """List lower-case words without their endings, and without common words."""
-    return [term_of(word) for word in words if word not in _SKIPPED]
+    return [term_of(word) for word in words_in(text) if word not in _SKIPPED]
 
 
 def words_in(text: str) -> list[str]:
@@ -96,21 +140,25 @@ def words_in(text: str) -> list[str]:
 @lru_cache(maxsize=1 << 14)
 def term_of(word: str) -> str:
     """Return a lower-case word without its ending and in the American spelling."""
-    for pattern, written in _british():
-        word = pattern.sub(written, word)
+    if _british().search(word) is not None:
+        for pattern, written in _AMERICAN:
+            word = re.sub(pattern, written, word)
     return _stem(word)
 
 
 @cache
-def _british() -> list[tuple[re.Pattern[str], str]]:
-    return [(re.compile(pattern), written) for pattern, written in _AMERICAN]  # a program may never search
+def _british() -> re.Pattern[str]:
+    return re.compile("|".join([pattern for pattern, _ in _AMERICAN]))  # a program may never search
 
 
 def _stem(word: str) -> str:
     if word.endswith("ss"):
         return word
-    ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= _SHORTEST), "")
-    word = word.removesuffix(ending)
+    ending = ""
+    for one in _ENDINGS_BY_LETTER.get(word[-1:], ()):
+        if word.endswith(one) and len(word) - len(one) >= _SHORTEST:
+            ending, word = one, word.removesuffix(one)
+            break
     if len(word) > _SHORTEST and word[-1] in "eiy":
         word = word[:-1]
     if len(word) > _SHORTEST and word[-1] == word[-2] != "s":
@@ -122,6 +170,9 @@ def _stem(word: str) -> str:
 
 _LEAST_LETTERS = 5
 """The shortest word that may be a slip: shorter words are too similar to each other."""
+
+_LEAST_SPELLED = 4
+"""The shortest word that a slip may stand for."""
 
 _SLIP_WEIGHT = 0.5
 """The weight of a word that a slip may stand for; several equally similar words share it."""
@@ -185,30 +236,32 @@ class Ranking:
     Lengths are compared with the median, so that one endless text doesn't make all others look short.
 
     Args:
-        documents: the weight of each term of each text, by name. They are kept, and must not change.
-        words: the lower-case words of each text in which slips are looked for.
+        documents: for each weight, the terms with this weight of each text, by name, with spaces between.
+        texts: the texts with the words in which slips are looked for.
     """
 
-    __slots__ = ("_documents", "_having", "_lengths", "_near", "words")
+    __slots__ = ("_having", "_lengths", "_near", "_texts")
 
-    def __init__(
-        self, documents: Mapping[str, Mapping[str, float]], words: Collection[Iterable[str]] = ()
-    ) -> None:
-        lengths = {name: sum(counts.values()) for name, counts in documents.items()}
+    def __init__(self, documents: Mapping[int, Mapping[str, str]], texts: Sequence[str] = ()) -> None:
+        lengths = dict[str, int]()
+        # Counts and weights are computed only for the terms of a query: most terms are never needed.
+        self._having = [(weight, _having(found, weight, lengths)) for weight, found in documents.items()]
         usual = (sorted(lengths.values())[len(lengths) // 2] if lengths else 0) or 1
-        self._documents = documents
-        # Weights are computed only for the terms of a query: most terms are never needed.
         self._lengths = {name: _K1 * (1 - _B + _B * length / usual) for name, length in lengths.items()}
-        self._having: dict[str, list[str]] = defaultdict(list)
-        for name, counts in documents.items():
-            for term in counts:
-                self._having[term].append(name)
-        self.words = words
+        self._texts = texts
         self._near: _Spellings | None = None
 
     def knows(self, term: str) -> bool:
         """Return whether a text has a term."""
-        return term in self._having
+        return any(term in having for _, having in self._having)
+
+    def _counts(self, term: str) -> dict[str, int]:
+        """Return how often each text that has a term has it, by name, with weights."""
+        counts: dict[str, int] = {}
+        for weight, having in self._having:
+            for name in having.get(term, ()):
+                counts[name] = counts.get(name, 0) + weight
+        return counts
 
     def scores(self, query: str, message: str = "") -> dict[str, float]:
         """Return the scores, by name, of the texts that have a term of the query or of the message.
@@ -222,12 +275,11 @@ class Ranking:
         share = min(1.0, _MESSAGE_WORDS / len(set(said))) if said else 0.0
         beside = {term: share * counts for term, counts in self.asked_terms(said).items()}
         found: dict[str, float] = {}
-        documents, lengths = self._documents, self._lengths
+        lengths = self._lengths
         for term, counts in {**beside, **asked}.items():
-            names = self._having.get(term, ())
-            rarity = log(1 + (len(documents) - len(names) + 0.5) / (len(names) + 0.5)) * (_K1 + 1) * counts
-            for name in names:
-                count = documents[name][term]
+            having = self._counts(term)
+            rarity = log(1 + (len(lengths) - len(having) + 0.5) / (len(having) + 0.5)) * (_K1 + 1) * counts
+            for name, count in having.items():
                 found[name] = found.get(name, 0.0) + rarity * count / (count + lengths[name])
         return found
 
@@ -236,7 +288,7 @@ class Ranking:
         found: dict[str, float] = {}
         for word in dict.fromkeys([word for word in words if word not in _SKIPPED] or words):
             term = term_of(word)
-            meant = [term] if term in self._having else sorted(self._meant(word))
+            meant = [term] if self.knows(term) else sorted(self._meant(word))
             for one in meant:
                 counts = 1.0 if one == term else _SLIP_WEIGHT / len(meant)
                 found[one] = max(found.get(one, 0.0), counts)
@@ -247,14 +299,34 @@ class Ranking:
         if len(word) < _LEAST_LETTERS or not word.isalpha():
             return set()
         if self._near is None:
-            known = {**{term: term for term in self._having}, **self._terms_of_words()}
-            self._near = _Spellings({one: term for one, term in known.items() if term in self._having})
+            known = {term: term for _, having in self._having for term in having}
+            known |= {one: term for one in self.words() if self.knows(term := term_of(one))}
+            self._near = _Spellings(known)
         term = term_of(word)
         found = self._near.near(word)
         return found | self._near.near(term) if len(term) >= _LEAST_LETTERS else found
 
-    def _terms_of_words(self) -> dict[str, str]:
-        return {word: term_of(word) for word in set[str]().union(*self.words)}
+    def words(self) -> set[str]:
+        """Return the lower-case words in which slips are looked for."""
+        pieces = set(chain.from_iterable(map(pieces_of, self._texts)))
+        return {word for word in words_in(" ".join(pieces)) if len(word) >= _LEAST_SPELLED}
+
+
+def _having(documents: Mapping[str, str], weight: int, lengths: dict[str, int]) -> Mapping[str, list[str]]:
+    """Return the names of the texts that have each term, once for each time that a text has it.
+
+    Args:
+        documents: the terms of each text, by name.
+        weight: their weight.
+        lengths: the length of each text so far, to which these terms are added.
+    """
+    having: dict[str, list[str]] = defaultdict(list)
+    for name, found in documents.items():
+        split = found.split()
+        lengths[name] = lengths.get(name, 0) + weight * len(split)
+        for term in split:
+            having[term].append(name)
+    return {**having}
 
 
 def is_from(query: str, message: str) -> bool:

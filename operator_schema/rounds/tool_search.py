@@ -31,13 +31,12 @@ from ..tools.injection import skip
 from ..tools.signature import is_coroutine_function
 from .named_tools import ToolEntry
 from .offer import make_offer
-from .ranking import Ranking, best, fused, in_turn, is_from, similarities, term_of, terms_of, words_in
+from .ranking import Ranking, TermReader, best, fused, in_turn, is_from, similarities
 from .registry import Registry
 from .transcript import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
     from typing import Self, TypeAlias
 
     from ..tools.tool import Tool
@@ -64,7 +63,8 @@ _LONGEST_SUMMARY, _MOST_CHARACTERS = 500, 20_000
 _RANKED = 50
 """How many tools of each ranking are fused."""
 
-_NAME_WEIGHT, _DESCRIPTION_WEIGHT = 4, 2
+_NAME_WEIGHT, _DESCRIPTION_WEIGHT, _OTHER_WEIGHT = 4, 2, 1
+
 _MOST_PARTS = 20_000
 """The maximum number of parts of a schema that are read."""
 
@@ -630,70 +630,54 @@ def _searches(entry: ToolEntry, function: object) -> bool:
 # --- reading tools for a search ------------------------------------------------------------------
 
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCE_END = re.compile(r"[.!?\n](?:(?<=\n)|\s)\s*")
 
 _SHARED_BY = 5
 """If this many tools share a sentence, it says nothing about each of them, but maybe about their server."""
 
-_LEAST_SPELLED = 4
-"""The shortest word in which slips are looked for."""
-
 
 class ToolText:
-    """The words of one tool, as a search reads them.
+    """The terms of one tool, as a search reads them.
 
     Args:
         one: the tool.
+        reader: the reader of terms, which may have read other tools.
 
     Attributes:
-        counts: the weight of each term.
-        sentences: the terms of each sentence of its description.
-        distinct: the same sentences, each once.
-        words: the longer words, in which slips are looked for.
+        name: the terms of its name.
+        about: the terms of its title and tags.
+        sentences: the terms of its description, a line for each sentence.
+        others: the terms of its parameters.
+        text: the text with all its words, in which slips are looked for.
     """
 
-    __slots__ = ("counts", "distinct", "sentences", "words")
+    __slots__ = ("about", "name", "others", "sentences", "text")
 
-    def __init__(self, one: Tool[..., Any]) -> None:
-        self.counts: dict[str, float] = {}
-        name = words_in(one.name)
-        self._count(map(term_of, name), _NAME_WEIGHT)
+    def __init__(self, one: Tool[..., Any], reader: TermReader) -> None:
         about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))}"[:_MOST_CHARACTERS]
         left = _MOST_CHARACTERS - len(about)
         description = one.description[:left]
-        sentences = [words_in(part) for part in [about, *_SENTENCE_END.split(description)]]
-        own, *said = [terms_of(words) for words in sentences]
-        self.sentences = tuple([tuple(sentence) for sentence in said if sentence])
-        self.distinct = tuple(dict.fromkeys(self.sentences))
-        self._count(chain(own, *said), _DESCRIPTION_WEIGHT)
-        others = words_in("\n".join(_texts_in(one.input_schema()))[: left - len(description)])
-        self._count(terms_of(others), 1)
-        every = {*name, *others}.union(*sentences)
-        self.words = tuple([word for word in every if len(word) >= _LEAST_SPELLED])
+        others = "\n".join(_texts_in(one.input_schema()))[: left - len(description)]
+        self.name = reader.all_terms(one.name)
+        self.about = reader.terms(about)
+        self.sentences = "\n".join(filter(None, map(reader.terms, _SENTENCE_END.split(description))))
+        self.others = reader.terms(others)
+        self.text = f"{one.name}\n{about}\n{description}\n{others}"
 
-    def _count(self, terms: Iterable[str], weight: int) -> None:
-        counts = self.counts
-        for term in terms:
-            counts[term] = counts.get(term, 0) + weight
-
-    def parts(self, usual: AbstractSet[tuple[str, ...]]) -> tuple[Mapping[str, float], Mapping[str, float]]:
-        """Split the weights into those of the text without the given sentences, and those of these sentences.
-
-        Args:
-            usual: the sentences.
-        """
-        rest, left_out = {**self.counts}, dict[str, float]()
-        for sentence in self.sentences:
-            for term in sentence if sentence in usual else ():
-                rest[term] -= _DESCRIPTION_WEIGHT
-                left_out[term] = left_out.get(term, 0) + _DESCRIPTION_WEIGHT
-        return {term: count for term, count in rest.items() if count}, left_out
+    def each_sentence(self) -> dict[str, None]:
+        """Return the terms of each sentence of its description, each once."""
+        return dict.fromkeys(self.sentences.splitlines())
 
 
-def read_tool(one: Tool[..., Any]) -> ToolText:
-    """Return the words of a tool, as a search reads them; the tool stores them."""
+def read_tool(one: Tool[..., Any], reader: TermReader) -> ToolText:
+    """Return the terms of a tool, as a search reads them; the tool stores them.
+
+    Args:
+        one: the tool.
+        reader: as for `ToolText`.
+    """
     known: ToolText | None = one.kept_form("search_terms")
-    return one.keep_form("search_terms", ToolText(one)) if known is None else known
+    return one.keep_form("search_terms", ToolText(one, reader)) if known is None else known
 
 
 class ToolIndex:
@@ -723,8 +707,9 @@ class ToolIndex:
         if made is None:
             # A thread that reads tools beforehand starts at the other end, so that two threads read each tool
             # once.
+            reader = TermReader()
             made = self._rankings = _rankings_of(
-                {name: read_tool(self.tools[name]) for name in reversed(self.tools)}
+                {name: read_tool(self.tools[name], reader) for name in reversed(self.tools)}
             )
         return made
 
@@ -739,32 +724,33 @@ class ToolIndex:
             Thread(target=self._read_all, name="operator_schema tool search", daemon=True).start()
 
     def _read_all(self) -> None:
+        reader = TermReader()
         for one in self.tools.values():
-            read_tool(one)
+            read_tool(one, reader)
             sleep(0)  # other threads first
         self.rankings()
 
 
 def _rankings_of(read: Mapping[str, ToolText]) -> tuple[Ranking, Ranking]:
-    having = Counter(chain.from_iterable([one.distinct for one in read.values()]))
+    having = Counter(chain.from_iterable(map(ToolText.each_sentence, read.values())))
     of_all = len(read) if len(read) > 1 else 2
     many = min(_SHARED_BY, of_all)
     usual = {sentence for sentence, tools in having.items() if tools >= many}
-    own: dict[str, Mapping[str, float]] = {}
-    shared: dict[str, Mapping[str, float]] = {}
+    of_everyone = {sentence for sentence in usual if having[sentence] >= of_all}
+    own, shared = dict[str, str](), dict[str, str]()
     for name, one in read.items():
-        own[name] = one.counts
-        if not usual.isdisjoint(one.sentences):
-            if usual.issuperset(one.sentences):
-                # Several servers may have the same tool: all that it says counts, but what everyone says.
-                left_out = {sentence for sentence in one.sentences if having[sentence] >= of_all}
-            else:
-                left_out = usual
-            own[name], rest = one.parts(left_out)
-            if rest:
-                shared[name] = rest
-    words = [one.words for one in read.values()]
-    return Ranking(own, words), Ranking(shared, words)
+        sentences = one.sentences.splitlines()
+        # Several servers may have the same tool: all that it says counts, but what everyone says.
+        left_out = of_everyone if usual.issuperset(sentences) else usual
+        said = [sentence for sentence in sentences if sentence not in left_out]
+        own[name] = " ".join([one.about, *said])
+        if len(said) < len(sentences):
+            shared[name] = " ".join([sentence for sentence in sentences if sentence in left_out])
+    names = {name: one.name for name, one in read.items()}
+    others = {name: one.others for name, one in read.items()}
+    texts = [one.text for one in read.values()]
+    by_own = Ranking({_NAME_WEIGHT: names, _DESCRIPTION_WEIGHT: own, _OTHER_WEIGHT: others}, texts)
+    return by_own, Ranking({_DESCRIPTION_WEIGHT: shared}, texts)
 
 
 def _texts_in(schema: Any) -> list[str]:
@@ -775,16 +761,17 @@ def _texts_in(schema: Any) -> list[str]:
         if not left:
             break
         part = left.pop()
-        if is_array(part):
-            left += part
-        elif is_object(part):
+        if is_object(part):
             properties = part.get("properties")
             named = properties if is_object(properties) else {}
             values = part.get("enum")
             said = [part.get("title"), part.get("description"), part.get("const")]
             said += values if is_array(values) else ()
             found += [text for text in [*named, *said] if isinstance(text, str)]
-            left += [*named.values(), *[value for key, value in part.items() if key != "properties"]]
+            inner = [*named.values(), *[value for key, value in part.items() if key != "properties"]]
+            left += [value for value in inner if isinstance(value, (dict, list))]
+        elif is_array(part):
+            left += part
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 from random import Random
@@ -12,7 +13,7 @@ from patience import LONGEST_WAIT, assert_linear, assert_takes
 
 from operator_schema import Executor, RawCall
 from operator_schema.rounds import FoundTools, ToolSearch
-from operator_schema.rounds.ranking import best
+from operator_schema.rounds.ranking import TermReader, best
 from operator_schema.rounds.tool_search import ToolIndex, read_tool
 from operator_schema.tools import document_tool
 
@@ -68,6 +69,24 @@ def test_reading_tools_takes_time_linear_in_their_number():
         return ToolIndex({one.name: one for one in tools}).scores("cancel the pending flight", "")
 
     assert_linear(index_of, 50, 8, setup=many, least=0.02)
+
+
+def test_reading_a_tool_leaves_little_for_the_garbage_collector():
+    """With lists of words, its work in the first search took as long as reading the tools."""
+
+    def containers(size):
+        index = ToolIndex({one.name: one for one in many(size)})
+        gc.collect()
+        gc.disable()
+        try:
+            before = gc.get_count()[0]
+            assert index.scores("cancel the pending flight", "")
+            return gc.get_count()[0] - before
+        finally:
+            gc.enable()
+
+    containers(10)  # which imports
+    assert containers(200) - containers(100) < 6 * 100
 
 
 def steps_in_this_thread(work):
@@ -127,7 +146,7 @@ def test_a_thread_that_reads_ahead_changes_nothing_of_what_is_found():
     for query in asked:
         assert beside.scores(query, "") == alone.scores(query, "")
     for one in beside.tools.values():
-        assert read_tool(one) is read_tool(one)
+        assert read_tool(one, TermReader()) is read_tool(one, TermReader())
 
 
 def test_where_no_thread_can_be_started_the_search_reads_the_tools(monkeypatch):

@@ -66,7 +66,7 @@ def queries():
 def words():
     """Return all longer words of the tools that stand for something in the index."""
     asked = own(index())
-    known = {word for part in asked.words for word in part if asked.knows(term_of(word))}
+    known = {word for word in asked.words() if asked.knows(term_of(word))}
     return sorted(word for word in known if len(word) >= 5 and word.isalpha() and word.isascii())
 
 

@@ -32,6 +32,7 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.rounds import FoundTools, OfferError, ToolSearch, tool_search
+from operator_schema.rounds.ranking import TermReader
 from operator_schema.tools import Image, document_tool
 
 pytestmark = pytest.mark.needs_threads
@@ -876,8 +877,8 @@ def test_a_description_of_a_megabyte_takes_no_hit_from_the_others(description, p
     assert {one["name"] for one in shown} == {"huge_bill", *(other.name for other in others)}
     assert max(len(one["description"]) for one in shown) <= 500
     assert len(answer) < 10_000
-    read = tool_search.read_tool(huge)
-    kept = [*read.counts, *read.words, *[term for sentence in read.sentences for term in sentence]]
+    read = tool_search.read_tool(huge, TermReader())
+    kept = [read.name, read.about, read.sentences, read.others, read.text]
     assert sum(map(len, kept)) <= 3 * tool_search._MOST_CHARACTERS
-    assert tool_search.read_tool(huge) is read
+    assert tool_search.read_tool(huge, TermReader()) is read
     assert len(tool_search.text_for_vector(huge)) <= tool_search._MOST_CHARACTERS + 100
