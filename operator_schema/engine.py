@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .introspect.node_kinds import tag_of as tag_of
     from .introspect.nodes import AnyNode as AnyNode
     from .introspect.nodes import ArrayNode as ArrayNode
-    from .introspect.nodes import Constraints as Constraints
     from .introspect.nodes import EnumNode as EnumNode
     from .introspect.nodes import Field as Field
     from .introspect.nodes import Graph as Graph
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
     from .schema.keywords import DEFINITIONS as DEFINITIONS
     from .schema.keywords import KEYWORDS as KEYWORDS
     from .schema.keywords import LIMITS as LIMITS
+    from .schema.keywords import Constraints as Constraints
     from .schema.keywords import limit_of as limit_of
     from .schema.linear_regex import Patterns as Patterns
     from .schema.references import References as References

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypedDict, get_args
 
 from ..introspect.hints import name_of
 from ..introspect.leaves import SchemaLeaf, received_leaf
-from ..message_text import nearest, received
+from ..message_text import received
+from ..similar_names import nearest
 
 __all__ = ["CodecOptions", "UnknownFields", "checked_options"]
 

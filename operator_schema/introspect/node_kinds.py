@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..immutable import Value, content_of
 from ..json_values import JSON_TYPES, choice_key, type_of
+from ..schema.keywords import Constraints
 from .leaves import SchemaLeaf
 from .nodes import (
     TAKERS,
     UNKNOWN,
     AnyNode,
     ArrayNode,
-    Constraints,
     EnumNode,
     Field,
     LeafNode,

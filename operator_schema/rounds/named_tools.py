@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..errors import DuplicateToolError, ToolNotFoundError
 from ..immutable import Value
-from ..message_text import nearest_names, quote, received
+from ..message_text import quote, received
+from ..similar_names import nearest_names
 from ..tools.failures import WARNING, write_log
 from ..tools.metadata import NO_CONTEXT, check_switch, question_of
 from ..tools.options import style_in

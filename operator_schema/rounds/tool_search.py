@@ -20,10 +20,10 @@ from ..message_text import (
     checked_text,
     clip,
     is_result_line,
-    no_such_prefix,
     received,
     writable_text,
 )
+from ..similar_names import no_such_prefix
 from ..tools.failures import WARNING, write_log
 from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations

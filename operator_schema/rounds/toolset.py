@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
-from ..message_text import as_written, checked_switch, checked_text, nearest, received
+from ..message_text import as_written, checked_switch, checked_text, received
+from ..similar_names import nearest
 from ..tools.metadata import FLAGS, check_switch
 from ..tools.options import are_names
 from ..tools.tool import Tool

@@ -7,7 +7,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...json_values import to_json_text
-from ...message_text import listed, nearest, quote
+from ...message_text import listed, quote
+from ...similar_names import nearest
 from .calls import Call, ProbedTool
 from .drawing import storing_nothing
 from .probe_error import ProbeError

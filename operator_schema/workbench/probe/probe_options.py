@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from ...message_text import kind, nearest, received
+from ...message_text import kind, received
+from ...similar_names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
