@@ -481,10 +481,11 @@ class Resolver:
                     return way
             known = self._imported_by(file)
             rests = [(each, parts[1:]) for each in known.get(parts[0], ())]
+            is_only = len({each.target for each, _ in rests}) < 2  # noqa: PLR2004  # of several scopes
             for each, rest in [*rests, *[(each, parts) for each in known.get("*", ())]]:
                 way = self._imported(each, file, rest, level)
                 if way is not None:
-                    return way
+                    return way._replace(is_certain=way.is_certain and is_only)
             if len(parts) > 1 and parts[0] not in known and file.path.endswith(".rs"):
                 path = "::".join(parts)  # of a crate or a module, which needs no `use`
                 return (

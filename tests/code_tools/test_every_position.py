@@ -231,3 +231,37 @@ def test_what_is_around_a_use_leads_to_it(tmp_path, surroundings):
     found = code.references(declared)
     assert found["certain"] + found["likely"] >= 1, found
     assert "certainly" not in found.get("note", ""), found
+
+
+TWICE = {
+    "rust": (
+        "src/a.rs",
+        "pub fn far() {}\n",
+        "src/b.rs",
+        "pub fn far() {}\n",
+        "src/c.rs",
+        "mod c { use crate::a::far; fn f() { far() } }\nmod d { use crate::b::far; fn g() { far() } }\n",
+    ),
+    "python": (
+        "a.py",
+        "def far(): ...\n",
+        "b.py",
+        "def far(): ...\n",
+        "c.py",
+        "try:\n    from a import far\nexcept ImportError:\n    from b import far\nfar()\n",
+    ),
+}
+"""Two declarations, and a file that imports both under one name."""
+
+
+@pytest.mark.parametrize("language", TWICE)
+def test_a_place_is_certain_of_one_declaration_at_most(tmp_path, language):
+    files = TWICE[language]
+    for path, text in zip(files[::2], files[1::2], strict=True):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    code = CodeBase(tmp_path)
+    found = [code.references(f"{path}:far") for path in files[:4:2]]
+    sure = Counter([one["location"] for each in found for one in each["places"] if one["sure"] == "certain"])
+    assert [place for place, number in sure.items() if number > 1] == []
+    assert min(each["certain"] + each["likely"] for each in found) >= 2, found
