@@ -44,18 +44,28 @@ FEW = --numprocesses $(shell expr $(CORES) / 8 '*' 2) --dist loadfile --no-loads
 test: $(VENV)/.test ## run all tests; each branch of the engine must be covered (ARGS="-k name" runs a part, without coverage) · 7 min
 	@$(if $(MEASURED),$(both_parts),$(PYTEST) $(PARALLEL) $(ARGS))
 
-# What the engine's tests say is shown at the end. A shell has to be told that an interrupt ends what runs behind it, too.
+# What a developer starts, and what is about the repository itself, has its tests in these folders.
+BESIDE := $(addprefix tests/,workbench pages house site campaign corrections damage extras frameworks matrix model_judge mutation tool_search typing)
+
+# xdist hands each result from one process to another, which takes longer than most tests, and each of its processes collects all
+# tests. So on few cores the others are two halves, each of which is a process; they take about as long.
+HALF := $(filter-out tests/frameworks,$(BESIDE)) tests/adapters
+HALVES = $(and $(filter 1 2 3,$(CORES)),$(filter file,$(origin WORKERS)))
+first_half = $(PYTEST) --part rest $(HALF)
+second_half = $(PYTEST) --part rest $(HALF:%=--ignore=%)
+
+# What runs behind is shown at the end. A shell has to be told that an interrupt ends that, too.
 define both_parts
-$(call covered,$(FEW)) >$(VENV)/engine.txt 2>&1 & engine=$$!; trap 'kill $$engine; exit 130' INT TERM; \
-$(PYTEST) $(PARALLEL) --part rest; others=$$?; wait $$engine; engine=$$?; \
-echo 'The tests that specify the engine, and what they cover:'; cat $(VENV)/engine.txt; exit $$((others | engine))
+$(call covered,$(FEW)) >$(VENV)/engine.txt 2>&1 & engine=$$!; \
+$(if $(HALVES),$(second_half),true) >$(VENV)/half.txt 2>&1 & half=$$!; trap 'kill $$engine $$half; exit 130' INT TERM; \
+$(if $(HALVES),$(first_half),$(PYTEST) $(PARALLEL) --part rest); others=$$?; wait $$half; half=$$?; wait $$engine; engine=$$?; \
+cat $(VENV)/half.txt; echo 'The tests that specify the engine, and what they cover:'; cat $(VENV)/engine.txt; \
+exit $$((others | half | engine))
 endef
 
 test-quick: $(VENV)/.test ## run all tests but the slow ones · minutes
 	$(PYTEST) $(PARALLEL) -m "not slow" $(ARGS)
 
-# What a developer starts, and what is about the repository itself, has its tests in these folders.
-BESIDE := $(addprefix tests/,workbench pages house site campaign corrections damage extras frameworks matrix model_judge mutation tool_search typing)
 test-runtime: $(VENV)/.test ## run the tests of what runs inside a program: no workbench, no pages · minutes
 	$(PYTEST) $(PARALLEL) $(BESIDE:%=--ignore=%) $(ARGS) tests
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 # commit has the same result on each machine and each day: new examples are for `make laws`.
 settings.register_profile(
     "default",
-    max_examples=30,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     print_blob=True,

@@ -52,7 +52,7 @@ def complaints_about(cls):
 @pytest.mark.hypothesis
 @pytest.mark.parametrize(
     ("begin", "texts"),
-    enumerate([TEXTS, {"citty": "The city"}, {}]),
+    [(0, TEXTS), (1, {"citty": "The city"}), (2, {})],
     ids=["right", "no field", "empty"],
 )
 def test_every_slip_in_the_name_is_found(begin, texts):

@@ -61,13 +61,14 @@ NAMES = ("airline_tools", "demo", "airline", "airline_functions", "replay", "lay
 
 @pytest.fixture(scope="module")
 def example():
+    before = set(sys.modules)  # other tests may use a part of it
     sys.path.insert(0, str(EXAMPLE))
     try:
         yield Example(*[importlib.import_module(name) for name in NAMES])
     finally:
         sys.path.remove(str(EXAMPLE))
         for name, module in list(sys.modules.items()):  # those that the demo imports later, too
-            if str(getattr(module, "__file__", None)).startswith(str(EXAMPLE)):
+            if name not in before and str(getattr(module, "__file__", None)).startswith(str(EXAMPLE)):
                 del sys.modules[name]
 
 

@@ -29,13 +29,14 @@ NAMES = ("approval", "desk", "policy", "airline_functions", "airline", "airline_
 
 @pytest.fixture
 def modules():
-    """The modules of the example, imported anew."""
+    """The modules of the example, imported anew, but for what other tests use."""
+    before = set(sys.modules)
     sys.path.insert(0, str(EXAMPLE))
     try:
         yield {name: importlib.import_module(name) for name in NAMES}
     finally:
         sys.path.remove(str(EXAMPLE))
-        for name in NAMES:
+        for name in set(NAMES) - before:
             sys.modules.pop(name, None)
 
 

@@ -16,6 +16,7 @@ import sys
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from shares import share
 from test_stability import TABLE
 
 import operator_schema
@@ -207,7 +208,8 @@ def is_absent(module, name):
     return name.isidentifier() and not keyword.iskeyword(name) and name[0] != "_" and name not in known
 
 
-@pytest.mark.parametrize(("module", "name"), PUBLIC)
+@pytest.mark.hypothesis
+@pytest.mark.parametrize(("module", "name"), share(PUBLIC, 3))
 def test_each_public_name_without_its_last_letter_is_answered(module, name):
     if is_absent(module, name[:-1]) and not name.startswith("_"):
         assert_answered(module, name, name[:-1])
@@ -295,15 +297,19 @@ def refusal(module):
         yield str(refused.value)
 
 
+@pytest.mark.hypothesis
 @pytest.mark.needs_threads  # the inspector's server
 @pytest.mark.parametrize(
     ("package", "name"),
-    [
-        (package, name)
-        for package in ROOMS
-        for name in importlib.import_module(package).__all__
-        if name not in modules_below(package) and not name.startswith("_")
-    ],
+    share(
+        [
+            (package, name)
+            for package in ROOMS
+            for name in importlib.import_module(package).__all__
+            if name not in modules_below(package) and not name.startswith("_")
+        ],
+        3,
+    ),
 )
 def test_a_public_name_that_is_imported_as_a_module_is_answered_with_the_import_to_write(package, name):
     said = f"{package}.{name} isn't a module: write from {package} import {name}"

@@ -24,13 +24,15 @@ DISTINCT = list(dict.fromkeys((call["name"], call["arguments"]) for call in CALL
 
 @pytest.fixture(scope="module")
 def codecs():
+    is_known = "airline_tools" in sys.modules  # other tests may use it
     sys.path.insert(0, str(EXAMPLE))
     try:
         tools = importlib.import_module("airline_tools").TOOLS
         yield {name: Codec(cls) for name, cls in tools.items()}
     finally:
         sys.path.remove(str(EXAMPLE))
-        sys.modules.pop("airline_tools", None)
+        if not is_known:
+            sys.modules.pop("airline_tools", None)
 
 
 def members(text):

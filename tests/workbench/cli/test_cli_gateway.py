@@ -151,7 +151,7 @@ def test_each_single_edit_of_each_key_that_is_read_is_refused(word):
 @pytest.mark.hypothesis
 @pytest.mark.slow("tries all edits of all words of other programs")
 def test_each_single_edit_of_each_word_of_other_programs_is_refused_or_another_word():
-    for word in share(_WORDS, 4):
+    for word in share(_WORDS, 8):
         check_edits(word, _WORDS)
 
 
