@@ -145,24 +145,8 @@ class Executor:
         store: object = None,
         on_waiting: OnWaiting | None = None,
     ) -> None:
-        options = {
-            "timeout": timeout,
-            "max_concurrency": max_concurrency,
-            "threads": threads,
-            "max_threads": max_threads,
-            "grace": grace,
-            "show_errors": show_errors,
-            "report": report,
-            "strict_results": strict_results,
-            "native_results": native_results,
-            "pass_through": pass_through,
-            "confirm": confirm,
-            "max_content": max_content,
-            "hooks": hooks,
-            "context": context,
-            "store": store,
-            "on_waiting": on_waiting,
-        }
+        options: dict[str, Any] = dict(locals())  # each option by its name
+        del options["self"], options["tools"]
         check_options(options)
         self._fill(tools, options)
         if hooks is not None and self._registry is not tools:

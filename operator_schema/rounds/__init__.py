@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from .hooks import RunNormally as RunNormally
     from .hooks import hook as hook
     from .leases import Owner as Owner
+    from .listed_rounds import StoreCounts as StoreCounts
+    from .listed_rounds import StuckRound as StuckRound
+    from .listed_rounds import WaitingRound as WaitingRound
     from .named_tools import ToolEntry as ToolEntry
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
@@ -52,10 +55,7 @@ if TYPE_CHECKING:
     from .stored_rounds import StoredRound as StoredRound
     from .stores import SqliteStore as SqliteStore
     from .stores import Store as Store
-    from .stores import StoreCounts as StoreCounts
     from .stores import StoredTranscript as StoredTranscript
-    from .stores import StuckRound as StuckRound
-    from .stores import WaitingRound as WaitingRound
     from .stores import stored_records as stored_records
     from .threads import in_thread as in_thread
     from .tool_call import FAILURES as FAILURES
@@ -77,9 +77,8 @@ else:
             "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
             ".leases": "Owner",
-            ".stores": (
-                "SqliteStore Store StoreCounts StoredTranscript StuckRound WaitingRound stored_records"
-            ),
+            ".stores": "SqliteStore Store StoredTranscript stored_records",
+            ".listed_rounds": "StoreCounts StuckRound WaitingRound",
             ".stored_rounds": "StoredCall StoredRound",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
             ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",

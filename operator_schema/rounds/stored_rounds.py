@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ..errors import DecodeError
 from ..immutable import Value
+from .leases import owner_of
 from .serialization import CALLS, SavedCall, read_decisions, without_texts
+from .store_rows import damaged, is_valid
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +20,15 @@ if TYPE_CHECKING:
     from .tool_call import CallState
     from .transcript import Turn
 
-__all__ = ["StoredCall", "StoredRound", "StoredState", "calls_of_row", "calls_of_turn"]
+__all__ = [
+    "StoredCall",
+    "StoredRound",
+    "StoredState",
+    "calls_of_turn",
+    "calls_sent",
+    "record_of",
+    "stored_round",
+]
 
 StoredState: TypeAlias = Literal["deferred", "pending", "complete", "running", "stuck", "committed"]
 """What a round in a store does: waits for decisions · for somebody who runs it · for its commit · runs · was
@@ -91,7 +102,7 @@ class StoredRound(Value):
     owner: Owner | None = None
 
 
-def calls_of_row(text: str, ended: Sequence[str]) -> tuple[tuple[StoredCall, ...], Any]:
+def _calls_of_row(text: str, ended: Sequence[str]) -> tuple[tuple[StoredCall, ...], Any]:
     """Return the calls of a saved round, and what its program noted about it.
 
     Args:
@@ -172,3 +183,36 @@ def _ended_call(sent: RawCall, result: ToolResult, decisions: tuple[DecisionReco
         content=result.content,
         sent_name=sent.sent_name,
     )
+
+
+def stored_round(round_id: str, row: Any, ended: Sequence[str], now: float) -> StoredRound:
+    """Return the round of a row.
+
+    Raises:
+        StoreError: something else wrote it.
+    """
+    text, revision, since, begun, lease, owner, state, waits, conversation = row
+    try:
+        calls, about = _calls_of_row(text, ended)
+    except (DecodeError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
+        raise damaged(round_id) from None
+    if since is not None:
+        state, waits = ("running" if is_valid(lease, now) else "stuck"), since
+    known = (conversation, about, calls, revision, bool(begun), owner_of(owner))
+    return StoredRound(round_id, state, waits, *known)
+
+
+def calls_sent(saved: Any) -> list[dict[str, Any]]:
+    """Return the calls of a turn or a round as the model sent them; if others ran, these too."""
+    calls = [without_texts(call, call.keys()) for call in saved["calls"]]
+    results = saved.get("results", [call.get("result") or {} for call in calls])
+    return [record_of(call, result.get("changed")) for call, result in zip(calls, results, strict=True)]
+
+
+def record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the arguments that a saved call runs with; its result or the call itself has the changes."""
+    sent, changed = call.get("arguments"), changed or call.get("changed")
+    names: dict[str, Any] = {name: call[name] for name in ("name", "sent_name") if name in call}
+    if changed is None:
+        return {**names, "arguments": sent}
+    return {**names, "arguments": changed["arguments"], "sent": sent}

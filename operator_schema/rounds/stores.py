@@ -5,48 +5,57 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing, contextmanager
-from math import inf, isnan
+from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from ..errors import DecodeError
 from ..files import unusable_database
 from ..findings import Finding
-from ..immutable import Value
-from ..message_text import checked_path, exception_text, listed, one_line, received
-from ..tools.calls import RawCall
-from .databases import Claims, Database, SqliteDatabase, Statements, Tables, as_key
+from ..message_text import checked_path, exception_text, one_line, received
+from .databases import Database, SqliteDatabase, Tables, as_key
 from .errors import RoundError, StoreError
 from .input_copies import own_json
 from .leases import Leases, Owner, owner_of
+from .listed_rounds import (
+    counted_rounds,
+    listed_columns,
+    number_of_rows,
+    seconds_of,
+    stuck_rounds,
+    waiting_rounds,
+)
 from .restore import RestoreError, with_ended
 from .round import HookError, Round
-from .serialization import DEPTH, save_ended, without_texts
+from .serialization import DEPTH, save_ended
 from .signatures import check_secret
-from .stored_rounds import StoredRound, calls_of_row, calls_of_turn
+from .store_rows import (
+    LARGEST_INTEGER,
+    ROUNDS,
+    ended_in,
+    gone,
+    has_turn,
+    is_kept,
+    is_valid,
+    row_of,
+    running_elsewhere,
+    shown_id,
+)
+from .stored_rounds import StoredRound, calls_of_turn, calls_sent, stored_round
 from .transcript import Turn, check_item, checked_conversation, checked_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
     from os import PathLike
 
-    from .errors import StoreErrorCode
+    from .databases import Statements
+    from .listed_rounds import StoreCounts, StuckRound, WaitingRound, WaitingState
     from .signatures import Secret
     from .tool_call import ToolCall
     from .toolset import Toolset
 
-__all__ = [
-    "SqliteStore",
-    "Store",
-    "StoreCounts",
-    "StoredTranscript",
-    "StuckRound",
-    "WaitingRound",
-    "WaitingState",
-    "stored_records",
-]
+__all__ = ["SqliteStore", "Store", "StoredTranscript", "stored_records"]
 
 _TABLES = {
     "rounds": (
@@ -62,91 +71,11 @@ _INDEXES = {
     "rounds_of_conversations": "rounds (conversation)",
     "calls_of_rounds": "ended_calls (round)",
 }
-_ROUNDS = Claims("rounds", "a round")
-"""In a taken row, `before` is the round as it waited before, `begun` says whether its calls may be running,
-and its process is known to be alive until `lease`. The columns from `state` to `shown` are for lists of
-waiting rounds."""
-
 _PAUSE = 0.1
 """How many seconds pass before the next try to save a round in a database that is away."""
 
 _WAITS: Mapping[str, Any] = {"since": None, "before": None, "begun": 0, "lease": None, "owner": None}
 """The values of these columns in a row that waits."""
-
-
-class StuckRound(Value):
-    """A round that a process took to run it, and that hasn't ended yet.
-
-    Attributes:
-        id: the id of the round.
-        seconds: how long ago the run began; below 0 if the clock has been set back since.
-        calls: the calls that were to run, as the model sent them.
-        has_begun: whether they began to run: each may have done its work or not. False if hooks or people
-            were still deciding, so that nothing has run.
-        is_running: whether its process is alive: it renewed its lease a short time ago.
-        owner: the process that took the round; None if it isn't known.
-        conversation: the name of its conversation; None if there is none.
-        about: the notes of the program about the round, as JSON values.
-    """
-
-    id: str
-    seconds: float
-    calls: tuple[RawCall, ...]
-    has_begun: bool
-    is_running: bool = False
-    owner: Owner | None = None
-    conversation: str | None = None
-    about: Any = None
-
-
-WaitingState: TypeAlias = Literal["deferred", "pending", "complete"]
-"""What a round in a store waits for: decisions · a process that runs it · its commit."""
-
-
-class WaitingRound(Value):
-    """A waiting round in a list. Its data here aren't signed: `load` the round before you decide.
-
-    Attributes:
-        id: the id of the round.
-        position: its position in the store; the position of the last round of a page is the `after` of the
-            next page.
-        since: when the round began to wait, in seconds since 1970.
-        state: `deferred` if a call waits for a person; otherwise `pending` if calls are to be run; otherwise
-            `complete`.
-        conversation: the name of its conversation; None if there is none.
-        tools: the names of the tools of the calls that wait for a person, in order.
-        reason: the reason why the first of these calls waits.
-        about: the notes of the program about the round, as JSON values.
-    """
-
-    id: str
-    position: int
-    since: float
-    state: WaitingState
-    conversation: str | None
-    tools: tuple[str, ...]
-    reason: str
-    about: Any
-
-
-class StoreCounts(Value):
-    """The number of rounds in a store, by their states.
-
-    Attributes:
-        deferred: rounds in which a call waits for a person.
-        pending: rounds that were decided, and whose calls are to be run.
-        complete: rounds that only need their commit.
-        running: rounds of processes that renew their leases.
-        stuck: rounds of processes that seem to be dead.
-        oldest: for how many seconds the oldest deferred round has waited; None if there is none.
-    """
-
-    deferred: int
-    pending: int
-    complete: int
-    running: int
-    stuck: int
-    oldest: float | None
 
 
 class Store:
@@ -181,7 +110,7 @@ class Store:
         check_secret(secret)
         self._secret = secret
         self._name = checked_name("the name of a store", name)
-        self._lease = _seconds("lease", lease)
+        self._lease = seconds_of("lease", lease)
         if not 0 < lease < inf:
             message = f"lease must be a number of seconds above 0, not {received(lease)}"
             raise ValueError(message)
@@ -225,9 +154,9 @@ class Store:
         """
         _check_toolset(toolset)
         with self._transaction(writes=False) as db:
-            row = _row(db, round_id)
+            row = row_of(db, round_id)
         if row is None or row[1] is not None:
-            raise _gone(round_id, row)
+            raise gone(round_id, row)
         return self._restored(round_id, row, toolset)
 
     def find(self, round_id: str) -> StoredRound:
@@ -244,14 +173,14 @@ class Store:
         key = as_key("the id of a round", round_id)
         columns = "round, revision, since, begun, lease, owner, state, waits, conversation"
         with self._transaction(writes=False) as db:
-            row = _ROUNDS.read(db, round_id, columns)
+            row = ROUNDS.read(db, round_id, columns)
             now = db.now()
             if row is None:
                 query = "SELECT transcript, item FROM items WHERE turn = ?"
                 row = db.execute(query, (key,)).fetchone()
                 return self._committed(round_id, row)
-            ended = _ended(db, key, row[1])
-        return _stored_round(round_id, row, ended, now)
+            ended = ended_in(db, key, row[1])
+        return stored_round(round_id, row, ended, now)
 
     def _committed(self, round_id: str, row: Any) -> StoredRound:
         """Return a round that is in a transcript.
@@ -260,7 +189,7 @@ class Store:
             StoreError: it isn't.
         """
         if row is None:
-            message = f"there is no round {_shown_id(round_id)}, and no turn of it in a transcript"
+            message = f"there is no round {shown_id(round_id)}, and no turn of it in a transcript"
             raise StoreError(message, round_id, code="done")
         conversation, text = row
         with _reading(self.database):
@@ -293,42 +222,21 @@ class Store:
             ValueError: there is no such state, `limit` is below 0, `older_than` is NaN, or `conversation` is
                 empty.
         """
-        wanted: dict[str, Any] = {"position > ?": _whole("after", after)}
-        if conversation is not None:
-            wanted["conversation = ?"] = checked_conversation("the name of a transcript", conversation)
-        if tool is not None:
-            name = as_key("the name of a tool", tool).replace("|", " ")  # no tool has this character
-            wanted["replace(tools, ?, '') <> tools"] = _named_tools([name])
-        if state is not None:
-            if state not in get_args(WaitingState):
-                message = f"state must be one of {listed(get_args(WaitingState), 5)}, not {received(state)}"
-                raise ValueError(message)
-            wanted["state = ?"] = state
-        most = None if limit is None else _number_of_rows("limit", limit)
         with self._transaction(writes=False) as db:
-            if older_than is not None:
-                wanted["waits <= ?"] = db.now() - _seconds("older_than", older_than)
-            columns = "id, position, waits, state, conversation, tools, shown"
-            rows = _ROUNDS.waiting(db, columns, wanted, most)
-        return [_waiting_round(row) for row in rows]
+            return waiting_rounds(
+                db,
+                conversation=conversation,
+                tool=tool,
+                older_than=older_than,
+                state=state,
+                limit=limit,
+                after=after,
+            )
 
     def counts(self) -> StoreCounts:
         """Count the rounds, for a page or an alert."""
-        query = (
-            "SELECT state, since IS NULL, lease IS NOT NULL AND lease > ?, count(*), min(waits) FROM rounds "
-            "GROUP BY 1, 2, 3"
-        )
-        found: dict[str, int] = {}
-        oldest = None
         with self._transaction(writes=False) as db:
-            now = db.now()
-            for state, waits, lives, number, since in db.execute(query, (now,)).fetchall():
-                kind = state if waits else "running" if lives else "stuck"
-                found[kind] = found.get(kind, 0) + number
-                if kind == "deferred" and isinstance(since, (int, float)):
-                    oldest = now - since
-        kinds = ("deferred", "pending", "complete", "running", "stuck")
-        return StoreCounts(**{kind: found.get(kind, 0) for kind in kinds}, oldest=oldest)
+            return counted_rounds(db)
 
     def save(self, decided: Round[Any]) -> Round[Any]:
         """Save decisions about a round without running it; another process runs it later.
@@ -353,15 +261,15 @@ class Store:
             raise TypeError(message)
         revision, saved = decided.revision, self._saved(decided)
         with self._transaction() as db:
-            columns = {**saved, **_listed(decided, db.now())}
+            columns = {**saved, **listed_columns(decided, db.now())}
             if revision is None:
-                is_saved = not _has_turn(db, decided.id) and _ROUNDS.add(
+                is_saved = not has_turn(db, decided.id) and ROUNDS.add(
                     db, decided.id, **{**_WAITS, **columns}
                 )
             else:
-                is_saved = _ROUNDS.change(db, decided.id, revision, taken=False, **columns)
+                is_saved = ROUNDS.change(db, decided.id, revision, taken=False, **columns)
             if not is_saved:
-                raise _gone(decided.id, _row(db, decided.id))
+                raise gone(decided.id, row_of(db, decided.id))
         return decided.replace(revision=(revision or 0) + 1)
 
     def stuck(self, seconds: float = 0.0) -> list[StuckRound]:
@@ -380,12 +288,8 @@ class Store:
             TypeError: `seconds` isn't a number.
             ValueError: it is NaN.
         """
-        least = _seconds("seconds", seconds)
         with self._transaction(writes=False) as db:
-            now = db.now()
-            columns = "id, since, round, begun, lease, owner, conversation, shown"
-            rows = _ROUNDS.stuck(db, now, least, columns)
-        return [_stuck(row, now) for row in rows]
+            return stuck_rounds(db, seconds)
 
     def take_back(self, round_id: str, toolset: Toolset[Any], *, force: bool = False) -> Round[Any]:
         """Return a round whose process died, so that it waits again.
@@ -410,16 +314,16 @@ class Store:
         """
         _check_toolset(toolset)
         with self._transaction() as db:
-            row = _row(db, round_id)
+            row = row_of(db, round_id)
             if row is None:
-                raise _gone(round_id, row)
+                raise gone(round_id, row)
             if row[1] is None:
                 message = f"{one_line(round_id, 100)} waits, and no process runs it: load it"
                 raise StoreError(message, round_id, code="changed")
-            lease, owner = _ROUNDS.read(db, round_id, "lease, owner")
-            if not force and _is_valid(lease, now := db.now()):
-                raise _running(round_id, owner_of(owner), lease - now)
-            ended = _ended(db, round_id, row[0])
+            lease, owner = ROUNDS.read(db, round_id, "lease, owner")
+            if not force and is_valid(lease, now := db.now()):
+                raise running_elsewhere(round_id, owner_of(owner), lease - now)
+            ended = ended_in(db, round_id, row[0])
             after = self._restored(round_id, row, toolset, ended).replace(revision=row[0] + 1)
             self._let_wait(db, after, row[0], self._saved(after))
         return after
@@ -468,23 +372,8 @@ class Store:
     ) -> Round[Any]:
         """Run a round that this process has taken, and save the outcome; see `run`."""
         begun: list[Round[Any]] = [claimed] if is_decided else []
-        left = 0
-
-        async def begin(decided: Round[Any]) -> None:
-            nonlocal left
-            left = sum(call.tool.has_function for call in decided.pending)
-            if not begun:
-                await in_thread(lambda: self.begin(decided))
-                begun.append(decided)
-
-        async def ended(call: ToolCall[Any]) -> None:
-            nonlocal left
-            left -= 1
-            if left > 0:  # the last one is saved with the round
-                await in_thread(lambda: self.keep_call(claimed, call))
-
         try:
-            after = await run(claimed, begin, ended)
+            after = await run(claimed, *self._steps_of(claimed, begun, in_thread))
         except HookError as error:  # nothing has run, so the caller may run the round again
             with _noting(error, claimed, begun):
                 await in_thread(lambda: self.give_back(claimed), is_last=True)
@@ -501,6 +390,31 @@ class Store:
         except Exception as error:
             raise StoreError(_unsaved(claimed, begun, error), claimed.id, after, code="unsaved") from error
         return cast("Round[Any]", kept)
+
+    def _steps_of(self, claimed: Round[Any], begun: list[Round[Any]], in_thread: Any) -> tuple[Any, Any]:
+        """Return the functions that save that the calls of a round begin, and that one has ended.
+
+        Args:
+            claimed: the round that this process has taken.
+            begun: gets the round when its calls begin; not empty if they have begun already.
+            in_thread: runs a use of the database.
+        """
+        left = 0
+
+        async def begin(decided: Round[Any]) -> None:
+            nonlocal left
+            left = sum(call.tool.has_function for call in decided.pending)
+            if not begun:
+                await in_thread(lambda: self.begin(decided))
+                begun.append(decided)
+
+        async def ended(call: ToolCall[Any]) -> None:
+            nonlocal left
+            left -= 1
+            if left > 0:  # the last one is saved with the round
+                await in_thread(lambda: self.keep_call(claimed, call))
+
+        return begin, ended
 
     def claim(self, work: Round[Any], *, begun: bool = False, is_renewed: bool = False) -> Round[Any]:
         """Save a round as taken by this process alone; for executors.
@@ -521,15 +435,15 @@ class Store:
             new |= {"since": now, "begun": int(begun), "owner": Owner.here(self._name).text()}
             new["lease"] = now + self._lease if is_renewed else None
             if revision is None:
-                is_ours = not _has_turn(db, work.id) and _ROUNDS.add(
-                    db, work.id, before=None, **{**_listed(work, now), **new}
+                is_ours = not has_turn(db, work.id) and ROUNDS.add(
+                    db, work.id, before=None, **{**listed_columns(work, now), **new}
                 )
             else:
-                row = _row(db, work.id)
+                row = row_of(db, work.id)
                 new["before"] = row and row[2]
-                is_ours = _ROUNDS.change(db, work.id, revision, taken=False, **new)
+                is_ours = ROUNDS.change(db, work.id, revision, taken=False, **new)
             if not is_ours:
-                raise _gone(work.id, _row(db, work.id))
+                raise gone(work.id, row_of(db, work.id))
         return work.replace(revision=(revision or 0) + 1)
 
     def begin(self, decided: Round[Any]) -> None:
@@ -543,8 +457,8 @@ class Store:
         new = self._saved(decided)
         with self._transaction() as db:
             new |= {"since": db.now(), "begun": 1}
-            if not _ROUNDS.change(db, decided.id, revision, taken=True, step=0, **new):
-                raise _gone(decided.id, _row(db, decided.id), "taken_back")
+            if not ROUNDS.change(db, decided.id, revision, taken=True, step=0, **new):
+                raise gone(decided.id, row_of(db, decided.id), "taken_back")
 
     def keep_call(self, claimed: Round[Any], call: ToolCall[Any]) -> None:
         """Save a call that has ended while others of its round still run; for executors.
@@ -583,7 +497,7 @@ class Store:
         while True:
             try:
                 with self._transaction() as db:
-                    if not (has_failed and _is_kept(db, kept, saved)):
+                    if not (has_failed and is_kept(db, kept, saved)):
                         self._let_wait(db, kept, revision, saved)
             except StoreError as error:
                 cause = error.__cause__
@@ -602,14 +516,14 @@ class Store:
         """
         revision: Any = claimed.revision
         with self._transaction() as db:
-            row = _row(db, claimed.id)
+            row = row_of(db, claimed.id)
             if row is not None and row[3] is None:
-                is_done = _ROUNDS.delete(db, claimed.id, revision, taken=True)
+                is_done = ROUNDS.delete(db, claimed.id, revision, taken=True)
             else:
                 old = {**_WAITS, "round": row and row[3]}
-                is_done = _ROUNDS.change(db, claimed.id, revision, taken=True, step=-1, **old)
+                is_done = ROUNDS.change(db, claimed.id, revision, taken=True, step=-1, **old)
             if not is_done:
-                raise _gone(claimed.id, row, "taken_back")
+                raise gone(claimed.id, row, "taken_back")
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -655,9 +569,9 @@ class Store:
         return cast("Round[Any]", found)
 
     def _let_wait(self, db: Statements, work: Round[Any], revision: int, saved: Mapping[str, Any]) -> None:
-        new = {**saved, **_listed(work, db.now()), **_WAITS}
-        if not _ROUNDS.change(db, work.id, revision, taken=True, **new):
-            raise _gone(work.id, _row(db, work.id), "taken_back")
+        new = {**saved, **listed_columns(work, db.now()), **_WAITS}
+        if not ROUNDS.change(db, work.id, revision, taken=True, **new):
+            raise gone(work.id, row_of(db, work.id), "taken_back")
         db.execute("DELETE FROM ended_calls WHERE round = ?", (work.id,))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -752,12 +666,12 @@ class StoredTranscript:
             if added.rowcount != 1:
                 message = "this turn is in a transcript already: it was committed before"
                 raise RoundError(message)
-            row = _row(db, turn.id)
+            row = row_of(db, turn.id)
             is_as_read = (
-                (row is None) if revision is None else _ROUNDS.delete(db, turn.id, revision, taken=False)
+                (row is None) if revision is None else ROUNDS.delete(db, turn.id, revision, taken=False)
             )
             if not is_as_read:
-                raise _gone(turn.id, row)
+                raise gone(turn.id, row)
 
     def _items(self, rest: str = "", *values: int) -> list[Any]:
         """Return items, the oldest first; `rest` is the rest of the query."""
@@ -778,7 +692,7 @@ class StoredTranscript:
             TypeError: `count` isn't an integer.
             ValueError: `count` is below 0.
         """
-        return self._items("DESC LIMIT ?", _number_of_rows("count", count))[::-1]
+        return self._items("DESC LIMIT ?", number_of_rows("count", count))[::-1]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._items())
@@ -803,7 +717,7 @@ class StoredTranscript:
         if isinstance(index, slice):
             return self._items()[index]
         order, at = ("", index) if index >= 0 else ("DESC", -1 - index)
-        found = self._items(f"{order} LIMIT 1 OFFSET ?", min(at, _LARGEST_INTEGER))
+        found = self._items(f"{order} LIMIT 1 OFFSET ?", min(at, LARGEST_INTEGER))
         if not found:
             message = f"the transcript has no item {index}"
             raise IndexError(message)
@@ -840,14 +754,14 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
             newest = 0
             for position, turn, text in _pages(database, "turn, item", "items", 0):
                 item, newest = json.loads(text), position
-                yield item if turn is None else _calls_sent(item["turn"])
+                yield item if turn is None else calls_sent(item["turn"])
             seen: set[str] = set()
             for _, found, text in _pages(database, "id, round", "rounds", 0):
                 seen.add(found)
-                yield _calls_sent(json.loads(text))
+                yield calls_sent(json.loads(text))
             for _, turn, text in _pages(database, "turn, item", "items", newest):
                 if turn is not None and turn not in seen:  # committed between the pages
-                    yield _calls_sent(json.loads(text)["turn"])
+                    yield calls_sent(json.loads(text)["turn"])
     except sqlite3.Error as error:
         raise StoreError(unusable_database("the store", name, error), code="unavailable") from error
 
@@ -877,176 +791,6 @@ def _reading(where: object) -> Generator[None]:
         raise StoreError(message, code="damaged") from error
 
 
-def _stuck(row: Any, now: float) -> StuckRound:
-    found, since, text, begun, lease, owner, conversation, shown = row
-    is_named = isinstance(conversation, (str, NoneType))
-    if (
-        not isinstance(found, str)
-        or not isinstance(since, (int, float))
-        or begun not in {0, 1}
-        or not is_named
-    ):
-        raise _damaged(found)
-    known = (_is_valid(lease, now), owner_of(owner), conversation, _shown(found, shown)["about"])
-    return StuckRound(found, now - since, _calls_to_run(text), bool(begun), *known)
-
-
-def _stored_round(round_id: str, row: Any, ended: Sequence[str], now: float) -> StoredRound:
-    """Return the round of a row.
-
-    Raises:
-        StoreError: something else wrote it.
-    """
-    text, revision, since, begun, lease, owner, state, waits, conversation = row
-    try:
-        calls, about = calls_of_row(text, ended)
-    except (DecodeError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
-        raise _damaged(round_id) from None
-    if since is not None:
-        state, waits = ("running" if _is_valid(lease, now) else "stuck"), since
-    known = (conversation, about, calls, revision, bool(begun), owner_of(owner))
-    return StoredRound(round_id, state, waits, *known)
-
-
-def _is_valid(lease: object, now: float) -> bool:
-    """Return whether a lease ends later than now."""
-    return isinstance(lease, (int, float)) and lease > now
-
-
-def _running(round_id: str, owner: Owner | None, seconds: float) -> StoreError:
-    """Return the error for a round that another process runs, according to its lease."""
-    who = "another process" if owner is None else str(owner)
-    message = (
-        f"{one_line(round_id, 100)} runs now: {who} has it for another {seconds:.0f} seconds, unless it "
-        "renews that; wait until then, or give force=True if you know that it died"
-    )
-    return StoreError(message, round_id, code="running")
-
-
-def _listed(work: Round[Any], now: float) -> dict[str, Any]:
-    """Return the columns for lists of waiting rounds."""
-    deferred = work.deferred
-    state = "deferred" if deferred else "pending" if work.pending else "complete"
-    waits = min([now, *[call.deferred_at for call in deferred if call.deferred_at is not None]])
-    reason = one_line(deferred[0].reason or "", 500) if deferred else ""
-    return {
-        "state": state,
-        "waits": waits,
-        "conversation": work.conversation,
-        "tools": _named_tools([call.name for call in deferred]),
-        "shown": json.dumps({"reason": reason, "about": work.about}),
-    }
-
-
-def _named_tools(names: Iterable[str]) -> str:
-    """Return the names of tools as one text in which each name can be searched for."""
-    return "|".join(["", *names, ""])
-
-
-def _shown(round_id: object, text: object) -> dict[str, Any]:
-    """Return the data of a round for lists, from its row.
-
-    Raises:
-        StoreError: another program wrote the row.
-    """
-    try:
-        found = json.loads(cast("str", text))
-        return {"reason": str(found["reason"]), "about": found["about"]}
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise _damaged(round_id) from None
-
-
-def _waiting_round(row: Any) -> WaitingRound:
-    """Convert a row to a waiting round.
-
-    Raises:
-        StoreError: another program wrote the row.
-    """
-    found, position, since, state, conversation, tools, shown = row
-    is_named = isinstance(conversation, (str, NoneType)) and isinstance(tools, str) and isinstance(found, str)
-    if not is_named or state not in get_args(WaitingState) or not isinstance(since, (int, float)):
-        raise _damaged(found)
-    names = tuple([name for name in tools.split("|") if name])
-    return WaitingRound(found, position, since, state, conversation, names, **_shown(found, shown))
-
-
-def _seconds(what: str, given: object) -> float:
-    """Check and return a number of seconds.
-
-    Raises:
-        TypeError: the value isn't a number.
-        ValueError: the value is NaN.
-    """
-    if isinstance(given, bool) or not isinstance(given, (int, float)):
-        message = f"{what} must be a number, not {received(given)}"
-        raise TypeError(message)
-    number = float(min(max(given, -_LARGEST_INTEGER), _LARGEST_INTEGER))
-    if isnan(number):  # databases compare it in different ways
-        message = f"{what} must be a number of seconds, not {received(given)}"
-        raise ValueError(message)
-    return number
-
-
-def _whole(what: str, given: object) -> int:
-    """Return an integer that a database takes.
-
-    Raises:
-        TypeError: it isn't an integer.
-    """
-    if isinstance(given, bool) or not isinstance(given, int):
-        message = f"{what} must be an integer, not {received(given)}"
-        raise TypeError(message)
-    return max(-_LARGEST_INTEGER, min(given, _LARGEST_INTEGER))
-
-
-def _number_of_rows(what: str, given: object) -> int:
-    """Return how many rows are read at most.
-
-    Raises:
-        TypeError: it isn't an integer.
-        ValueError: it is below 0.
-    """
-    number = _whole(what, given)
-    if number < 0:
-        message = f"{what} must be 0 or more, not {received(given)}"
-        raise ValueError(message)
-    return number
-
-
-def _damaged(round_id: object) -> StoreError:
-    """Return the error for a row that another program wrote: SQLite accepts any value in any column."""
-    name = one_line(str(round_id), 100)
-    return StoreError(
-        f"the row of {name} in the store contains something other than a round", name, code="damaged"
-    )
-
-
-def _calls_to_run(text: str) -> tuple[RawCall, ...]:
-    """Return the calls of a saved round that were to run; none if the round can't be read."""
-    try:
-        calls = [call for call in json.loads(text)["calls"] if call["state"] == "pending"]
-        whole = [without_texts(call, call.keys()) for call in calls]
-        return tuple([RawCall(call["id"], call["name"], _record_of(call)["arguments"]) for call in whole])
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        return ()
-
-
-def _calls_sent(saved: Any) -> list[dict[str, Any]]:
-    """Return the calls of a turn or a round as the model sent them; if others ran, these too."""
-    calls = [without_texts(call, call.keys()) for call in saved["calls"]]
-    results = saved.get("results", [call.get("result") or {} for call in calls])
-    return [_record_of(call, result.get("changed")) for call, result in zip(calls, results, strict=True)]
-
-
-def _record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return the arguments that a saved call runs with; its result or the call itself has the changes."""
-    sent, changed = call.get("arguments"), changed or call.get("changed")
-    names: dict[str, Any] = {name: call[name] for name in ("name", "sent_name") if name in call}
-    if changed is None:
-        return {**names, "arguments": sent}
-    return {**names, "arguments": changed["arguments"], "sent": sent}
-
-
 def _check_toolset(given: object) -> None:
     """Check the toolset given for a round.
 
@@ -1063,53 +807,6 @@ def _check_toolset(given: object) -> None:
     found = [remedy for name, remedy in ways.items() if hasattr(given, name)]  # registry, executor, list
     what = f"a round is made with a toolset that has its tools, not with {received(given)}"
     raise TypeError(": ".join([what, *found[:1]]))
-
-
-_LARGEST_INTEGER = 2**63 - 1
-"""The largest integer that a database can store."""
-
-
-def _row(db: Statements, round_id: str) -> Any:
-    """Return a round's revision, run start, data, earlier data, and whether its calls began; or None.
-
-    Raises:
-        StoreError: another program wrote into its row.
-    """
-    row = _ROUNDS.read(db, round_id, "revision, since, round, before, begun")
-    if row is None:
-        return None
-    revision, since, data, before, begun = row
-    is_counted = isinstance(revision, int) and revision < _LARGEST_INTEGER
-    has_times = isinstance(since, (int, float, NoneType))
-    if (
-        not is_counted
-        or not has_times
-        or not isinstance(data, str)
-        or not isinstance(before, (str, NoneType))
-        or begun not in {0, 1}
-    ):
-        raise _damaged(round_id)
-    return row
-
-
-def _ended(db: Statements, round_id: str, revision: int) -> list[str]:
-    """Return the saved calls that ended in one run of a round, in order.
-
-    A database may commit such a row after the end of its run, so rows of an earlier run may be there too.
-    """
-    query = "SELECT saved FROM ended_calls WHERE round = ? AND revision = ? ORDER BY position"
-    return [text for (text,) in db.execute(query, (round_id, revision)).fetchall()]
-
-
-def _is_kept(db: Statements, kept: Round[Any], saved: Mapping[str, Any]) -> bool:
-    """Return whether a round is saved already: the database went away before it answered the commit."""
-    row = _row(db, kept.id)
-    return row is not None and tuple(row[:3]) == (kept.revision, None, saved["round"])
-
-
-def _has_turn(db: Statements, round_id: str) -> bool:
-    """Return whether the turn of a round is in a transcript."""
-    return db.execute("SELECT 1 FROM items WHERE turn = ?", (round_id,)).fetchone() is not None
 
 
 async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
@@ -1132,24 +829,3 @@ def _unsaved(claimed: Round[Any], begun: Sequence[object], error: Exception) -> 
     is_taken = isinstance(error, StoreError) and error.round_id is not None  # by a process, so it isn't stuck
     where = "" if is_taken else ", so it is one of store.stuck()"
     return f"{claimed.id} can't be saved {ran}{where}: {exception_text(error)}"
-
-
-def _shown_id(round_id: str) -> str:
-    return one_line(round_id, 100) or '""'
-
-
-def _gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreError:
-    """Return the error for a round that isn't available now.
-
-    Args:
-        round_id: the id of the round.
-        row: the present row of the round.
-        code: the code of the error if the round waits.
-    """
-    name = _shown_id(round_id)
-    if row is None:
-        return StoreError(f"{name} is done, or was never stored", round_id, code="done")
-    if row[1] is not None:
-        message = f"{name} runs now, or its process died: see store.stuck()"
-        return StoreError(message, round_id, code="running")
-    return StoreError(f"{name} was changed in the meantime: load it again", round_id, code=code)

@@ -171,24 +171,13 @@ class ToolCall(Value, Generic[Input]):
             _wait,
         ):
             self = cls._draft()
-            self.index = index
-            self._raw = _raw
-            self._arguments = _arguments
-            self._tool = _tool
-            self._input = _input
-            self.state = state
-            self.approved = approved
-            self._answers = _answers
-            self._runs = _runs
-            self.by = by
-            self.reason = reason
-            self.question = question
-            self._result = _result
-            self._error = _error
-            self._saved = _saved
-            self.deferred_at = deferred_at
-            self._notes = _notes
-            self._changed = _changed
+            self.index, self._raw, self._arguments = index, _raw, _arguments
+            self._tool, self._input = _tool, _input
+            self.state, self.approved = state, approved
+            self._answers, self._runs = _answers, _runs
+            self.by, self.reason, self.question = by, reason, question
+            self._result, self._error, self._saved = _result, _error, _saved
+            self.deferred_at, self._notes, self._changed = deferred_at, _notes, _changed
             self.decisions = tuple(decisions) if decisions.__class__ is list else decisions
             self._wait = _wait
             self.__class__ = cls

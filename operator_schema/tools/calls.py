@@ -138,26 +138,10 @@ class RawCall(Value):
         sent_name: Any = None,
         is_malformed: bool = False,
     ) -> None:
-        if name is None:
-            message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
-            raise TypeError(message)
         if type(name) is not str:
-            if issubclass(type(name), Mapping):
-                message = (
-                    "the id comes first: RawCall(id, name, arguments), or without an id "
-                    "RawCall(name=…, arguments=…)"
-                )
-                raise TypeError(message)
-            name = checked_text(_NAME, name)
-        if is_cut_off is not True and is_cut_off is not False:
-            message = f"is_cut_off must be True or False, not {received(is_cut_off)}"
-            raise TypeError(message)
-        if is_from_text is not True and is_from_text is not False:
-            message = f"is_from_text must be True or False, not {received(is_from_text)}"
-            raise TypeError(message)
-        if is_malformed is not True and is_malformed is not False:
-            message = f"is_malformed must be True or False, not {received(is_malformed)}"
-            raise TypeError(message)
+            name = _checked_name(name)
+        if not (type(is_cut_off) is type(is_from_text) is type(is_malformed) is bool):
+            _check_flags(is_cut_off=is_cut_off, is_from_text=is_from_text, is_malformed=is_malformed)
         if type(id) is not str:
             id = new_id("call") if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
         set_once(self, "id", id)
@@ -216,6 +200,35 @@ def new_id(kind: str) -> str:
     """Return a random id, such as `call_9f0c7d2b51e84a3690ab12cd`."""
     # `uuid` and `secrets` take longer to import than a call to run.
     return f"{kind}_{urandom(_ID_BYTES).hex()}"
+
+
+def _checked_name(name: Any) -> str:
+    """Check and return the name of the tool of a call.
+
+    Raises:
+        TypeError: it isn't a string.
+    """
+    if name is None:
+        message = "a call needs the name of a tool: RawCall(id, name, arguments), or RawCall(name=…)"
+        raise TypeError(message)
+    if issubclass(type(name), Mapping):
+        message = (
+            "the id comes first: RawCall(id, name, arguments), or without an id RawCall(name=…, arguments=…)"
+        )
+        raise TypeError(message)
+    return checked_text(_NAME, name)
+
+
+def _check_flags(**flags: object) -> None:
+    """Check that each of these values is True or False.
+
+    Raises:
+        TypeError: one isn't.
+    """
+    for name, given in flags.items():
+        if given is not True and given is not False:
+            message = f"{name} must be True or False, not {received(given)}"
+            raise TypeError(message)
 
 
 class ToolResult(Value):

@@ -1,0 +1,131 @@
+"""How does a store read the row of a round, and what is wrong with it?"""
+
+from __future__ import annotations
+
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from ..message_text import one_line
+from .databases import Claims
+from .errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .databases import Statements
+    from .errors import StoreErrorCode
+    from .leases import Owner
+    from .round import Round
+
+__all__ = [
+    "LARGEST_INTEGER",
+    "ROUNDS",
+    "damaged",
+    "ended_in",
+    "gone",
+    "has_turn",
+    "is_kept",
+    "is_valid",
+    "row_of",
+    "running_elsewhere",
+    "shown_id",
+]
+
+ROUNDS = Claims("rounds", "a round")
+"""In a taken row, `before` is the round as it waited before, `begun` says whether its calls may be running,
+and its process is known to be alive until `lease`. The columns from `state` to `shown` are for lists of
+waiting rounds."""
+
+LARGEST_INTEGER = 2**63 - 1
+"""The largest integer that a database can store."""
+
+
+def row_of(db: Statements, round_id: str) -> Any:
+    """Return a round's revision, run start, data, earlier data, and whether its calls began; or None.
+
+    Raises:
+        StoreError: another program wrote into its row.
+    """
+    row = ROUNDS.read(db, round_id, "revision, since, round, before, begun")
+    if row is None:
+        return None
+    revision, since, data, before, begun = row
+    is_counted = isinstance(revision, int) and revision < LARGEST_INTEGER
+    has_times = isinstance(since, (int, float, NoneType))
+    if (
+        not is_counted
+        or not has_times
+        or not isinstance(data, str)
+        or not isinstance(before, (str, NoneType))
+        or begun not in {0, 1}
+    ):
+        raise damaged(round_id)
+    return row
+
+
+def ended_in(db: Statements, round_id: str, revision: int) -> list[str]:
+    """Return the saved calls that ended in one run of a round, in order.
+
+    A database may commit such a row after the end of its run, so rows of an earlier run may be there too.
+    """
+    query = "SELECT saved FROM ended_calls WHERE round = ? AND revision = ? ORDER BY position"
+    return [text for (text,) in db.execute(query, (round_id, revision)).fetchall()]
+
+
+def is_kept(db: Statements, kept: Round[Any], saved: Mapping[str, Any]) -> bool:
+    """Return whether a round is saved already: the database went away before it answered the commit."""
+    row = row_of(db, kept.id)
+    return row is not None and tuple(row[:3]) == (kept.revision, None, saved["round"])
+
+
+def has_turn(db: Statements, round_id: str) -> bool:
+    """Return whether the turn of a round is in a transcript."""
+    return db.execute("SELECT 1 FROM items WHERE turn = ?", (round_id,)).fetchone() is not None
+
+
+def is_valid(lease: object, now: float) -> bool:
+    """Return whether a lease ends later than now."""
+    return isinstance(lease, (int, float)) and lease > now
+
+
+# --- what is wrong ---------------------------------------------------------------------------------
+
+
+def damaged(round_id: object) -> StoreError:
+    """Return the error for a row that another program wrote: SQLite accepts any value in any column."""
+    name = one_line(str(round_id), 100)
+    return StoreError(
+        f"the row of {name} in the store contains something other than a round", name, code="damaged"
+    )
+
+
+def running_elsewhere(round_id: str, owner: Owner | None, seconds: float) -> StoreError:
+    """Return the error for a round that another process runs, according to its lease."""
+    who = "another process" if owner is None else str(owner)
+    message = (
+        f"{one_line(round_id, 100)} runs now: {who} has it for another {seconds:.0f} seconds, unless it "
+        "renews that; wait until then, or give force=True if you know that it died"
+    )
+    return StoreError(message, round_id, code="running")
+
+
+def shown_id(round_id: str) -> str:
+    """Return the id of a round for a message, which shows that an id is empty."""
+    return one_line(round_id, 100) or '""'
+
+
+def gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreError:
+    """Return the error for a round that isn't available now.
+
+    Args:
+        round_id: the id of the round.
+        row: the present row of the round.
+        code: the code of the error if the round waits.
+    """
+    name = shown_id(round_id)
+    if row is None:
+        return StoreError(f"{name} is done, or was never stored", round_id, code="done")
+    if row[1] is not None:
+        message = f"{name} runs now, or its process died: see store.stuck()"
+        return StoreError(message, round_id, code="running")
+    return StoreError(f"{name} was changed in the meantime: load it again", round_id, code=code)
