@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ...message_text import clip, escape, listed, one_line, quote
 from .calls import Call, ProbedTool
 from .checks import AnswerFault, Learned
+from .sequences import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,6 +27,7 @@ _CANCELLED_AFTER: Final = (0.0, 0.5, 0.2)
 """Shares of the time of a call after which it is cancelled."""
 
 _LONGEST_DELAY: Final = 1.0
+_MOST_CHANGES: Final = 12
 _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "sleep", "ms", "interval"})
 
 
@@ -118,9 +120,20 @@ class ServerWatcher:
         begin = monotonic()
         outcome = self.server.call(call.tool, call.arguments, seconds)
         self.seconds[call.tool] = monotonic() - begin
-        if call.tool in self.tools:
-            self.learned.learn(self.tools[call.tool], call, outcome)
+        tool = self.tools.get(call.tool)
+        if tool is not None:
+            self.learned.learn(tool, call, outcome)
         return outcome
+
+    def changes_so_far(self) -> tuple[Step, ...]:
+        """Return the last successful calls since the server started that may have changed something."""
+        calls = [
+            Call(name, arguments, "valid", "came before")
+            for name, arguments in self.server.succeeded
+            if name in self.tools and not self.tools[name].is_read_only
+        ]
+        once = {call.key(): call for call in calls if self.tools[call.tool].fits(call)}
+        return tuple([Step(call) for call in once.values()][-_MOST_CHANGES:])
 
     def find_observers(self, calls: Iterable[Call]) -> None:
         """Choose calls whose answers show the state of the server: of tools that only read.
