@@ -88,9 +88,9 @@ class Variations:
         self._by_tool: dict[str, Variation] = {}
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether some calls weren't made yet."""
-        return any(each.is_waiting for each in self._by_tool.values())
+    def done(self) -> list[str]:
+        """The names of the tools of which all calls were made."""
+        return [name for name, each in self._by_tool.items() if not each.is_waiting]
 
     def make(self, share: float) -> None:
         """Make the calls that weren't made yet; the tools share the time evenly.
@@ -249,7 +249,7 @@ class Variations:
             elif value_at(variation.arguments, part.path, ABSENT) is None and part not in paired:
                 paired.append(part)
                 self._note_pair(compared, variation, value_at(call.arguments, part.path))
-            if found is None and variation.is_used_up and monotonic() > until:
+            if found is None and monotonic() > until:
                 variation.refused.insert(0, call)  # some of its calls weren't made
 
     def _comparison(self, variation: Variation, part: ArgumentPart, until: float) -> Comparison:
@@ -261,13 +261,13 @@ class Variations:
         return Comparison(variation.tool, part, variation.arguments, answer)
 
     def _answer(self, variation: Variation, arguments: Any, until: float) -> ProbedOutcome | None:
-        """Return the answer to a varied call; None if it doesn't come, or there is no time for a start."""
+        """Return the answer to a varied call; None if it doesn't come, or the time is over."""
         caller = self._caller
+        if monotonic() > until:
+            return None
         steps = variation.steps_of(Call(variation.tool.name, arguments, "valid", "compared"))
         if variation.is_used_up is None:
             variation.is_used_up = self._is_used_up(variation)
-        if variation.is_used_up and monotonic() > until:
-            return None
         if variation.is_used_up:
             caller.server.start()
         outcomes = called_again(caller.server, steps, None)
