@@ -266,7 +266,8 @@ class ProbedTool:
         """Return calls at the limits of each part."""
         for part in self._parts_in(base):
             place = show_path(part.path)
-            for value in [*edge_values(part.schema), *edge_lists(part.schema, value_at(base, part.path))]:
+            lists = edge_lists(part.schema, value_at(base, part.path))
+            for value in [*edge_values(part.schema), *lists, *part.forms]:
                 changed = placed(base, part.path, value)
                 if self.allows(changed):
                     yield changed, f"{place} at a limit", part.path

@@ -238,11 +238,13 @@ class Learned:
         refusals: patterns of the texts of errors that are flagged.
         openings: how such texts begin, each with the patterns that begin so.
         answers: tool to texts of its other answers, and whether they are data.
+        reasons: tool to the patterns of its errors for valid calls.
     """
 
     refusals: set[str] = field(default_factory=set[str])
     openings: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
     answers: dict[str, list[tuple[str, bool]]] = field(default_factory=dict[str, "list[tuple[str, bool]]"])
+    reasons: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
 
     def learn(self, tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> None:
         """Remember how the answer to a call reads."""
@@ -253,6 +255,8 @@ class Learned:
             if call.kind == "valid" and len(texts) < _MOST_TEXTS:
                 texts.append((without_values(outcome.text, call.arguments), outcome.data is not None))
             return
+        if call.kind == "valid":
+            self.reasons.setdefault(call.tool, set()).add(pattern_of(outcome.whole_text, call.arguments))
         pattern = pattern_of(outcome.text, call.arguments, tool.properties)
         if sum(map(str.isalpha, pattern)) >= _LEAST_LETTERS:
             self.refusals.add(pattern)
@@ -394,18 +398,23 @@ def unnamed_parameter(tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> A
     return AnswerFault("unnamed_parameter", (), said)
 
 
-def says_one_thing(tool: ProbedTool, refused: Sequence[tuple[Call, ProbedOutcome]]) -> Call | None:
+def says_one_thing(
+    tool: ProbedTool, refused: Sequence[tuple[Call, ProbedOutcome]], learned: Learned
+) -> Call | None:
     """Return a wrong call with an error that names nothing and is the same for other mistakes; None for none.
 
     Args:
         tool: that was called.
         refused: wrong calls of it, with their answers.
+        learned: what other answers have shown: an error that right calls get, too, is about something else.
     """
     alike: dict[str, list[Call]] = {}
     for call, outcome in refused:
         if unnamed_parameter(tool, call, outcome) is not None:
             alike.setdefault(pattern_of(outcome.whole_text, call.arguments), []).append(call)
-    for calls in alike.values():
+    for pattern, calls in alike.items():
+        if pattern in learned.reasons.get(tool.name, ()):
+            continue
         mistakes = {mistake_of(tool, call) for call in calls}
         places = {mistake[1] for mistake in mistakes if mistake is not None}
         if len(places) > 1 or (len(calls) >= _FEW and (len(mistakes) > 1 or len(tool.properties) > 1)):

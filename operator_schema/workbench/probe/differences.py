@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...json_values import choice_key, is_array
+from ...json_values import choice_key, is_array, is_object
 from ...message_text import excerpt
 from .calls import has_place
 from .checks import AnswerFault
-from .parts import FORMATS, choices_of, limits_of, members_of, placed, removed, type_names, value_at
+from .parts import FORMATS, choices_of, limits_of, members_of, paths_in, placed, removed, type_names, value_at
 from .sample_values import list_sizes
 from .words import pattern_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .outcomes import ProbedOutcome
     from .parts import ArgumentPart, Path
 
-__all__ = ["ABSENT", "Trait", "refusal_of", "refused_value", "with_value"]
+__all__ = ["ABSENT", "Comparison", "Trait", "refusal_of", "refused_value", "with_value"]
 
 ABSENT: Final = object()
 """In the place of a value that isn't there."""
@@ -28,6 +28,12 @@ ABSENT: Final = object()
 _MOST_CONTEXTS: Final = 12
 _FREE_TEXTS: Final = ("probe", "Lorem ipsum", "Q7 x-y")
 """Texts that have nothing in common: where all of them are taken, any text is."""
+
+_SEVERAL_TEXTS: Final = ("5", "+49 30 123456", "ada@example.com", "https://example.com/a", "2026-01-31", "a")
+"""Texts of several kinds, of which most programs take one."""
+
+_OWN: Final = frozenset({"empty list"})
+"""Traits because of which a call without the part is the one that is taken."""
 
 _FREE_NUMBERS: Final = (1, 2, 7, 1000)
 _RISING: Final = (2, 3, 5, 8, 13, 21, 32, 100, 1000, 10_000, 100_000)
@@ -72,6 +78,8 @@ def trait_of(part: ArgumentPart, value: Any, plain: Any) -> Trait | None:
         return Trait("choice")
     if is_array(value):
         return _trait_of_list(part, value)
+    if is_object(value):
+        return Trait("form") if value in part.forms else None
     if isinstance(value, str):
         return _trait_of_text(part.schema, value, plain)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -155,91 +163,112 @@ def _large(value: float) -> Trait:
     return Trait("large", tuple(each for each in _RISING if each < value))
 
 
-def refused_value(
-    tool: ProbedTool,
-    part: ArgumentPart,
-    refused: Any,
-    base: Any,
-    contexts: Sequence[Any],
-    answer: Callable[[Any], ProbedOutcome | None],
-) -> AnswerFault | None:
+class Comparison(NamedTuple):
+    """A part of the calls of a tool, in whose place other values are tried.
+
+    Attributes:
+        tool: that is called.
+        part: that is another one in each call.
+        base: arguments that were taken.
+        answer: calls the tool; None if it doesn't answer.
+    """
+
+    tool: ProbedTool
+    part: ArgumentPart
+    base: Any
+    answer: Callable[[Any], ProbedOutcome | None]
+
+    def takes(self, arguments: Any) -> bool:
+        """Return whether a call is valid and succeeds."""
+        return arguments is not ABSENT and self.tool.allows(arguments) and _is_taken(self.answer(arguments))
+
+    def with_value(self, value: Any) -> Any:
+        """Return the arguments with another value of the part."""
+        return with_value(self.base, self.part.path, value)
+
+
+def refused_value(compared: Comparison, refused: Any, contexts: Sequence[Any]) -> AnswerFault | None:
     """Return the fault that a server refuses a value, if the rest of the call can't be the reason.
 
     Args:
-        tool: that is called.
-        part: that has the value.
+        compared: the part that has the value.
         refused: arguments that were refused.
-        base: the same with another value there, which were taken.
         contexts: other arguments that were taken, in which the value is tried.
-        answer: calls the tool; None if it doesn't answer.
     """
+    part, base = compared.part, compared.base
     value, plain = value_at(refused, part.path, ABSENT), value_at(base, part.path, ABSENT)
-    trait = trait_of(part, value, plain)
-    if trait is None or plain is ABSENT:
-        return None
-    outcome = answer(refused)
-    if not _is_refused(outcome) or not _is_taken(answer(base)):
-        return None
-    if trait.name == "falsy" and not _is_as_missing(part, refused, outcome, answer):
+    trait = None if plain is ABSENT else trait_of(part, value, plain)
+    outcome = None if trait is None else compared.answer(refused)
+    if trait is None or outcome is None or not outcome.is_flagged or not _is_taken(compared.answer(base)):
         return None
     taken = [base, *contexts]
-    if any(_is_taken(answer(each)) for each in _elsewhere(tool, part, value, taken)):
+    if _has_reason(compared, trait, refused, outcome) or any(
+        _is_taken(compared.answer(each)) for each in _elsewhere(compared, value, taken)
+    ):
         return None
-    other = _proven(tool, part, base, trait, answer)
+    other = _proven(compared, trait)
     if other is ABSENT and trait.name == "most":
         trait = _large(value)
-        other = _proven(tool, part, base, trait, answer)
+        other = _proven(compared, trait)
     if other is not ABSENT and trait.name == "large":
-        other = _largest(tool, part, base, (other, value), answer)
-        beyond = _elsewhere(tool, part, other + 1, taken)
-        other = ABSENT if any(_is_taken(answer(each)) for each in beyond) else other
-    if other is ABSENT or outcome is None:
+        other = _largest(compared, (other, value))
+        if any(_is_taken(compared.answer(each)) for each in _elsewhere(compared, other + 1, taken)):
+            return None
+    if other is ABSENT:
         return None
-    said = refusal_of(value, other, outcome)
-    return AnswerFault("valid_refused", part.path, said, trait.severity, trait.name, other)
+    fault = AnswerFault("valid_refused", part.path, "", trait.severity, trait.name, other)
+    return fault._replace(message=refusal_of(fault, value, outcome))
 
 
-def refusal_of(value: Any, other: Any, outcome: ProbedOutcome) -> str:
-    """Describe the refusal of one value beside the acceptance of another one."""
+def refusal_of(fault: AnswerFault, value: Any, outcome: ProbedOutcome) -> str:
+    """Describe the refusal of a value beside what is accepted instead."""
+    if fault.other is ABSENT and value is not ABSENT:
+        beside = f", and the value beside nothing for {fault.detail}" if fault.detail not in _OWN else ""
+        return f"it takes a call without it{beside}, and answers to {excerpt(value)}: {outcome.said}"
     shown = "a call without it" if value is ABSENT else excerpt(value)
-    return f"it takes {excerpt(other)}, and answers to {shown}: {outcome.said}"
+    return f"it takes {excerpt(fault.other)}, and answers to {shown}: {outcome.said}"
 
 
-def _is_as_missing(
-    part: ArgumentPart,
-    refused: Any,
-    outcome: ProbedOutcome | None,
-    answer: Callable[[Any], ProbedOutcome | None],
-) -> bool:
+def _has_reason(compared: Comparison, trait: Trait, refused: Any, outcome: ProbedOutcome) -> bool:
+    """Return whether a server may have a reason to refuse a false value, or a form of an object."""
+    if trait.name == "falsy":
+        return not _is_as_missing(compared, refused, outcome)
+    return trait.name == "form" and any(compared.takes(each) for each in _with_other_texts(compared, refused))
+
+
+def _is_as_missing(compared: Comparison, refused: Any, outcome: ProbedOutcome) -> bool:
     """Return whether a value gets the same answer as a call without it."""
-    without = with_value(refused, part.path, ABSENT)
-    other = None if without is ABSENT else answer(without)
-    if outcome is None or not _is_refused(other) or other is None:
+    without = with_value(refused, compared.part.path, ABSENT)
+    other = None if without is ABSENT else compared.answer(without)
+    if other is None or other.is_lost or not other.is_flagged:
         return False
     return pattern_of(outcome.whole_text, refused) == pattern_of(other.whole_text, without)
 
 
-def _largest(
-    tool: ProbedTool,
-    part: ArgumentPart,
-    base: Any,
-    between: tuple[Any, Any],
-    answer: Callable[[Any], ProbedOutcome | None],
-) -> int:
+def _with_other_texts(compared: Comparison, base: Any) -> Iterator[Any]:
+    """Yield arguments with other texts inside the part: a server may have its reasons to refuse the first."""
+    path, tool = compared.part.path, compared.tool
+    places = [path + inner for inner, value in paths_in(value_at(base, path)) if isinstance(value, str)]
+    for text in _SEVERAL_TEXTS:
+        changed = base
+        for place in places:
+            other = placed(changed, place, text)
+            changed = other if tool.allows(other) else changed
+        if changed != base:
+            yield changed
+
+
+def _largest(compared: Comparison, between: tuple[Any, Any]) -> int:
     """Return the largest number that is accepted.
 
     Args:
-        tool: that is called.
-        part: that has the number.
-        base: the rest of the call.
+        compared: the part that has the number.
         between: a number that is taken, and a larger one that is refused.
-        answer: calls the tool.
     """
     low, high = int(between[0]), int(between[1])
     while high - low > 1:
         middle = (low + high) // 2
-        changed = placed(base, part.path, middle)
-        if tool.allows(changed) and _is_taken(answer(changed)):
+        if compared.takes(compared.with_value(middle)):
             low = middle
         else:
             high = middle
@@ -250,21 +279,18 @@ def _is_taken(outcome: ProbedOutcome | None) -> bool:
     return outcome is not None and not outcome.is_lost and not outcome.is_flagged
 
 
-def _is_refused(outcome: ProbedOutcome | None) -> bool:
-    return outcome is not None and not outcome.is_lost and outcome.is_flagged
-
-
-def _elsewhere(tool: ProbedTool, part: ArgumentPart, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
+def _elsewhere(compared: Comparison, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
     """Yield other arguments with the same value: a value that is refused in one call may fit another one."""
+    tool, path = compared.tool, compared.part.path
     number = 0
     for base in taken[:_MOST_CONTEXTS]:
-        changed = with_value(base, part.path, value)
+        changed = with_value(base, path, value)
         if changed is not ABSENT and tool.allows(changed) and number < _MOST_CONTEXTS:
             number += 1
             yield changed
-    first = with_value(taken[0], part.path, value)
+    first = with_value(taken[0], path, value)
     for other in tool.parts:
-        is_around = part.path[: len(other.path)] == other.path
+        is_around = path[: len(other.path)] == other.path
         if is_around or not has_place(first, other.path):
             continue
         for each in _closed_values(other, value):
@@ -291,27 +317,15 @@ def with_value(base: Any, path: Path, value: Any) -> Any:
     return removed(base, path) if value_at(base, path, ABSENT) is not ABSENT else base
 
 
-def _proven(
-    tool: ProbedTool,
-    part: ArgumentPart,
-    base: Any,
-    trait: Trait,
-    answer: Callable[[Any], ProbedOutcome | None],
-) -> Any:
+def _proven(compared: Comparison, trait: Trait) -> Any:
     """Return an accepted value if all values are accepted that prove the fault; else `ABSENT`."""
-    best = value_at(base, part.path, ABSENT)
+    best = value_at(compared.base, compared.part.path, ABSENT)
+    least = _LEAST_READ if compared.tool.is_read_only else _LEAST_CHANGED
     for each in trait.proof:
-        changed = with_value(base, part.path, each)
-        if not tool.allows(changed):
+        changed = compared.with_value(each)
+        if not compared.tool.allows(changed):
             continue
-        if not _is_taken(answer(changed)):
-            is_enough = trait.name == "large" and best >= _least_limit(tool)
-            return best if is_enough else ABSENT
+        if not _is_taken(compared.answer(changed)):
+            return best if trait.name == "large" and best >= least else ABSENT
         best = best if each is ABSENT else each
-    if trait.name == "large" and best < _least_limit(tool):
-        return ABSENT
-    return best
-
-
-def _least_limit(tool: ProbedTool) -> int:
-    return _LEAST_READ if tool.is_read_only else _LEAST_CHANGED
+    return ABSENT if trait.name == "large" and best < least else best

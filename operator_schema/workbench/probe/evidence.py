@@ -61,7 +61,8 @@ class Evidence:
         """
         key = (tool, *fault.key)
         if key not in self.candidates:
-            self.candidates[key] = Candidate(fault, steps, tool, fault.code in _SEEN_TWICE)
+            is_shown = fault.code in _SEEN_TWICE
+            self.candidates[key] = Candidate(fault, steps, tool, is_shown, self.watcher.changes_so_far())
             self._unsure.append(key)
 
     def knows(self, fault: AnswerFault, tool: str | None) -> bool:

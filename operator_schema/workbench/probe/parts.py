@@ -62,11 +62,13 @@ class ArgumentPart(NamedTuple):
         path: where it is.
         schema: of its values, without references.
         is_required: whether the object around it has to have it.
+        forms: an object for each member of a union of objects; none if it isn't one.
     """
 
     path: Path
     schema: Mapping[str, Any]
     is_required: bool
+    forms: tuple[dict[str, Any], ...] = ()
 
 
 def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[ArgumentPart]]:
@@ -157,7 +159,11 @@ class _Examples:
         ]  # fmt: skip
 
     def _part(self, schema: Any, path: Path, depth: int, *, is_required: bool) -> Any:
-        self._parts.append(ArgumentPart(path, self.resolved(schema), is_required))
+        found = self.resolved(schema)
+        objects = [each for each in members_of(found) if "properties" in each and each is not found]
+        alone = _Examples(self._root, [])  # whose parts don't count
+        forms = [alone.of(each, path, depth + 1) for each in objects] if len(objects) > 1 else []
+        self._parts.append(ArgumentPart(path, found, is_required, tuple(forms)))
         return self.of(schema, path, depth + 1)
 
 
@@ -193,8 +199,8 @@ def _plain_value(schema: Mapping[str, Any], types: set[str]) -> Any:
         return text[:most] if isinstance(most, int) and not samples else text
     if types & {"integer", "number"}:
         least, most = limits_of(schema)
-        low = 1 if least is None else least
-        return low if most is None or low <= most else most
+        inside = 1 if least is None else least + 1  # a limit is a special value
+        return inside if most is None or inside <= most else most
     if "boolean" in types:
         return True
     return None if types == {"null"} else "probe"

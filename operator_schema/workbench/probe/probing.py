@@ -153,9 +153,10 @@ def _report(
     caller.hear_noise(None, [])
     found = faults_of_definitions(server, planned.tools)
     _call_unknown_tool(caller)
-    is_all = _make_calls(caller)
-    caller.is_complete = caller.is_complete and planned.is_complete and is_all
-    judge_tools(caller)
+    done = _make_calls(caller)
+    is_all = planned.is_complete and len(done) == len(planned.calls)
+    caller.is_complete = caller.is_complete and is_all
+    judge_tools(caller, done)
     found += caller.evidence.settled(progress)
     return ProbeReport(
         server.target,
@@ -178,8 +179,8 @@ def _call_unknown_tool(caller: ToolCaller) -> None:
         caller.evidence.note(AnswerFault("unknown_tool_accepted", (), said), [Step(call)], None)
 
 
-def _make_calls(caller: ToolCaller) -> bool:
-    """Call the tools in each way, one after the other; return whether there was time for all varied calls."""
+def _make_calls(caller: ToolCaller) -> list[str]:
+    """Call the tools in each way, one after the other; return those of which all varied calls were made."""
     names = [name for name in caller.calls if not caller.tools[name].problems({})]
     caller.watcher.find_observers([Call(name, {}, "valid", "to see the state") for name in names])
     explore(caller)
@@ -191,7 +192,7 @@ def _make_calls(caller: ToolCaller) -> bool:
     cancel_calls(caller)
     variations.make(_RESUMING)
     call_in_sequences(caller)
-    return not variations.is_waiting
+    return variations.done
 
 
 def _with_results(plan: Plan, tally: CallTally | None) -> Plan:

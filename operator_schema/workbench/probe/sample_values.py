@@ -49,6 +49,13 @@ FEW_HOSTILE: Final = ("a\x00b", "'; --")
 
 SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
 FEW_SAMPLES: Final[tuple[Any, ...]] = ("5", 5, None, [])
+_COERCED: Final[Mapping[str, tuple[Any, ...]]] = {
+    "boolean": ("true", "yes", 1),
+    "array": ("[]", "a,b"),
+    "object": ("{}",),
+}
+"""Type to values of other types, which some programs take for it."""
+
 _UNLIKELY: Final = ("", "!", "probe probe")
 """Texts of which a pattern hardly allows all."""
 
@@ -128,12 +135,14 @@ def values_beyond(schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
         value: of that part, which fits.
     """
     for member in members_of(schema):
-        if type_names(member) & {"integer", "number"}:
+        types = type_names(member)
+        yield from [each for kind, texts in _COERCED.items() if kind in types for each in texts]
+        if types & {"integer", "number"}:
             yield from _numbers(member, 1)
         step = member.get("multipleOf")
         if isinstance(step, (int, float)) and isinstance(value, (int, float)):
             yield from (value + step / 2, int(value) + 1)
-        if "string" in type_names(member):
+        if "string" in types:
             least, most = _lengths(member)
             yield from ("a" * (least - 1),) if least else ()
             yield from ("a" * (most + 1),) if most < _MOST_TEXT else ()

@@ -59,12 +59,14 @@ class Candidate:
         steps: the calls that led to it; none if it came without one.
         tool: the name of the tool; None for the server.
         is_shown: whether it has shown a second time.
+        before: calls that had changed something in the server before it was seen.
     """
 
     fault: AnswerFault
     steps: list[Step]
     tool: str | None
     is_shown: bool = False
+    before: tuple[Step, ...] = ()
 
 
 def shows_again(watcher: ServerWatcher, candidate: Candidate) -> bool:
@@ -162,7 +164,7 @@ class _Tries:
         self._left = _MOST_TRIES
         self._is_fresh = is_fresh
         self._is_first = True
-        self._tool = candidate.tool
+        self._tool, self._before = candidate.tool, candidate.before
         self.fault = candidate.fault
         self.is_over = False
 
@@ -193,14 +195,15 @@ class _Tries:
         return monotonic() + self._server.seconds_to_start > (self._last if is_first else self._until)
 
     def showing(self, steps: list[Step]) -> list[Step]:
-        """Return the calls if they show the fault, or one call as often as it takes; none if that doesn't."""
+        """Return calls that show the fault: these, one of them several times, or with what came before."""
         if self.shows(steps):
             return steps
         is_alone = len(steps) == 1 and self.fault.code not in STARTED_ANEW
         for number in _REPEATED if is_alone or self.fault.code == "unstable" else ():
             if self.shows(steps[:1] * number):
                 return steps[:1] * number
-        return []
+        late = [*self._before, *steps]
+        return late if self._before and len(steps) == 1 and self.shows(late) else []
 
     def with_small_arguments(self, steps: list[Step]) -> list[Step]:
         """Return the calls with the smallest arguments, those of the last call first."""
@@ -264,7 +267,7 @@ class _Tries:
         if other is None or other.is_flagged:
             return None
         value = value_at(last.call.arguments, self.fault.path, ABSENT)
-        return self.fault._replace(message=refusal_of(value, self.fault.other, outcome))
+        return self.fault._replace(message=refusal_of(self.fault, value, outcome))
 
     def _unstable(self, steps: list[Step]) -> AnswerFault | None:
         """Return the fault if the first of some equal calls succeeds, and the last one doesn't."""

@@ -15,6 +15,8 @@ from .walking import walked
 from .words import pattern_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from .calling import ToolCaller
     from .calls import Call
     from .outcomes import ProbedOutcome
@@ -177,19 +179,22 @@ def _new_faults(caller: ToolCaller, call: Call, outcome: ProbedOutcome) -> list[
 # --- all answers of a tool together ------------------------------------------------------------------
 
 
-def judge_tools(caller: ToolCaller) -> None:
-    """Note what the answers of each tool show together."""
+def judge_tools(caller: ToolCaller, done: Collection[str]) -> None:
+    """Note what the answers of each tool show together.
+
+    Args:
+        caller: has made the calls.
+        done: names of the tools of which all planned calls were made.
+    """
     for name, refused in caller.refused.items():
-        call = says_one_thing(caller.tools[name], refused)
+        call = says_one_thing(caller.tools[name], refused, caller.watcher.learned)
         outcome = next((outcome for each, outcome in refused if each is call), None)
         if call is not None and outcome is not None:
             fault = unnamed_parameter(caller.tools[name], call, outcome)
             if fault is not None:
                 text = pattern_of(outcome.whole_text, call.arguments)
                 caller.evidence.note(fault._replace(detail=text), [Step(call)], name)
-    if not caller.is_complete or caller.lost:
-        return
     for name, tally in caller.tallies.items():
-        if not tally.succeeded:
+        if not tally.succeeded and name in done and name not in caller.lost:
             said = f"0 of {count_of(tally.made, 'calls')} succeeded; the last answer: {tally.last}"
             caller.evidence.note(AnswerFault("never_succeeded", (), said), [], name)

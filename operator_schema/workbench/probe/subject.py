@@ -48,6 +48,7 @@ class Server:
         modules: a folder whose modules it imports; empty for none.
         tools: as it describes them.
         restarts: how often it was started again.
+        succeeded: name and arguments of each successful call since it was started.
         noise: lines on the channel that aren't messages, not yet looked at.
         errors: the end of what it last wrote to standard error.
         seconds_to_start: how long the last start took.
@@ -67,6 +68,7 @@ class Server:
     modules: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     restarts: int = -1
+    succeeded: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     errors: str = ""
     seconds_to_start: float = 0.0
     context: str | None = None
@@ -94,6 +96,7 @@ class Server:
         begin = monotonic()
         self.stop()
         self.restarts += 1
+        self.succeeded.clear()
         env: dict[str, str] = {}
         if self.place is not None:
             env = self.place.environment(self.env)
@@ -154,7 +157,10 @@ class Server:
 
     def call(self, tool: str, arguments: Any, seconds: float | None = None) -> ProbedOutcome:
         """Call a tool, and wait for the answer."""
-        return self.wait(self.send(tool, arguments), seconds)
+        outcome = self.wait(self.send(tool, arguments), seconds)
+        if not (outcome.is_lost or outcome.is_flagged):
+            self.succeeded.append((tool, arguments))
+        return outcome
 
     def send(self, tool: str, arguments: Any) -> int:
         """Send a call."""

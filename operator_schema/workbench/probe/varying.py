@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...json_values import to_json_text
 from .calls import Call
-from .differences import refused_value
+from .differences import ABSENT, Comparison, refused_value, with_value
+from .pairs import refused_pair
 from .parts import value_at
+from .sample_values import edge_values
 from .sequences import Step, called_again
 from .several_calls import call_again
 
@@ -18,11 +20,16 @@ if TYPE_CHECKING:
     from .calling import ToolCaller
     from .calls import ProbedTool
     from .outcomes import ProbedOutcome
+    from .parts import ArgumentPart
 
 __all__ = ["Variations"]
 
 _MOST_SOUGHT: Final = 3
 """Generated calls that are changed until one succeeds."""
+
+
+_MOST_ADDED: Final = 5
+"""Values of an optional parameter with which it is added to a call."""
 
 
 @dataclass
@@ -81,9 +88,9 @@ class Variations:
         self._by_tool: dict[str, Variation] = {}
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether some calls weren't made yet."""
-        return any(each.is_waiting for each in self._by_tool.values())
+    def done(self) -> list[str]:
+        """The names of the tools of which all calls were made."""
+        return [name for name, each in self._by_tool.items() if not each.is_waiting]
 
     def make(self, share: float) -> None:
         """Make the calls that weren't made yet; the tools share the time evenly.
@@ -157,8 +164,44 @@ class Variations:
         steps = [*base[:-1], last._replace(call=whole)]
         if whole.arguments == last.call.arguments:  # the order of keys may differ
             return steps
+        return steps if self._succeeds(steps) else self._fullest(base, whole.arguments)
+
+    def _succeeds(self, steps: list[Step]) -> bool:
         outcome = self._caller.call(steps)
-        return base if outcome is None or outcome.is_flagged else steps
+        return outcome is not None and not outcome.is_flagged
+
+    def _fullest(self, base: list[Step], whole: Any) -> list[Step]:
+        """Add optional parameters to a call one by one, as long as it succeeds, and compare those refused."""
+        tool = self._caller.tools[base[-1].call.tool]
+        found = base
+        left: list[ArgumentPart] = []
+        for part in tool.parts:
+            if len(part.path) > 1 or part.path[0] in found[-1].call.arguments or part.path[0] not in whole:
+                continue
+            for value in [whole[part.path[0]], *edge_values(part.schema)][:_MOST_ADDED]:
+                changed = with_value(found[-1].call.arguments, part.path, value)
+                steps = [*found[:-1], found[-1]._replace(call=replace(found[-1].call, arguments=changed))]
+                if tool.allows(changed) and self._succeeds(steps):
+                    found = steps
+                    break
+            else:
+                left.append(part)
+        for part in left:
+            self._compare_pair(tool, found, part, whole[part.path[0]])
+        return found
+
+    def _compare_pair(self, tool: ProbedTool, base: list[Step], part: ArgumentPart, value: Any) -> None:
+        """Note that a parameter is refused beside another one, if nothing else is the reason."""
+        variation = Variation(tool, base, is_good=True, planned=[])
+        compared = self._comparison(variation, part, self._caller.limits.until)
+        self._note_pair(compared, variation, value)
+
+    def _note_pair(self, compared: Comparison, variation: Variation, value: Any) -> None:
+        fault = refused_pair(compared, value)
+        if fault is not None:
+            path, name = compared.part.path, compared.tool.name
+            call = Call(name, compared.with_value(value), "valid", "together", path)
+            self._caller.evidence.note(fault, variation.steps_of(call), name)
 
     # --- the calls in its place ----------------------------------------------------------------------
 
@@ -193,32 +236,38 @@ class Variations:
         caller, tool = self._caller, variation.tool
         parts = {part.path: part for part in tool.parts}
         contexts = [steps[-1].call.arguments for steps in caller.good.get(tool.name, ())]
+        paired: list[ArgumentPart] = []
         while variation.refused and monotonic() <= until:
             call = variation.refused.pop(0)
             part = parts.get(call.varied or ())
             if part is None or caller.is_given_up(tool.name):
                 continue
-            found = refused_value(
-                tool,
-                part,
-                call.arguments,
-                variation.arguments,
-                contexts,
-                lambda each: self._answer(variation, each, until),
-            )
+            compared = self._comparison(variation, part, until)
+            found = refused_value(compared, call.arguments, contexts)
             if found is not None:
                 caller.evidence.note(found, variation.steps_of(call), tool.name)
-            elif variation.is_used_up and monotonic() > until:
+            elif value_at(variation.arguments, part.path, ABSENT) is None and part not in paired:
+                paired.append(part)
+                self._note_pair(compared, variation, value_at(call.arguments, part.path))
+            if found is None and monotonic() > until:
                 variation.refused.insert(0, call)  # some of its calls weren't made
 
+    def _comparison(self, variation: Variation, part: ArgumentPart, until: float) -> Comparison:
+        """Return a part of a call, in whose place other values can be tried as long as there is time."""
+
+        def answer(arguments: Any) -> ProbedOutcome | None:
+            return self._answer(variation, arguments, until)
+
+        return Comparison(variation.tool, part, variation.arguments, answer)
+
     def _answer(self, variation: Variation, arguments: Any, until: float) -> ProbedOutcome | None:
-        """Return the answer to a varied call; None if it doesn't come, or there is no time for a start."""
+        """Return the answer to a varied call; None if it doesn't come, or the time is over."""
         caller = self._caller
+        if monotonic() > until:
+            return None
         steps = variation.steps_of(Call(variation.tool.name, arguments, "valid", "compared"))
         if variation.is_used_up is None:
             variation.is_used_up = self._is_used_up(variation)
-        if variation.is_used_up and monotonic() > until:
-            return None
         if variation.is_used_up:
             caller.server.start()
         outcomes = called_again(caller.server, steps, None)

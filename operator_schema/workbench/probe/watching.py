@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ...message_text import clip, escape, listed, one_line, quote
 from .calls import Call, ProbedTool
 from .checks import AnswerFault, Learned
+from .sequences import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,6 +27,7 @@ _CANCELLED_AFTER: Final = (0.0, 0.5, 0.2)
 """Shares of the time of a call after which it is cancelled."""
 
 _LONGEST_DELAY: Final = 1.0
+_MOST_CHANGES: Final = 12
 _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "sleep", "ms", "interval"})
 
 
@@ -102,6 +104,7 @@ class ServerWatcher:
         count: calls so far.
         learned: what its answers have shown.
         seconds: tool to how long its last call took.
+        first_answers: key of a call that only reads to a digest of its first answer.
     """
 
     server: Server
@@ -111,6 +114,7 @@ class ServerWatcher:
     count: int = 0
     learned: Learned = field(default_factory=Learned)
     seconds: dict[str, float] = field(default_factory=dict[str, float])
+    first_answers: dict[str, int] = field(default_factory=dict[str, int])
 
     def made(self, call: Call, seconds: float | None = None) -> ProbedOutcome:
         """Make a call, and wait for its answer."""
@@ -118,18 +122,32 @@ class ServerWatcher:
         begin = monotonic()
         outcome = self.server.call(call.tool, call.arguments, seconds)
         self.seconds[call.tool] = monotonic() - begin
-        if call.tool in self.tools:
-            self.learned.learn(self.tools[call.tool], call, outcome)
+        tool = self.tools.get(call.tool)
+        if tool is not None:
+            self.learned.learn(tool, call, outcome)
+            if tool.is_read_only and not (outcome.is_lost or outcome.is_flagged):
+                self.first_answers.setdefault(call.key(), hash(outcome.answer()))
         return outcome
+
+    def changes_so_far(self) -> tuple[Step, ...]:
+        """Return the last successful calls since the server started that may have changed something."""
+        calls = [
+            Call(name, arguments, "valid", "came before")
+            for name, arguments in self.server.succeeded
+            if name in self.tools and not self.tools[name].is_read_only
+        ]
+        once = {call.key(): call for call in calls if self.tools[call.tool].fits(call)}
+        return tuple([Step(call) for call in once.values()][-_MOST_CHANGES:])
 
     def find_observers(self, calls: Iterable[Call]) -> None:
         """Choose calls whose answers show the state of the server: of tools that only read.
 
         Args:
-            calls: that may be made; at most three are added to those that are known.
+            calls: that may be made; at most three are added to those that are known. Those come first whose
+                answers have changed since they were first made.
         """
         known = len(self.observers)
-        for call in calls:
+        for call in sorted(calls, key=self._is_as_at_first):
             if len(self.observers) - known < _MOST_OBSERVERS and self._only_looks(call):
                 self.observers.append(call)
         if len(self.observers) == known:
@@ -142,6 +160,12 @@ class ServerWatcher:
             for call in self.observers
             if (key := (call.tool, call.key())) in first and first[key] == second.get(key)
         ]
+
+    def _is_as_at_first(self, call: Call) -> bool:
+        """Return whether a call still has the answer that it had first."""
+        first = self.first_answers.get(call.key())
+        outcome = self.made(call)
+        return outcome.is_lost or first in (None, hash(outcome.answer()))
 
     def _only_looks(self, call: Call) -> bool:
         """Return whether a call succeeds, again with the same answer, and changes nothing that is seen."""

@@ -22,6 +22,13 @@ IS_REFUSED = {
     "long": lambda value, most: isinstance(value, str) and len(value) > most,
     "longer": lambda value, most: isinstance(value, list) and len(value) > most,
     "shorter": lambda value, least: isinstance(value, list) and len(value) < least,
+    "together": lambda arguments, names: all(arguments.get(name) is not None for name in names),
+    "falling": lambda arguments, names: arguments.get(names[0], 0) > arguments.get(names[1], 10**9),
+    "kind": lambda value, kind: isinstance(value, dict) and value.get("kind") == kind,
+    "wordless": lambda value, _: (
+        isinstance(value, dict) and not any(map(str.isdigit, value.get("number", "1")))
+    ),
+    "holds": lambda value, wanted: isinstance(value, dict) and wanted in value.values(),
     "form": lambda value, end: isinstance(value, str) and not value.endswith(end),
 }
 

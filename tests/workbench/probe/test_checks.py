@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from operator_schema.workbench.probe.calls import Call, ProbedTool, readable
-from operator_schema.workbench.probe.checks import faults_of, unnamed_parameter
+from operator_schema.workbench.probe.checks import Learned, faults_of, says_one_thing, unnamed_parameter
 from operator_schema.workbench.probe.outcomes import ProbedOutcome, Reply
 
 SCHEMA = {
@@ -181,3 +181,14 @@ def test_an_error_may_spell_the_name_of_an_unknown_key_as_programs_do(name, valu
 def test_an_error_that_names_nothing_is_a_fault():
     call = Call("read", {"path": "a", "color": "red"}, "invalid", "")
     assert unnamed_parameter(CLOSED, call, ProbedOutcome(result("tego nie znam", is_error=True))).code
+
+
+def test_an_error_that_right_calls_get_too_is_not_about_the_mistake():
+    def answered(call):
+        return call, ProbedOutcome(result(f"E4 {call.arguments['path']}", is_error=True))
+
+    wrong = [answered(Call("read", {"path": "a", name: {}}, "invalid", "")) for name in ("count", "mode")]
+    learned = Learned()
+    assert says_one_thing(TOOL, wrong, learned) == wrong[0][0]
+    learned.learn(TOOL, *answered(Call("read", {"path": "b"}, "valid", "")))
+    assert says_one_thing(TOOL, wrong, learned) is None

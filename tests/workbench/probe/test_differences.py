@@ -120,5 +120,45 @@ def test_each_closed_part_that_is_refused_is_found_whatever_is_said(turn):
     assert refused(plan) == {name: [each["path"]] for name, each in plan.items()}
 
 
+FLAG, WHOLE = {"type": "boolean"}, {"type": "integer"}
+CONTACT = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": kind}, name: {**TEXT, "maxLength": 30}},
+            "required": ["kind", name],
+            "additionalProperties": False,
+        }
+        for kind, name in [("email", "address"), ("phone", "number")]
+    ]
+}
+COUNTS = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 9}}
+NAMED = {**FLAG, "description": "Not together with the user."}
+
+
+def refusing(properties, required, path, refuses, limit):
+    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return {"schema": schema, "path": path, "refuses": refuses, "limit": limit, "text": "E7"}
+
+
+AT_FAULT = {
+    "two_optional": refusing({"user": TEXT, "notify": FLAG}, [], [], "together", ["user", "notify"]),
+    "one_nullable": refusing(
+        {"user": {"type": ["string", "null"]}, "notify": FLAG}, ["user"], [], "together", ["user", "notify"]
+    ),
+    "form_of_union": refusing({"contact": CONTACT}, ["contact"], ["contact"], "kind", "phone"),
+    "count_in_a_map": refusing({"counts": COUNTS}, [], ["counts"], "holds", 0),
+}
+FAIR = {
+    "described": refusing({"user": TEXT, "notify": NAMED}, [], [], "together", ["user", "notify"]),
+    "range": refusing({"low": WHOLE, "high": WHOLE}, [], [], "falling", ["low", "high"]),
+    "number_of_a_phone": refusing({"contact": CONTACT}, ["contact"], ["contact"], "wordless", None),
+}
+
+
+def test_what_is_refused_by_its_neighbours_is_a_fault_unless_it_has_a_reason():
+    assert set(refused({**AT_FAULT, **FAIR})) == set(AT_FAULT)
+
+
 def test_what_takes_everything_refuses_nothing():
     assert refused(planned([None], 0)) == {}

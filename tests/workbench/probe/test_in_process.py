@@ -9,7 +9,7 @@ from patience import LONGEST_WAIT
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
-from operator_schema import Registry, tool
+from operator_schema import CallError, Registry, tool
 from operator_schema.workbench.probe import probe
 
 pytestmark = [pytest.mark.needs_threads, pytest.mark.usefixtures("quick_probes")]
@@ -91,6 +91,34 @@ def test_what_one_call_changes_is_not_blamed_on_the_next_one():
     report = probe(tools, allow=["sell"], calls=12)
     assert report.findings == []
     assert {each.finding.tool for each in report.unrepeated} <= {"look"}
+
+
+def test_the_state_is_looked_at_with_those_of_many_tools_that_show_changes():
+    kept = []
+
+    def echoing(number):
+        @tool(name=f"echo_{number}", read_only=True)
+        def echo(text: str) -> str:
+            """Repeat a text."""
+            return text
+
+        return echo
+
+    @tool(read_only=True)
+    def notes(topic: str) -> list[str]:
+        """List the notes."""
+        return [topic, *kept]
+
+    @tool
+    def keep(note: str) -> str:
+        """Keep a note."""
+        kept.append(note)
+        message = "it isn't kept"
+        raise CallError(message)
+
+    tools = Registry([*map(echoing, range(4)), notes, keep])
+    report = probe(tools, allow=["keep"], calls=1)
+    assert ("keep", "changed_by_refused") in {(each.tool, each.code) for each in report.findings}
 
 
 def test_no_pipe_and_no_thread_is_left_open():

@@ -14,6 +14,7 @@ FAULTY_TOOLS = {
     "cancelled_reading_changes": ("estimate", "changed_by_cancelled"),
     "known_id_breaks_promise": ("show_job", "wrong_result"),
     "known_id_is_changed": ("show_job", "read_only_changed"),
+    "another_job_breaks_promise": ("list_jobs", "wrong_result"),
     "nested_id_is_changed": ("print_bill", "read_only_changed"),
 }
 """Name of a fault to the tool and the code of the finding that tells of it."""
@@ -38,7 +39,9 @@ class RefusedError(Exception):
 
 
 def listed(_):
-    return {"jobs": [{"job": key, **JOBS[key]} for key in sorted(JOBS)]}
+    jobs = [{"job": key, **JOBS[key]} for key in sorted(JOBS)]
+    is_wrong = "another_job_breaks_promise" in FAULTS and len(jobs) > 1
+    return {"jobs": jobs, "number": "many" if is_wrong else len(jobs)}
 
 
 def job_of(number):
@@ -104,7 +107,7 @@ def tool(name, does, properties, output, hints):
 LIST, WHOLE = {"type": "array"}, {"type": "integer"}
 TOOLS = dict(
     [
-        tool("list_jobs", listed, {}, {"jobs": LIST}, READS),
+        tool("list_jobs", listed, {}, {"jobs": LIST, "number": WHOLE}, READS),
         tool("show_job", shown, {"job": JOB}, {"parts": LIST}, READS),
         tool("print_bill", printed, {"bill": BILL}, {"lines": WHOLE}, READS),
         tool("estimate", estimated, {"work": TEXT}, {"hours": WHOLE}, READS),
