@@ -7,7 +7,7 @@ from dataclasses import make_dataclass
 
 import pytest
 
-from operator_schema import Codec, SchemaError, tool
+from operator_schema import Codec, SchemaError, similar_names, tool
 
 
 def wrongly_described(count, *, by_docstring=False):
