@@ -257,7 +257,8 @@ class _Batch:
     def __init__(self, source: str, tool: str | None, decoder: _ValueDecoder | None) -> None:
         self._source = source
         self._tool = tool
-        self._row, self._columns = decoder or (None, None)
+        self._row = None if decoder is None else decoder.row
+        self._columns = None if decoder is None else decoder.columns
         self._begin()
 
     def _begin(self) -> None:

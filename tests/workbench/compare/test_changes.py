@@ -127,6 +127,21 @@ def test_results_that_are_no_longer_described():
     ]
 
 
+@pytest.mark.parametrize("is_server", [False, True])
+def test_a_server_that_cant_describe_a_result_breaks_nothing(is_server):
+    for each in snapshot_of([*before(), tool(described)]).tools:
+        listed = each.replace(output_schema=None, decoder=None if is_server else each.decoder)
+        levels = {change.level for change in compare(Snapshot([each]), Snapshot([listed])).changes}
+        is_object = each.output_schema["type"] == "object"
+        assert ("breaking" in levels) == (is_object or not is_server)
+        assert ("meaning" in levels) != ("breaking" in levels)
+
+
+def described() -> dict[str, int]:
+    """Return an object."""
+    return {"a": 1}
+
+
 # --- snapshots -----------------------------------------------------------------------------------
 
 
