@@ -8,11 +8,15 @@ from collections import deque
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from anyio import CancelScope
+
+from ...immutable import Value
 from ...json_values import is_object
 from ..http_requests import headers_of
+from .generations import is_modern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,7 +28,10 @@ SECONDS_WITHOUT_A_BYTE = 15.0
 MOST_READ = 2**16
 """The largest request, in bytes, that may get JSON; a larger one always gets a stream."""
 
-_SESSION, _ACCEPT = b"mcp-session-id", b"accept"
+SECONDS_UNWATCHED = 0.05
+"""Seconds until somebody looks whether the client of a call has gone: most calls end before."""
+
+_SESSION, _ACCEPT, _VERSION = b"mcp-session-id", b"accept", b"mcp-protocol-version"
 _FORMS = ("application/json", "text/event-stream")
 _PING = b": ping\r\n\r\n"
 
@@ -50,8 +57,9 @@ class JsonAnswers:
     """An ASGI application that answers a call with JSON if nothing is sent before the result.
 
     A stream of events costs the SDK about half as much as everything else in a short call. It is only needed
-    for messages before the result, and for a call that takes long. This is for clients before version
-    2026-07-28; for later ones the SDK makes the same decision.
+    for messages before the result, and for a call that takes long. For clients from version 2026-07-28 on,
+    the SDK decides after the call, and prepares a stream for each. Such a client cancels a call by closing
+    its connection.
 
     Args:
         app: the application of the SDK.
@@ -72,19 +80,24 @@ class JsonAnswers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        session = _session_of(scope)
-        if session is None:
+        client = _client_of(scope)
+        if client is None:
             self._form.set(is_json=False)
             await self._app(scope, receive, send)
             return
         body, receive = await _looked_at(receive)
         is_json = self._is_quiet_call(body)
         self._form.set(is_json=is_json)
-        answer = _Answer(send, session) if is_json else None
-        try:
-            await self._app(scope, receive, send if answer is None else answer.send)
-        finally:
-            if answer is not None:
+        if not is_json:
+            await self._app(scope, receive, send)
+            return
+        with CancelScope() as running:
+            answer = _Answer(send, client)
+            if client.is_modern:
+                answer.watch(receive, running)
+            try:
+                await self._app(scope, receive, answer.send)
+            finally:
                 await answer.end()
 
     def _is_quiet_call(self, body: bytes) -> bool:
@@ -96,14 +109,32 @@ class JsonAnswers:
         return is_call and self._is_silent(sent["params"])
 
 
-def _session_of(scope: Scope) -> bytes | None:
-    """Return the session of a request that may be a call, if its client accepts both forms of an answer."""
+class _Client(Value):
+    """The client that sent a request which may be a call.
+
+    Attributes:
+        session: its session, as in the header; None from version 2026-07-28 on.
+    """
+
+    session: bytes | None
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether it speaks version 2026-07-28 or a later one."""
+        return self.session is None
+
+
+def _client_of(scope: Scope) -> _Client | None:
+    """Return the client of a request that may be a call, if it accepts both forms of an answer."""
     if scope["type"] != "http" or scope["method"] != "POST":
         return None
-    headers = headers_of(scope["headers"], (_SESSION, _ACCEPT))
+    headers = headers_of(scope["headers"], (_SESSION, _ACCEPT, _VERSION))
     accepted = ",".join(headers[_ACCEPT])
-    is_known = len(headers[_SESSION]) == 1 and all(form in accepted for form in _FORMS)
-    return headers[_SESSION][0].encode("latin-1") if is_known else None
+    if not all(form in accepted for form in _FORMS):
+        return None
+    if len(headers[_VERSION]) == 1 and is_modern(headers[_VERSION][0]):
+        return _Client(None)
+    return _Client(headers[_SESSION][0].encode("latin-1")) if len(headers[_SESSION]) == 1 else None
 
 
 async def _looked_at(receive: Receive) -> tuple[bytes, Receive]:
@@ -128,17 +159,37 @@ class _Answer:
 
     Args:
         send: a function that sends the answer.
-        session: the session of the client.
+        client: the client.
     """
 
-    def __init__(self, send: Send, session: bytes) -> None:
+    def __init__(self, send: Send, client: _Client) -> None:
         self._send = send
-        self._session = session
+        self._client = client
         self._status = 0
-        self._pings: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._is_stream = False
+        self._timers: list[asyncio.TimerHandle] = []
+        self._after(SECONDS_WITHOUT_A_BYTE, self._ping)
+
+    def watch(self, receive: Receive, running: CancelScope) -> None:
+        """Cancel the call if its client goes before its result.
+
+        Args:
+            receive: a function that says when the client has gone.
+            running: the scope that is cancelled.
+        """
+
+        async def cancel_when_gone() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            running.cancel()
+
+        self._after(SECONDS_UNWATCHED, cancel_when_gone)
+
+    def _after(self, seconds: float, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Start a task after some seconds, unless the answer has begun by then."""
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(SECONDS_WITHOUT_A_BYTE, self._start_pings)
+        self._timers.append(loop.call_later(seconds, lambda: self._tasks.append(loop.create_task(work()))))
 
     async def send(self, message: Message) -> None:
         """Send a part of the SDK's answer, in the present form of the answer."""
@@ -147,28 +198,28 @@ class _Answer:
             await self._send(message)
         elif message["type"] == "http.response.start":
             self._status = message["status"]
-        else:  # an error of the transport isn't an answer, and ends the stream without one
+        else:  # an error of a session's transport isn't an answer, and ends the stream without one
             event = b"event: message\r\ndata: " + message["body"] + b"\r\n\r\n"
-            body = event if self._status == 200 else b""  # noqa: PLR2004  # OK
+            body = event if self._client.is_modern or self._status == 200 else b""  # noqa: PLR2004  # OK
             await self._send({"type": "http.response.body", "body": body, "more_body": False})
 
     async def end(self) -> None:
         """Stop waiting."""
-        self._timer.cancel()
-        if self._pings is not None:
-            self._pings.cancel()
-            await asyncio.wait([self._pings])
-            self._pings = None
-
-    def _start_pings(self) -> None:
-        self._pings = asyncio.get_running_loop().create_task(self._ping())
+        for timer in self._timers:
+            timer.cancel()
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
 
     async def _ping(self) -> None:
         headers = [
             (b"content-type", b"text/event-stream"),
             (b"cache-control", b"no-cache, no-transform"),
-            (_SESSION, self._session),
         ]
+        if self._client.session is not None:
+            headers.append((_SESSION, self._client.session))
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         self._is_stream = True
         while True:

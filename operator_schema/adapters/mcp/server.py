@@ -601,9 +601,8 @@ class ToolServer(Server[Any]):
     def streamable_http_app(self, **options: Any) -> Starlette:
         """Return an ASGI application that serves over HTTP.
 
-        A client before version 2026-07-28 gets the result of a call as JSON if the call can't send anything
-        before it, as with `json_response=True`; otherwise, or if the call takes long, it gets a stream of
-        events.
+        A client gets the result of a call as JSON if the call can't send anything before it, as with
+        `json_response=True`; otherwise, or if the call takes long, it gets a stream of events.
 
         Args:
             options: the options of this method in `mcp.server.lowlevel.Server`.

@@ -45,6 +45,25 @@ def call(name="work", number=2, **meta):
     return request(number, "tools/call", name=name, arguments={}, **({"_meta": meta} if meta else {}))
 
 
+MODERN = "2026-07-28"
+
+
+def modern(message):
+    """Return a call as clients from version 2026-07-28 on send it."""
+    about = {
+        types.PROTOCOL_VERSION_META_KEY: MODERN,
+        types.CLIENT_CAPABILITIES_META_KEY: {},
+        types.CLIENT_INFO_META_KEY: OPENING["clientInfo"],
+    }
+    params = message["params"]
+    return {**message, "params": {**params, "_meta": {**params.get("_meta", {}), **about}}}
+
+
+def headers_for(message):
+    names = {"Mcp-Method": message["method"], "Mcp-Name": message["params"]["name"]}
+    return {"Accept": BOTH, "MCP-Protocol-Version": MODERN, **names}
+
+
 def messages_of(answer):
     if answer.headers["content-type"] == "application/json":
         return [answer.json()]
@@ -70,6 +89,11 @@ def exchange(app, talk):
                 return await client.post("/mcp", json=message, headers={**session, **headers})
 
             await post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+            async def post_modern(message):
+                return await client.post("/mcp", json=modern(message), headers=headers_for(message))
+
+            post.modern = post_modern
             post.delete = partial(client.delete, "/mcp", headers=session)
             return await talk(post)
 
@@ -135,14 +159,15 @@ def test_whatever_a_call_sends_before_its_result_arrives_in_either_form():
         message = call(progressToken=7) if "has a token" in ways else call()
 
         async def talk(post, message=message):
-            return await post(message)
+            return [await post(message), await post.modern(message)]
 
         made = speaking(ways)
         streamed = exchange(Server.streamable_http_app(made), talk)
-        answer = exchange(made.streamable_http_app(), talk)
-        assert messages_of(answer) == messages_of(streamed), ways
-        assert messages_of(answer)[-1]["id"] == 2
-        if answer.headers["content-type"] == "application/json":
+        answers = exchange(made.streamable_http_app(), talk)
+        for answer, of_the_sdk in zip(answers, streamed, strict=True):
+            assert messages_of(answer) == messages_of(of_the_sdk), ways
+            assert messages_of(answer)[-1]["id"] == 2
+        if answers[0].headers["content-type"] == "application/json":
             as_json.add(frozenset(ways))
     assert as_json == {frozenset(), frozenset({"has a token"}), frozenset({"reports"})}
 
@@ -250,21 +275,24 @@ class Browser:
     """One request to an ASGI application, whose answer is read while it is being made."""
 
     def __init__(self, app, session, message):
-        self.app, self.session = app, session
-        self.parts = asyncio.Queue()
+        self.app = app
+        own = headers_for(message) if session is None else {"Accept": BOTH, "Mcp-Session-Id": session}
+        self.headers = [(name.lower().encode(), value.encode()) for name, value in own.items()]
+        self.parts, self.gone = asyncio.Queue(), asyncio.Event()
+        message = modern(message) if session is None else message
         self.sent = [{"type": "http.request", "body": json.dumps(message).encode()}]
 
     async def receive(self):
         if self.sent:
             return self.sent.pop()
-        return await asyncio.Event().wait()
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
 
     async def __aenter__(self):
         headers = [
             (b"host", b"127.0.0.1:8000"),
-            (b"accept", BOTH.encode()),
             (b"content-type", b"application/json"),
-            (b"mcp-session-id", self.session.encode()),
+            *self.headers,
         ]
         scope = {
             "type": "http",
@@ -287,7 +315,7 @@ class Browser:
         await self.task
 
 
-@pytest.mark.parametrize("ended", [False, True], ids=["it ends", "its session ends"])
+@pytest.mark.parametrize("ended", [False, True, None], ids=["it ends", "its session ends", "no session"])
 def test_a_call_that_takes_long_becomes_a_stream(monkeypatch, ended):
     monkeypatch.setattr(json_answers, "SECONDS_WITHOUT_A_BYTE", 0.001)
     begun, go_on = asyncio.Event(), asyncio.Event()
@@ -303,7 +331,7 @@ def test_a_call_that_takes_long_becomes_a_stream(monkeypatch, ended):
 
     async def talk(post):
         opened = await post(request(9, "tools/list"))
-        session = opened.headers["mcp-session-id"]
+        session = None if ended is None else opened.headers["mcp-session-id"]
         async with Browser(app, session, call("wait")) as browser:
             start, *pings = [await browser.parts.get() for _ in range(3)]
             await begun.wait()
@@ -316,7 +344,7 @@ def test_a_call_that_takes_long_becomes_a_stream(monkeypatch, ended):
     session, start, pings, rest = exchange(app, talk)
     assert start["status"] == 200
     assert dict(start["headers"])[b"content-type"] == b"text/event-stream"
-    assert dict(start["headers"])[b"mcp-session-id"] == session.encode()
+    assert dict(start["headers"]).get(b"mcp-session-id") == (None if session is None else session.encode())
     *more, last = rest
     assert {part["body"] for part in [*pings, *more]} == {b": ping\r\n\r\n"}
     assert not last["more_body"]
@@ -343,3 +371,29 @@ def test_a_client_that_goes_before_its_request_is_complete_gets_what_the_sdk_say
         return exchange(app, talk)
 
     assert parts_of(made.streamable_http_app()) == parts_of(Server.streamable_http_app(made))
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["ours", "the SDK's"])
+def test_a_client_without_a_session_cancels_a_call_by_going(own):
+    begun, cancelled = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    made = server([wait])
+    app = made.streamable_http_app() if own else Server.streamable_http_app(made)
+
+    async def talk(_):
+        async with Browser(app, None, call("wait")) as browser:
+            await begun.wait()
+            browser.gone.set()
+            await cancelled.wait()
+        return browser.parts.qsize()
+
+    assert exchange(app, talk) == 0
