@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .introspect.node_kinds import tag_of as tag_of
     from .introspect.nodes import AnyNode as AnyNode
     from .introspect.nodes import ArrayNode as ArrayNode
-    from .introspect.nodes import Constraints as Constraints
     from .introspect.nodes import EnumNode as EnumNode
     from .introspect.nodes import Field as Field
     from .introspect.nodes import Graph as Graph
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
     from .schema.keywords import DEFINITIONS as DEFINITIONS
     from .schema.keywords import KEYWORDS as KEYWORDS
     from .schema.keywords import LIMITS as LIMITS
+    from .schema.keywords import Constraints as Constraints
     from .schema.keywords import limit_of as limit_of
     from .schema.linear_regex import Patterns as Patterns
     from .schema.references import References as References
@@ -94,7 +94,7 @@ else:
             "..introspect.leaves": "SchemaLeaf",
             "..introspect.local_times": "LOCAL_DATETIME LOCAL_TIME",
             "..introspect.node_kinds": "Tag choices_of flat_members json_types_of tag_of",
-            "..introspect.nodes": "AnyNode ArrayNode Constraints EnumNode Field Graph LeafNode LiteralNode "
+            "..introspect.nodes": "AnyNode ArrayNode EnumNode Field Graph LeafNode LiteralNode "
             "MapNode Node ObjectNode RefNode ScalarNode Target TupleNode UnionNode is_null",
             "..introspect.overlaps": "overlapping_names",
             "..introspect.pydantic_models": "guessed_unions",
@@ -102,7 +102,7 @@ else:
             "..introspect.source_code": "place_of",
             "..schema.dialect_renderer": "GIVE_TOOLS",
             "..schema.document": "DocumentCodec SchemaDocument",
-            "..schema.keywords": "DEFINITIONS KEYWORDS LIMITS limit_of",
+            "..schema.keywords": "Constraints DEFINITIONS KEYWORDS LIMITS limit_of",
             "..schema.linear_regex": "Patterns",
             "..schema.references": "References is_old mapped resolve_pointer step subschemas",
             "..schema.render": "Renderer",

@@ -193,7 +193,8 @@ class Value(metaclass=ValueType):
         """
         unknown = changes.keys() - self.__slots__
         if unknown:
-            from .message_text import listed, nearest
+            from .message_text import listed
+            from .similar_names import nearest
 
             found = {nearest(name, self.__slots__) for name in unknown}
             near = listed(sorted([name for name in found if name]), separator=" and ")

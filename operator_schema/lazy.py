@@ -77,7 +77,7 @@ def names_meant(name: str, names: Iterable[str], likeness: float = 0.6) -> list[
     Returns:
         These names, and one that differs by a single slip; if there are none, the most similar name.
     """
-    from .message_text import nearest
+    from .similar_names import nearest
 
     names = list(names)
     longer = [other for other in names if other.startswith(f"{name}_") or other.endswith(f"_{name}")]
@@ -141,7 +141,7 @@ def _answer(package: str, name: str, meant_by: Callable[[str], list[str]] | None
 
 
 def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
-    from .message_text import fold, is_one_slip_away
+    from .similar_names import fold, is_one_slip_away
 
     here = [*sys.modules[package].__all__, *(_ROOMS if package == _ROOT else ())]
     elsewhere = [one for one in home_of if one not in here]

@@ -24,16 +24,14 @@ from operator_schema.message_text import (
     key_step,
     kind,
     listed,
-    nearest,
-    nearest_names,
     one_line,
     quote,
     received,
     said_by,
     show_error,
     show_path,
-    words_of,
 )
+from operator_schema.similar_names import nearest, nearest_names, words_of
 
 
 @pytest.mark.parametrize(

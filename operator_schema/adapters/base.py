@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec, TypeAlias, 
 
 from ..execution import Executor, check_confirm
 from ..immutable import Value
-from ..message_text import nearest, quote, received
+from ..message_text import quote, received
 from ..rounds import Registry
+from ..similar_names import nearest
 from ..tools import RawCall, Tool, check_is_tool, register_handed_through, register_injected
 from .asking import agreed_by_tool, asked_elsewhere, asking, holding_back, not_agreed, question_about
 

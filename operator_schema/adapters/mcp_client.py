@@ -20,8 +20,9 @@ from ..errors import CallError, DuplicateToolError, SchemaError, ToolError
 from ..execution import current_backend
 from ..json_values import copy_json, is_finite, is_object, to_json_text, without_surrogates
 from ..lazy import answer_misnamed
-from ..message_text import listed, nearest, one_line, quote, received
+from ..message_text import listed, one_line, quote, received
 from ..schema.document import DocumentCodec
+from ..similar_names import nearest
 from ..tools import (
     Audio,
     DocumentOutput,

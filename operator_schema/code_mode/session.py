@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..execution import Executor
 from ..json_values import is_object, without_surrogates
-from ..message_text import clip, count_of, nearest, one_line, quote, received
+from ..message_text import clip, count_of, one_line, quote, received
 from ..rounds import Defer, HookError, Reject, RoundError, StoreError
+from ..similar_names import nearest
 from ..tools import RawCall, document_tool
 from .child import as_json
 from .declarations import stubs_of

@@ -12,7 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..message_text import nearest_names, quote
+from ..message_text import quote
+from ..similar_names import nearest_names
 from .index import Index
 from .language import FUNCTIONS, LANGUAGES, places_of
 from .module_names import Modules

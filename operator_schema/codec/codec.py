@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from ..errors import DecodeError
     from ..findings import DecodeReport, Finding
-    from ..introspect.annotations import Defaulted
-    from ..introspect.nodes import Graph, Node
+    from ..introspect.nodes import Defaulted, Graph, Node
     from ..schema.render import MakeRenderer
     from ..schema.style import StyleOptions
     from .options import CodecOptions

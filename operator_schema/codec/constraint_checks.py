@@ -11,9 +11,8 @@ from .problems import INVALID
 if TYPE_CHECKING:
     from collections.abc import Sized
 
-    from ..introspect.nodes import Constraints
     from ..message_text import Path
-    from ..schema.keywords import Limit
+    from ..schema.keywords import Constraints, Limit
     from .problems import Problems
 
 __all__ = [

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..findings import Finding
-    from ..introspect.annotations import Defaulted
-    from ..introspect.nodes import Node, Target
+    from ..introspect.nodes import Defaulted, Node, Target
     from ..message_text import Path
     from .encode import GraphOf
 

@@ -38,8 +38,9 @@ from .problems import INVALID, Problems, Trial, Trials
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 
-    from ..introspect.nodes import Constraints, Field, Graph, Node, Target
+    from ..introspect.nodes import Field, Graph, Node, Target
     from ..message_text import Path
+    from ..schema.keywords import Constraints
 
     GraphOf = Callable[[type], Graph | None]
     Iterators = dict[int, tuple[Any, list[Any]]]

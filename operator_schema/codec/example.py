@@ -13,7 +13,6 @@ from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
-    Constraints,
     EnumNode,
     LeafNode,
     LiteralNode,
@@ -26,7 +25,7 @@ from ..introspect.nodes import (
     resolve,
 )
 from ..json_values import is_object, plain_number
-from ..schema.keywords import TEXTS
+from ..schema.keywords import TEXTS, Constraints
 from .interpret import SCALARS, interpret
 from .problems import INVALID, Trial
 

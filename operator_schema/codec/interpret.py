@@ -48,8 +48,9 @@ if TYPE_CHECKING:
 
     from ..introspect.leaves import SchemaLeaf
     from ..introspect.node_kinds import UnionPlan
-    from ..introspect.nodes import Constraints, Field, Graph, Node, ScalarType, Target
+    from ..introspect.nodes import Field, Graph, Node, ScalarType, Target
     from ..message_text import Path
+    from ..schema.keywords import Constraints
     from ..schema.written import WrittenSchema
     from .hash_counts import HashCounter
 

@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     Steps = tuple[str | int, ...]
     from collections.abc import Callable, Sequence
 
-    from ..introspect.nodes import Constraints, Graph
+    from ..introspect.nodes import Graph
+    from ..schema.keywords import Constraints
 
     Renamed = Callable[[ObjectNode, dict[Any, Any]], Mapping[str, str]]
     T = TypeVar("T")

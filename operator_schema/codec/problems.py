@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..immutable import T
 from ..json_values import MAX_PROBLEMS, copy_at_most, is_array, is_object, to_json_text
-from ..message_text import key_step, nearest, steps_of
+from ..message_text import key_step, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -403,7 +403,12 @@ class Trial(Problems):
 
 def ignored_keys(problems: Problems) -> list[tuple[Steps, str | None]]:
     """Return the keys that name no field, each as its path and the most similar valid key."""
-    return [(steps, nearest(str(steps[-1]), keys)) for steps, keys in ignored_places(problems)]
+    places = ignored_places(problems)
+    if not places:
+        return []
+    from ..similar_names import nearest  # few calls have such keys
+
+    return [(steps, nearest(str(steps[-1]), keys)) for steps, keys in places]
 
 
 def ignored_places(problems: Problems) -> list[tuple[Steps, list[str]]]:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import choice_key
-from ..message_text import is_one_slip_away, words_of
+from ..similar_names import is_one_slip_away, words_of
 from .spellings import NOTHING, names_of_choices, quoted_scalar, sent_keys
 
 if TYPE_CHECKING:

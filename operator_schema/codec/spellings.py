@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..introspect.nodes import EnumNode
 from ..json_values import MAX_INTEGER_DIGITS, choice_key, most_digits, type_of
-from ..message_text import fold
+from ..similar_names import fold
 
 if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf

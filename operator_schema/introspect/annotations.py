@@ -16,7 +16,6 @@ from math import isfinite
 from typing import (
     TYPE_CHECKING,
     Any,
-    ClassVar,
     Final,
     Literal,
     NotRequired,
@@ -27,8 +26,8 @@ from typing import (
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..message_text import excerpt, one_line
-from .classes import declares, docstring_parser, own_docstring
-from .hints import Place, evaluate_forward, name_of, show_annotation, show_value
+from .classes import docstring_parser, own_docstring
+from .hints import Place, name_of, show_annotation, show_value
 from .leaves import has_attribute
 from .nodes import (
     ANY,
@@ -46,51 +45,18 @@ from .nodes import (
     TupleNode,
     UnionNode,
     new_array,
-    new_enum,
-    new_literal,
-    new_map,
     new_union,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
-    from typing import Protocol
 
-    from ..findings import TypeCode
-    from .hints import Path
-    from .leaves import SchemaLeaf
-    from .node_kinds import Distinct
-    from .nodes import Field, Node
-
-    class Reader(Protocol):
-        """The interface of `Walk`: reads an annotation inside another one, and collects findings."""
-
-        of_results: ClassVar[bool]
-        leaves: dict[type, SchemaLeaf[Any]]
-        simple: Mapping[Any, Node]
-        closed: bool
-        namespace: Mapping[str, Any]
-        attribute_docs: bool
-        descriptions: Mapping[str, str] | None
-        defaulted: list[Defaulted]
-        unsettled: list[Field]
-        has_choices: bool
-        left: int
-
-        @property
-        def distinct(self) -> Distinct: ...
-        def node(self, annotation: Any, place: Place) -> Node: ...
-        def item_node(self, annotation: Any, place: Place) -> Node: ...
-        def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node: ...
-        def complain(
-            self, place: Place, code: TypeCode, message: str, remedy: str, near: str | None = None
-        ) -> Node: ...
-        def complain_surrogate(self, text: str, place: Place) -> Node: ...
-        def complain_unsupported(self, annotation: object, place: Place) -> Node: ...
+    from .nodes import Node
+    from .protocols import Reader
 
     Arm = Callable[[Reader, Any, tuple[Any, ...], Place], Node]
 
-__all__ = ["CLASSES", "NAMED", "ORIGINS", "SIMPLE", "Defaulted"]
+__all__ = ["CLASSES", "ORIGINS", "SIMPLE", "read_inner", "read_union"]
 
 
 SIMPLE: Final[Mapping[Any, Node]] = {
@@ -106,29 +72,13 @@ SIMPLE: Final[Mapping[Any, Node]] = {
 """Annotations whose node is always the same."""
 
 
-class Defaulted:
-    """A field with a default or examples, which are checked against its node later."""
-
-    __slots__ = ("field", "owner", "path")
-
-    def __init__(self, path: Path, owner: str, field: Field) -> None:
-        self.path = path
-        self.owner = owner
-        self.field = field
-
-    @property
-    def has_default(self) -> bool:
-        """Whether the field has a default other than the `None` that an absent key means anyway."""
-        default = self.field.default
-        return default is not MISSING and not (default is None and self.field.absent_is_none)
-
-
-def _inner(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+def read_inner(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     """Read a qualifier, which doesn't restrict the values, as the annotation inside it."""
     return reader.node(args[0], place) if args else reader.complain_unsupported(annotation, place)
 
 
-def _union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+def read_union(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
+    """Read a union of the arguments."""
     if not args:
         return reader.complain_unsupported(annotation, place)
     found: list[Node] = []
@@ -203,48 +153,6 @@ def _types_at_sight(node: Node) -> Iterable[str]:
 _NEVER_NULL = frozenset({ArrayNode, TupleNode, MapNode, ObjectNode})
 
 
-def _self(reader: Reader, annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
-    meant = place.scope.self_type
-    return reader.complain_unsupported(annotation, place) if meant is None else reader.node(meant, place)
-
-
-def _type_variable(reader: Reader, variable: Any, _args: tuple[Any, ...], place: Place) -> Node:
-    """Read a type parameter: its argument, else its default, its bound or its constraints."""
-    bindings = place.scope.bindings
-    if variable in bindings:
-        return reader.node(bindings[variable], Place(place.path, place.owner, place.scope.outside()))
-    if not declares(place.scope, variable):
-        name = variable.__name__
-        message = f"{show_annotation(variable)} isn't a type parameter of {place.owner}"
-        remedy = f"Write the type, or add Generic[{name}] to the bases of the class"
-        if place.scope.forgets_bases:
-            remedy = "Write the type: before Python 3.12 a TypedDict forgets its bases"
-        return reader.complain(place, "unresolved", message, remedy)
-    default: Any = getattr(variable, "__default__", MISSING)
-    if default is not MISSING and type(default).__name__ != "NoDefaultType":
-        return reader.node(evaluate_forward(default, place.scope), place)
-    if variable.__bound__ is not None:
-        return reader.node(variable.__bound__, place)
-    if variable.__constraints__:
-        return _union(reader, variable, variable.__constraints__, place)
-    return ANY
-
-
-def _new_type(reader: Reader, annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
-    return reader.node(annotation.__supertype__, place)
-
-
-def _literal_string(reader: Reader, _annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
-    return reader.node(str, place)
-
-
-def _alias(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
-    alias = getattr(annotation, "__origin__", annotation)
-    if alias.__name__ == "JsonValue" and getattr(alias, "__module__", "") == "pydantic.types":
-        return ANY  # its own tags aren't JSON keys
-    return reader.alias_node(alias, args, place)
-
-
 # --- lists, sets, tuples and maps -----------------------------------------------------------------
 
 
@@ -294,7 +202,7 @@ def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
         key_node = _key_node(read_keys)
         if key_node is None:
             key_node = _complain_keys(reader, annotation, read_keys, place)
-        return new_map(MapNode, key_node, reader.item_node(values, place), container, accepts or container)
+        return MapNode(key_node, reader.item_node(values, place), container, accepts or container)
 
     return read
 
@@ -359,7 +267,7 @@ def _literal(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Plac
     if len(table) < len(values):
         message = f"two values of {show_annotation(annotation)} are the same in JSON"
         return reader.complain(place, "ambiguous", message, "Leave one of them out")
-    return new_literal(LiteralNode, values, tuple(table.values()), table)
+    return LiteralNode(values, tuple(table.values()), table)
 
 
 def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
@@ -387,7 +295,7 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
     doc = None
     if cls.__dict__.get("__doc__") is not None:
         doc = _prose_of(cls, reader, place)
-    return new_enum(EnumNode, cls, tuple(values), table, doc)
+    return EnumNode(cls, tuple(values), table, doc)
 
 
 def _prose_of(cls: type[Enum], reader: Reader, place: Place) -> str | None:
@@ -423,11 +331,11 @@ def _plain(value: object) -> Any:
 
 ORIGINS: Final[dict[object, tuple[Arm, int | None]]] = {
     Literal: (_literal, None),
-    Union: (_union, None),
-    types.UnionType: (_union, None),
-    Required: (_inner, 1),
-    NotRequired: (_inner, 1),
-    Final: (_inner, 1),
+    Union: (read_union, None),
+    types.UnionType: (read_union, None),
+    Required: (read_inner, 1),
+    NotRequired: (read_inner, 1),
+    Final: (read_inner, 1),
     list: (_array_of(list), 1),
     set: (_array_of(set), 1),
     frozenset: (_array_of(frozenset), 1),
@@ -451,13 +359,3 @@ CLASSES: Final[tuple[tuple[type, Arm], ...]] = (
     (Enum, _enum),
 )
 """By base class; the first that fits counts."""
-
-NAMED: Final[dict[str, Arm]] = {
-    "Self": _self,
-    "LiteralString": _literal_string,
-    "ReadOnly": _inner,
-    "TypeVar": _type_variable,
-    "NewType": _new_type,
-    "TypeAliasType": _alias,
-}
-"""By the name of a special form, or of the class of the annotation."""

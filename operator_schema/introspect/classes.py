@@ -1,4 +1,4 @@
-"""Classes that become JSON objects, the fields that they or a function declare, and their type parameters."""
+"""Read which fields a class declares, and what is written in it about them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from dataclasses import MISSING, InitVar
 from functools import cache
 from itertools import repeat
-from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Never, NoReturn, get_origin
 
 from ..immutable import Value
 from ..message_text import exact_text
@@ -24,15 +24,17 @@ __all__ = [
     "SOURCE",
     "Declared",
     "ParameterSource",
+    "Scopes",
     "annotations_of",
-    "bind",
-    "declared_fields",
-    "declares",
+    "dataclass_fields",
+    "definer",
     "docstring_parser",
+    "evaluated",
     "extra_items",
     "form_of",
     "is_closed",
     "lineage",
+    "of_dataclass",
     "own_docstring",
     "parameter_source",
 ]
@@ -117,32 +119,7 @@ def form_of(cls: Any) -> ObjectForm | None:
     return None
 
 
-def declared_fields(
-    cls: type,
-    form: ObjectForm,
-    bindings: Bindings,
-    self_type: Any,
-    namespace: Mapping[str, Any],
-    outer: Scope,
-) -> Mapping[str, Declared]:
-    """Return the fields that a class declares by name, inherited ones included, in order.
-
-    Args:
-        cls: a class of that form.
-        form: the form that `form_of` returns.
-        bindings: the bindings of its own type parameters.
-        self_type: the meaning of `Self` in it.
-        namespace: names that the user adds.
-        outer: the scope in which the types of the bindings are written.
-    """
-    source = parameter_source(cls) if form == "function" else None
-    if source is not None:
-        # Evaluated already, because the annotations decide which names are fields.
-        return {declared.name: declared for declared in source.declared}
-    return _READERS[form](cls, Scope(cls, namespace, bindings, self_type, outer))
-
-
-class _Scopes:
+class Scopes:
     """The scopes of the classes in an MRO, each made when it is asked for."""
 
     def __init__(self, cls: type, own: Scope) -> None:
@@ -150,9 +127,12 @@ class _Scopes:
         self._made: dict[type, Scope] = {cls: own}
         self._bindings: Mapping[type, Bindings] = {}
         if len(lineage(cls)) > 1:
+            from .type_parameters import inherited_bindings
+
             self._bindings = inherited_bindings(cls, own.bindings, own)
 
     def of(self, owner: type) -> Scope:
+        """Return the scope of a class in the MRO."""
         scope = self._made.get(owner)
         if scope is None:
             scope = self._made[owner] = self._own.of_base(owner, self._bindings.get(owner))
@@ -163,12 +143,12 @@ class _Scopes:
         hints = list(written)
         for owner in dict.fromkeys(owners):
             places = [i for i, other in enumerate(owners) if other is owner]
-            for i, hint in zip(places, _evaluate([written[i] for i in places], self.of(owner)), strict=True):
+            for i, hint in zip(places, evaluated([written[i] for i in places], self.of(owner)), strict=True):
                 hints[i] = hint
         return hints
 
 
-def _evaluate(written: Sequence[Any], scope: Scope) -> Sequence[Any]:
+def evaluated(written: Sequence[Any], scope: Scope) -> Sequence[Any]:
     """Evaluate the annotations of one class, in one go where all of them are text."""
     hints = scope.evaluate_all(written) if _TEXT.issuperset(map(type, written)) else written
     if _WRITTEN.isdisjoint(map(type, hints)):
@@ -195,7 +175,8 @@ def lineage(cls: type) -> Sequence[type]:
     return [base for base in bases if form_of(base) == "typed_dict"]
 
 
-def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
+def dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
+    """Return the fields of a dataclass by name, given its own scope."""
     sources: list[Any] = []
     written: list[Any] = []
     for field in cls.__dataclass_fields__.values():
@@ -206,13 +187,13 @@ def _dataclass_fields(cls: Any, own: Scope) -> dict[str, Declared]:
     scopes: Iterable[Scope] = repeat(own)
     bases = cls.__mro__
     if len(bases) == 2:  # noqa: PLR2004  # the class and `object`
-        hints = _evaluate(written, own)
+        hints = evaluated(written, own)
     else:
-        known = _Scopes(cls, own)
-        owners = [_definer(source, bases[:-1]) for source in sources]
+        known = Scopes(cls, own)
+        owners = [definer(source, bases[:-1]) for source in sources]
         hints = known.evaluate(written, owners)
         scopes = [known.of(owner) for owner in owners]
-    found = _of_dataclass(sources, hints, scopes)
+    found = of_dataclass(sources, hints, scopes)
     if "__pydantic_fields__" in cls.__dict__:
         _read_pydantic_defaults(found.values())
     return found
@@ -230,7 +211,7 @@ def _read_pydantic_defaults(fields: Iterable[Declared]) -> None:
             field.has_factory = info.default_factory is not None
 
 
-def _of_dataclass(
+def of_dataclass(
     sources: Sequence[Any], hints: Sequence[Any], scopes: Iterable[Scope]
 ) -> dict[str, Declared]:
     """Return fields of a dataclass by name."""
@@ -253,89 +234,12 @@ def _of_dataclass(
     return found
 
 
-def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scope) -> Mapping[str, Declared]:
-    """Return the declared fields together with those that the constructor doesn't take, in the class's order.
-
-    Args:
-        cls: a dataclass or an attrs class.
-        declared: the fields that its constructor takes.
-        outer: the scope in which the class is used.
-    """
-    if form_of(cls) == "attrs":
-        return {**declared, **_library_fields(cls, outer.of_base(cls, None), computed=True)}
-    found: dict[str, Declared] = {}
-    for source in cls.__dataclass_fields__.values():
-        if source.name in declared:
-            found[source.name] = declared[source.name]
-        elif source._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
-            scope = outer.of_base(_definer(source, cls.__mro__[:-1]), None)
-            hint = evaluate_forward(evaluate_forward(source.type, scope), scope)
-            found.update(_of_dataclass([source], [hint], [scope]))
-    return found
-
-
-def _definer(field: Any, bases: Sequence[type]) -> type:
+def definer(field: Any, bases: Sequence[type]) -> type:
+    """Return the class in an MRO that defines a field of a dataclass."""
     # Subclasses share the Field objects that they inherit: the farthest base that has this one
     # is the class whose module knows the names in its annotation.
     holders = [base for base in bases if vars(base).get("__dataclass_fields__", {}).get(field.name) is field]
     return holders[-1] if holders else bases[0]
-
-
-def _typed_dict_fields(cls: Any, own: Scope) -> dict[str, Declared]:
-    scopes = _Scopes(cls, own)
-    annotations = annotations_of(cls)
-    bases = lineage(cls)
-    owners = [
-        next((base for base in reversed(bases) if annotations_of(base).get(name) == annotation), cls)
-        for name, annotation in annotations.items()
-    ]
-    hints = scopes.evaluate(list(annotations.values()), owners)
-    declared: dict[str, Declared] = {}
-    for name, hint, owner in zip(annotations, hints, owners, strict=True):
-        said = qualifiers(hint)
-        # Python 3.11 does not look into annotations written as text (python/cpython#97727).
-        required = "Required" in said or (name in cls.__required_keys__ and "NotRequired" not in said)
-        key = exact_text(name)
-        declared[key] = Declared(key, hint, scopes.of(owner), required=required)
-    return declared
-
-
-def _named_tuple_fields(cls: Any, own: Scope) -> dict[str, Declared]:
-    definer = next(base for base in cls.__mro__ if "_fields" in vars(base))
-    annotations = annotations_of(definer)
-    written = [annotations.get(name, Any) for name in cls._fields]
-    scope = _Scopes(cls, own).of(definer)
-    defaults: Mapping[str, Any] = cls._field_defaults
-    return {
-        name: Declared(name, hint, scope, defaults.get(name, MISSING))
-        for name, hint in zip(cls._fields, _evaluate(written, scope), strict=True)
-    }
-
-
-def _library_fields(cls: type, own: Scope, *, computed: bool = False) -> dict[str, Declared]:
-    from .foreign_classes import fields_of
-
-    sources = fields_of(cls, computed=computed)
-    scopes = _Scopes(cls, own)
-    owners = [_annotator(source.name, cls) for source in sources]
-    found: dict[str, Declared] = {}
-    written = [
-        annotations_of(owner)[source.name] if source.annotation is MISSING else source.annotation
-        for source, owner in zip(sources, owners, strict=True)
-    ]
-    hints = scopes.evaluate(written, owners)
-    for source, hint, owner in zip(sources, hints, owners, strict=True):
-        declared = Declared(
-            source.name, hint, scopes.of(owner), source.default, has_factory=source.has_factory
-        )
-        declared.metadata = source.metadata
-        found[source.name] = declared
-    return found
-
-
-def _annotator(name: str, cls: type) -> type:
-    """Return the class in the MRO that annotates a field; the names in the annotation are its names."""
-    return next((base for base in cls.__mro__ if name in annotations_of(base)), cls)
 
 
 def is_closed(cls: Any, form: ObjectForm) -> bool:
@@ -368,13 +272,6 @@ def _extra_items(cls: type) -> Any:
 
 
 _NEVER = (Never, NoReturn)
-_READERS: dict[ObjectForm, Callable[[type, Scope], Mapping[str, Declared]]] = {
-    "dataclass": _dataclass_fields,
-    "typed_dict": _typed_dict_fields,
-    "named_tuple": _named_tuple_fields,
-    "attrs": _library_fields,
-    "struct": _library_fields,
-}
 
 
 def annotations_of(cls: Any) -> Mapping[str, Any]:
@@ -431,24 +328,6 @@ def _is_signature(doc: str, name: str) -> bool:
     return all(not part or part.isidentifier() for part in parts)
 
 
-_QUALIFIERS = frozenset({"Required", "NotRequired", "ReadOnly", "Final"})
-
-
-def qualifiers(hint: Any) -> set[str]:
-    """Return the names of the qualifiers around a type, such as `NotRequired`."""
-    found: set[str] = set()
-    while True:
-        origin: Any = get_origin(hint)
-        name = getattr(origin, "_name", None) or getattr(origin, "__name__", None)
-        if origin is Annotated:
-            hint = hint.__origin__
-        elif name in _QUALIFIERS:
-            found.add(name)
-            hint = get_args(hint)[0]
-        else:
-            return found
-
-
 class ParameterSource(Value):
     """The facts about a function that the walk needs when it reads the class made for its parameters.
 
@@ -461,103 +340,3 @@ class ParameterSource(Value):
     declared: Sequence[Declared]
     doc: str | None
     others: Sequence[str]
-
-
-# --- what is given for the type parameters of a generic (PEP 484, PEP 695, PEP 696) ------------------
-
-
-def parameters_of(generic: Any) -> tuple[Any, ...]:
-    """Return the type parameters of a generic class or alias."""
-    return getattr(generic, "__type_params__", ()) or getattr(generic, "__parameters__", ())
-
-
-def declares(scope: Scope, parameter: Any) -> bool:
-    """Return whether a type parameter belongs to the scope's owner, or the owner isn't known."""
-    # Before PEP 695 a function declares those that it uses.
-    is_open = scope.owner is None or hasattr(scope.owner, "__globals__")
-    return is_open or _declares(scope.owner, parameter)
-
-
-def _declares(generic: Any, parameter: Any) -> bool:
-    if parameter in parameters_of(generic):
-        return True
-    # The parameters of a base that is given nothing are left open in its subclass.
-    bases = getattr(generic, "__dict__", {}).get("__orig_bases__", ()) or getattr(generic, "__bases__", ())
-    return any(get_origin(base) is None and _declares(base, parameter) for base in bases)
-
-
-def substitute(annotation: Any, bindings: Bindings) -> Any:
-    """Replace the type parameters in an annotation by their arguments; those without an argument stay."""
-    if not bindings:
-        return annotation
-    if _is_parameter(annotation):
-        return bindings.get(annotation, annotation)
-    parameters: tuple[Any, ...] = getattr(annotation, "__parameters__", ())
-    if isinstance(annotation, type) or not any(parameter in bindings for parameter in parameters):
-        return annotation
-    return annotation[tuple([bindings.get(parameter, parameter) for parameter in parameters])]
-
-
-def _is_parameter(annotation: Any) -> bool:
-    return type(annotation).__name__ == "TypeVar"
-
-
-def bind(generic: Any, args: Sequence[Any], scope: Scope) -> dict[Any, Any]:
-    """Return the argument of each type parameter in `generic[args]`.
-
-    Args:
-        generic: class or alias with type parameters.
-        args: as written; they may name the parameters of the scope.
-        scope: the scope in which they are written.
-
-    Returns:
-        A map from parameter to type, without the parameters that are left open.
-    """
-    bindings: dict[Any, Any] = {}
-    if not args:
-        return bindings
-    for parameter, arg in _pairs(parameters_of(generic), args):
-        # PEP 696: a default may name the parameters before it, and is filled in by Python.
-        is_default = getattr(parameter, "__default__", None) == arg and arg is not None
-        known = bindings if is_default else scope.bindings
-        bindings[parameter] = substitute(evaluate_forward(arg, scope), known)
-    return bindings
-
-
-def _pairs(parameters: Sequence[Any], args: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Pair each type parameter with its argument; a `TypeVarTuple` stays open."""
-    before = next((i for i, p in enumerate(parameters) if type(p).__name__ == "TypeVarTuple"), None)
-    if before is None:
-        return list(zip(parameters, args, strict=False))
-    after = len(parameters) - before - 1
-    return [
-        *zip(parameters[:before], args, strict=False),
-        *zip(parameters[before + 1 :], args[len(args) - after :], strict=False),
-    ]
-
-
-def inherited_bindings(cls: type, bindings: Bindings, scope: Scope) -> dict[type, Bindings]:
-    """Return the arguments of the type parameters in each base of a class.
-
-    Args:
-        cls: any class.
-        bindings: the bindings of its own parameters.
-        scope: the scope of the class, for arguments that are text.
-
-    Returns:
-        A map from the class and each of its generic bases to the bindings that count in it.
-    """
-    found: dict[type, Bindings] = {cls: bindings}
-    for base in vars(cls).get("__orig_bases__", ()) or cls.__bases__:
-        origin: Any = get_origin(base) or base
-        if isinstance(origin, type) and origin is not object:
-            inner = {p: substitute(a, bindings) for p, a in bind(origin, get_args(base), scope).items()}
-            if _is_made_anew(cls, origin):
-                inner = dict(bindings)
-            found.update(inherited_bindings(origin, inner, scope))
-    return found
-
-
-def _is_made_anew(cls: type, base: type) -> bool:
-    """Return whether pydantic made a class from a dataclass, so that their type parameters are the same."""
-    return "__is_pydantic_dataclass__" in vars(cls) and base.__qualname__ == cls.__qualname__

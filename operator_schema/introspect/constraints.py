@@ -17,7 +17,7 @@ from ..findings import UnfitError
 from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate, is_object
 from ..message_text import excerpt, one_line, received
-from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, LimitError, is_no_multiple, keywords_of
+from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, Constraints, LimitError, is_no_multiple, keywords_of
 from .foreign_classes import is_foreign, translate
 from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
 from .leaf_checks import misfit, shown_schema
@@ -29,27 +29,16 @@ from .leaves import (
     received_leaf,
     trusted_leaf,
 )
-from .nodes import (
-    UNKNOWN,
-    ArrayNode,
-    Constraints,
-    LeafNode,
-    MapNode,
-    Node,
-    RefNode,
-    ScalarNode,
-    UnionNode,
-    is_null,
-)
+from .nodes import UNKNOWN, ArrayNode, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode, is_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from fractions import Fraction
 
     from ..findings import TypeCode
-    from .annotations import Reader
     from .foreign_classes import Translation
     from .hints import Place
+    from .protocols import Reader
 
 __all__ = ["Bound", "Bounds", "bounds_of", "limits_of", "nearest_float", "read_annotated"]
 

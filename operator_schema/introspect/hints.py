@@ -14,16 +14,7 @@ from types import BuiltinFunctionType, CellType, FunctionType, GenericAlias, Mod
 from typing import TYPE_CHECKING, Annotated, Any, Final, ForwardRef, Literal, Union, get_args, get_origin
 
 from ..immutable import Value
-from ..message_text import (
-    class_name,
-    class_name_of,
-    exact_text,
-    excerpt,
-    message_of,
-    nearest,
-    one_line,
-    show_error,
-)
+from ..message_text import class_name, class_name_of, exact_text, excerpt, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -32,7 +23,6 @@ if TYPE_CHECKING:
     Bindings = Mapping[Any, Any]
 
 __all__ = [
-    "BROKEN",
     "COMPARED_PARTS",
     "FieldPlace",
     "NOT_FOUND",
@@ -148,10 +138,6 @@ def names_of_module(name: str | None) -> dict[str, Any]:
     return {} if module is None else vars(module)
 
 
-_REASON_LENGTH = 200
-_TEXT_LENGTH = 100
-
-
 class Scope:
     """The meaning of names and type parameters in the annotations of one class, alias or function.
 
@@ -241,7 +227,9 @@ class Scope:
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # evaluating user text can raise anything
-            return self._unresolved(text, error)
+            from .unresolved_names import unresolved  # only a wrong annotation needs it
+
+            return Unresolved(*unresolved(self.owner, self._reachable(), text, error))
 
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
         """Evaluate several annotations: plain texts without compiling, the others together if possible."""
@@ -313,79 +301,11 @@ class Scope:
             outer |= {**vars(owner), owner.__name__: owner, **BUILTINS}
         return eval(text, outer, {**names, **enclosing, **own, **self._namespace})  # noqa: S307  # what annotations as text are for
 
-    def _unresolved(self, text: str, error: Exception) -> Unresolved:
-        shown = one_line(text, _TEXT_LENGTH)
-        if isinstance(error, SyntaxError):
-            said = one_line(str(error.msg), _REASON_LENGTH)  # `str(error)` names a file `<string>`
-            return Unresolved(shown, f"it isn't valid Python: {said}", _FIX_ANNOTATION)
-        if not isinstance(error, NameError):
-            if "partially initialized module" in message_of(error):
-                return Unresolved(shown, "a module in it is still being imported", _CIRCULAR)
-            return Unresolved(shown, show_error(error, _REASON_LENGTH), _FIX_ANNOTATION)
-        name = one_line(error.name or "it", _TEXT_LENGTH)
-        where = "here" if self.owner is None else f"in module {self.owner.__module__}"
-        reason = f"the name {name} is not defined {where}"
-        if name in _TYPING_NAMES:
-            return Unresolved(
-                shown, reason, f"Import it (from typing import {name}) or give namespace={{{name!r}: …}}"
-            )
-        is_word = text == name and name.islower()  # rarely a class, often a choice of a Literal
-        known = [
-            other for other, value in self._reachable().items() if _is_type(value) and _may_mean(name, other)
-        ]
-        near = nearest(name, known, _NEAR_WORD) if is_word else nearest(name, known)
-        if "<locals>" in getattr(self.owner, "__qualname__", ""):
-            what = "class" if isinstance(self.owner, type) else "function"
-            remedy = f"The {what} is defined inside a function: move {name} to module level"
-        else:
-            remedy = f"Import {name} at run time (not under TYPE_CHECKING)"
-        if is_word:
-            of_class = remedy[0].lower() + remedy[1:]
-            remedy = f'If {name} is a text to choose, write Literal["{name}"]. If it is a class: {of_class}'
-        return Unresolved(shown, reason, f"{remedy} or give namespace={{{name!r}: …}}", near)
-
     def _reachable(self) -> dict[str, Any]:
-        """Return the names that an annotation may use; of the builtins, only the data types."""
-        of_typing = {name: getattr(typing, name) for name in _TYPING_NAMES}
-        return {**self._namespace, **self._own_names(), **self._module(), **_DATA_TYPES, **of_typing}
+        """Return the names that an annotation may use, without those of Python."""
+        return {**self._namespace, **self._own_names(), **self._module()}
 
 
-def _is_type(value: object) -> bool:
-    return isinstance(value, type) or type(value).__module__ in {"typing", "types", "typing_extensions"}
-
-
-def _may_mean(name: str, other: str) -> bool:
-    """Return whether a name may be a misspelling of another one; names of Python must be very similar.
-
-    A name with a capital letter probably means a class, not a builtin.
-    """
-    if other in _TYPING_NAMES:
-        return nearest(name, [other], _NEAR_TYPING) is not None
-    if other not in _DATA_TYPES or name[:1].islower() or name.lower() == other:
-        return True
-    elsewhere = nearest(name, _ELSEWHERE, _NEAR_WORD)
-    return elsewhere is not None and _ELSEWHERE[elsewhere] == other
-
-
-_ELSEWHERE: Final = {"String": "str", "Integer": "int", "Boolean": "bool"}
-"""Names that other languages have for a builtin."""
-
-_DATA_TYPES: dict[str, Any] = {
-    cls.__name__: cls for cls in (bool, bytes, dict, float, frozenset, int, list, object, set, str, tuple)
-}
-"""The builtins that a misspelt annotation may mean: not `property` or an exception."""
-
-_TYPING_NAMES: list[str] = vars(typing)["__all__"]
-_NEAR_TYPING = 0.8
-_NEAR_WORD = 0.75
-"""How similar a lower-case word must be to a name; it may be meant as a text for `Literal`: `fast` isn't
-`float`."""
-
-_FIX_ANNOTATION = "Fix the annotation"
-BROKEN: Final = frozenset({_FIX_ANNOTATION, "Fix the alias"})
-"""Remedies for annotations that will never have a meaning; other texts have a name that isn't known yet."""
-
-_CIRCULAR = "The modules import each other: make the tool or codec in a third module, which imports both"
 NO_BINDINGS: Bindings = {}
 
 

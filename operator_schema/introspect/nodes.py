@@ -17,10 +17,10 @@ from ..immutable import Value, content_of
 
 if TYPE_CHECKING:
     import builtins
-    import re
     from collections.abc import Callable, Hashable, Mapping
     from enum import Enum
 
+    from ..schema.keywords import Constraints
     from .leaves import SchemaLeaf
 
     ScalarType = Literal["string", "integer", "number", "boolean", "null"]
@@ -35,7 +35,6 @@ __all__ = [
     "UNKNOWN",
     "AnyNode",
     "ArrayNode",
-    "Constraints",
     "EnumNode",
     "Field",
     "Graph",
@@ -52,10 +51,7 @@ __all__ = [
     "field_draft",
     "is_null",
     "new_array",
-    "new_enum",
     "new_leaf",
-    "new_literal",
-    "new_map",
     "new_object",
     "new_union",
     "resolve",
@@ -63,30 +59,6 @@ __all__ = [
 
 TAG: Final = "<tag>"
 """The name of the field for a Struct's tag: no instance has it as an attribute, no constructor takes it."""
-
-
-class Constraints(Value):
-    """The restrictions on the values of a node; None for an absent one.
-
-    Attributes:
-        minimum: the least number.
-        exclusive_minimum: a number that every value is above.
-        maximum: the greatest number.
-        exclusive_maximum: a number that every value is below.
-        multiple_of: a positive number that divides every value.
-        min_length: least number of characters, items or entries.
-        max_length: greatest number of them.
-        pattern: a regular expression that must match somewhere in every string.
-    """
-
-    minimum: float | None = None
-    exclusive_minimum: float | None = None
-    maximum: float | None = None
-    exclusive_maximum: float | None = None
-    multiple_of: float | None = None
-    min_length: int | None = None
-    max_length: int | None = None
-    pattern: re.Pattern[str] | None = None
 
 
 class ScalarNode(Value):
@@ -147,17 +119,6 @@ class LiteralNode(Value):
     table: Mapping[Hashable, Any]
     description: str | None = None
 
-    if not TYPE_CHECKING:
-
-        def __new__(cls, values, members, table, description):
-            self = cls._draft()
-            self.values = values
-            self.members = members
-            self.table = table
-            self.description = description
-            self.__class__ = cls
-            return self
-
 
 class EnumNode(Value):
     """A member of an Enum, given by its value.
@@ -174,18 +135,6 @@ class EnumNode(Value):
     table: Mapping[Hashable, Any]
     doc: str | None = None
     description: str | None = None
-
-    if not TYPE_CHECKING:
-
-        def __new__(cls, type, values, table, doc, description):
-            self = cls._draft()
-            self.type = type
-            self.values = values
-            self.table = table
-            self.doc = doc
-            self.description = description
-            self.__class__ = cls
-            return self
 
 
 class ArrayNode(Value):
@@ -248,19 +197,6 @@ class MapNode(Value):
     constraints: Constraints | None = None
     description: str | None = None
 
-    if not TYPE_CHECKING:
-
-        def __new__(cls, keys, values, container, accepts, constraints, description):
-            self = cls._draft()
-            self.keys = keys
-            self.values = values
-            self.container = container
-            self.accepts = accepts
-            self.constraints = constraints
-            self.description = description
-            self.__class__ = cls
-            return self
-
 
 class Field(Value):
     """One field of an object.
@@ -322,6 +258,23 @@ def _restored(
     *others: Any,
 ) -> Field:
     return Field(name, key, node, required, given[0] if given else MISSING, *others)
+
+
+class Defaulted:
+    """A field with a default or examples, which are checked against its node later."""
+
+    __slots__ = ("field", "owner", "path")
+
+    def __init__(self, path: tuple[str, ...], owner: str, field: Field) -> None:
+        self.path = path
+        self.owner = owner
+        self.field = field
+
+    @property
+    def has_default(self) -> bool:
+        """Whether the field has a default other than the `None` that an absent key means anyway."""
+        default = self.field.default
+        return default is not MISSING and not (default is None and self.field.absent_is_none)
 
 
 class ObjectNode(Value):
@@ -482,10 +435,7 @@ UNKNOWN: Final = AnyNode("an annotation that was complained about")
 # `new_array(ArrayNode, …)` is `ArrayNode(…)` in 2,600 instructions instead of 3,600: calling a class
 # takes a detour.
 new_array: Callable[..., ArrayNode] = ArrayNode.__new__
-new_enum: Callable[..., EnumNode] = EnumNode.__new__
 new_leaf: Callable[..., LeafNode] = LeafNode.__new__
-new_literal: Callable[..., LiteralNode] = LiteralNode.__new__
-new_map: Callable[..., MapNode] = MapNode.__new__
 new_object: Callable[..., ObjectNode] = ObjectNode.__new__
 new_union: Callable[..., UnionNode] = UnionNode.__new__
 field_draft: Callable[[], Any] = vars(Field)["_draft"]

@@ -14,34 +14,32 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import has_surrogate, is_array
-from ..message_text import escape, exact_text, excerpt, fold, listed, nearest, quote, received
-from .annotations import Defaulted
+from ..message_text import escape, exact_text, excerpt, listed, quote, received
 from .classes import (
     annotations_of,
-    declared_fields,
+    dataclass_fields,
     docstring_parser,
     extra_items,
     is_closed,
     lineage,
     own_docstring,
     parameter_source,
-    with_computed_fields,
 )
-from .hints import FieldPlace, Place
-from .nodes import NULL, Field, ObjectNode, RefNode, UnionNode, field_draft, is_null, new_object
+from .hints import FieldPlace, Place, Scope
+from .nodes import NULL, Defaulted, Field, ObjectNode, RefNode, UnionNode, field_draft, is_null, new_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from ..findings import TypeCode
-    from .annotations import Reader
     from .classes import Declared
     from .hints import Bindings
     from .nodes import Node, ObjectForm
+    from .protocols import Reader
 
     Report = Callable[..., None]
 
-__all__ = ["make_object"]
+__all__ = ["declared_fields", "make_object"]
 
 
 _COMPUTING = frozenset({"dataclass", "attrs"})
@@ -66,6 +64,8 @@ def make_object(
     declared = declared_fields(cls, form, bindings, self_type, reader.namespace, place.scope)
     report_class(cls, form, declared, report)
     if reader.of_results and form in _COMPUTING:
+        from .other_forms import with_computed_fields
+
         declared = with_computed_fields(cls, declared, place.scope)
     given = None if place.path else reader.descriptions
     text, described, documented = describe_fields(cls, form, given, declared, report, reader.attribute_docs)
@@ -91,6 +91,36 @@ def make_object(
         report("__doc__", "bad_description", "it has a lone surrogate", "Take it out")
     closed = reader.closed or is_closed(cls, form)
     return new_object(ObjectNode, cls, place.owner, form, tuple(fields), closed, text, None)
+
+
+def declared_fields(
+    cls: type,
+    form: ObjectForm,
+    bindings: Bindings,
+    self_type: Any,
+    namespace: Mapping[str, Any],
+    outer: Scope,
+) -> Mapping[str, Declared]:
+    """Return the fields that a class declares by name, inherited ones included, in order.
+
+    Args:
+        cls: a class of that form.
+        form: the form that `form_of` returns.
+        bindings: the bindings of its own type parameters.
+        self_type: the meaning of `Self` in it.
+        namespace: names that the user adds.
+        outer: the scope in which the types of the bindings are written.
+    """
+    source = parameter_source(cls) if form == "function" else None
+    if source is not None:
+        # Evaluated already, because the annotations decide which names are fields.
+        return {declared.name: declared for declared in source.declared}
+    scope = Scope(cls, namespace, bindings, self_type, outer)
+    if form == "dataclass":
+        return dataclass_fields(cls, scope)
+    from .other_forms import READERS  # most classes are dataclasses
+
+    return READERS[form](cls, scope)
 
 
 def _with_metadata(reader: Reader, source: Declared, metadata: dict[str, Any], place: Place) -> Declared:
@@ -211,6 +241,8 @@ def _read_metadata(
 
 def _report_misspelt_key(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> None:
     """Complain about a metadata key that is surely a misspelt `description`; others may be foreign."""
+    from ..similar_names import nearest  # few fields have other metadata
+
     for key in metadata:
         if isinstance(key, str) and nearest(key, ("description",), _SURELY_MEANT) is not None:
             message = f"metadata[{quote(key)}] has no effect"
@@ -485,6 +517,8 @@ _LENGTHS = range(12, 24)
 
 
 def _is_misspelt(name: str) -> bool:
+    from ..similar_names import fold, nearest  # few classes have a mapping that isn't a field
+
     return len(fold(name)) in _LENGTHS and nearest(name, (ATTRIBUTE,), _LIKENESS) is not None
 
 
@@ -535,6 +569,8 @@ def _report_unknown(
 ) -> None:
     if not unknown:
         return
+    from ..similar_names import nearest
+
     noun = _noun(cls)
     known = listed([quote(name) for name in names])
     choices = f"the {noun}s are {known}" if len(names) > 1 else f"the only {noun} is {known}"

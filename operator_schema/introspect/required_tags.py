@@ -19,8 +19,7 @@ from .overlaps import is_always_written
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .annotations import Defaulted
-    from .nodes import Node
+    from .nodes import Defaulted, Node
 
     Keys = frozenset[str]
 

@@ -12,8 +12,8 @@ from operator import length_hint
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args, get_origin
 
 from ..message_text import class_name, quote, show_error
-from .annotations import CLASSES, NAMED, ORIGINS, SIMPLE
-from .classes import bind, form_of
+from .annotations import CLASSES, ORIGINS, SIMPLE
+from .classes import form_of
 from .hints import (
     COMPARED_PARTS,
     NO_BINDINGS,
@@ -45,20 +45,12 @@ from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
-    from typing import Protocol
 
     from ..findings import Finding, TypeCode
-    from .annotations import Defaulted, Reader
     from .hints import Bindings, Path
     from .node_kinds import Distinct
-    from .nodes import Field, Node, ObjectForm
-
-    class DefaultFaults(Protocol):
-        """The function that checks the defaults and examples of fields."""
-
-        def __call__(
-            self, entries: Iterable[Defaulted], graph: Graph, max_depth: int, *, is_decoded: bool
-        ) -> Iterable[Finding]: ...
+    from .nodes import Defaulted, Field, Node, ObjectForm
+    from .protocols import DefaultFaults, Reader
 
 
 __all__ = ["MAX_ANNOTATIONS", "ResultWalk", "Walk"]
@@ -276,6 +268,8 @@ class Walk:
         if isinstance(annotation, Unresolved):
             found = annotation
             return self.complain(place, "unresolved", found.message, found.remedy, found.suggestion)
+        from .special_forms import NAMED  # few annotations are one
+
         # typing and typing_extensions have classes of their own for the same special form.
         form = getattr(get_origin(annotation) or annotation, "_name", None)
         arm = NAMED.get(form or "") or NAMED.get(type(annotation).__name__)
@@ -307,7 +301,7 @@ class Walk:
         return self.complain_unsupported(cls, place) if meant is cls else self.node(meant, place)
 
     def _object_node(self, cls: type[Any], form: ObjectForm, args: tuple[Any, ...], place: Place) -> Node:
-        bindings = bind(cls, args, place.scope) if args else NO_BINDINGS
+        bindings = _bindings(cls, args, place)
         identity = self._identity_of(cls, bindings)
         if identity is None:
             return self._complain_arguments(cls, place)
@@ -322,7 +316,7 @@ class Walk:
 
     def alias_node(self, alias: Any, args: tuple[Any, ...], place: Place) -> Node:
         """Return the node of a type alias (PEP 695)."""
-        bindings = bind(alias, args, place.scope) if args else NO_BINDINGS
+        bindings = _bindings(alias, args, place)
         identity = self._identity_of(alias, bindings)
         if identity is None:
             return self._complain_arguments(alias, place)
@@ -556,6 +550,15 @@ class Known:
         self.around = around
         self.height = 0
         self.target: Target | None = None
+
+
+def _bindings(generic: Any, args: tuple[Any, ...], place: Place) -> Bindings:
+    """Return the arguments of the type parameters in `generic[args]`."""
+    if not args:
+        return NO_BINDINGS
+    from .type_parameters import bind  # few types are generic
+
+    return bind(generic, args, place.scope)
 
 
 def short_name(generic: Any, bindings: Bindings) -> str:

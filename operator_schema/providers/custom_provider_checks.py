@@ -5,9 +5,10 @@ from __future__ import annotations
 from ast import literal_eval
 from typing import TYPE_CHECKING, Any
 
-from ..message_text import checked_text, nearest, quote, received
+from ..message_text import checked_text, quote, received
 from ..schema.keywords import KEYWORDS
 from ..schema.style import Dialect
+from ..similar_names import nearest
 from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
 
 if TYPE_CHECKING:

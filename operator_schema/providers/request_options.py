@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from ..errors import DecodeError, SchemaError, ToolNotFoundError
 from ..findings import Finding, about_type
 from ..json_values import copy_json, to_json_text
-from ..message_text import as_written, listed, nearest, nearest_names, quote, received
+from ..message_text import as_written, listed, quote, received
+from ..similar_names import nearest, nearest_names
 from ..tools import Tool
 from .openai_shared import SEARCH
 from .partial_response import text_key

@@ -17,8 +17,9 @@ from ..immutable import Value
 from ..introspect.graph_traversal import places_of
 from ..introspect.nodes import LeafNode
 from ..json_values import is_object
-from ..message_text import fold, listed, nearest, quote, received
+from ..message_text import listed, quote, received
 from ..schema.references import subschemas
+from ..similar_names import fold, nearest
 from ..tools import WARNING, write_log
 
 if TYPE_CHECKING:

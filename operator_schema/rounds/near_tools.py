@@ -15,7 +15,8 @@ from ..errors import DecodeError, ToolNotFoundError
 from ..findings import repaired
 from ..immutable import Value
 from ..json_values import is_object, to_json_text
-from ..message_text import nearest_names, quote, words_of
+from ..message_text import quote
+from ..similar_names import nearest_names, words_of
 from ..tools.calls import arguments_to_decode
 from ..tools.failures import INFO
 from .tool_call import FAILURES

@@ -12,7 +12,7 @@ from operator import mul
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ..message_text import is_one_slip_away, words_of
+from ..similar_names import is_one_slip_away, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

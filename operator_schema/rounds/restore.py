@@ -9,7 +9,8 @@ from ..errors import DecodeError, ToolError, ToolNotFoundError
 from ..findings import Finding
 from ..json_reading import read_distinct
 from ..json_values import is_object
-from ..message_text import exception_text, fault_list, nearest_names, received
+from ..message_text import exception_text, fault_list, received
+from ..similar_names import nearest_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode
 from .input_copies import check_same, own_json, schema_digest
 from .questions import check_answer, check_question

@@ -14,15 +14,8 @@ from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
-from ..message_text import (
-    as_written,
-    checked_text,
-    clip,
-    is_result_line,
-    no_such_prefix,
-    received,
-    writable_text,
-)
+from ..message_text import as_written, checked_text, clip, is_result_line, received, writable_text
+from ..similar_names import no_such_prefix
 from ..tools.failures import WARNING, write_log
 from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations

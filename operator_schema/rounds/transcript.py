@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..immutable import Keeper, Value
 from ..json_values import copy_json, has_surrogate, is_array, is_object, writable_json
-from ..message_text import as_written, checked_text, listed, nearest, one_line, quote, received
+from ..message_text import as_written, checked_text, listed, one_line, quote, received
+from ..similar_names import nearest
 from ..tools.calls import RawCall, ToolResult
 from ..tools.signature import close_awaitable, is_awaitable
 from .errors import RoundError

@@ -12,7 +12,8 @@ from ..errors import EncodeError, SchemaError
 from ..findings import DecodeReport, Finding, about_type
 from ..immutable import Value, set_once
 from ..json_values import JSON_TYPES, copy_json, is_array, is_object
-from ..message_text import nearest, quote, received
+from ..message_text import quote, received
+from ..similar_names import nearest
 from .document_reader import MAX_LEVELS, read_document
 from .linear_regex import Patterns
 from .references import resolve_pointer

@@ -21,7 +21,6 @@ from ..introspect.nodes import (
     TAG,
     AnyNode,
     ArrayNode,
-    Constraints,
     Field,
     Graph,
     LeafNode,
@@ -36,7 +35,7 @@ from ..introspect.nodes import (
     resolve,
 )
 from ..json_values import JSON_TYPES, choice_key, copy_json, fits_types, is_array, is_object
-from .keywords import KEYWORDS, about, limit_of
+from .keywords import KEYWORDS, Constraints, about, limit_of
 from .linear_regex import Patterns, why_unread
 from .references import resolve_pointer, step
 from .value_check import unchecked

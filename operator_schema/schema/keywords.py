@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPOSING",
+    "Constraints",
     "DEFINITIONS",
     "EXCLUSIVE",
     "INTEGER_KEY",
@@ -73,6 +74,30 @@ def _search_of(pattern: Pattern) -> Callable[[str], Any]:
 
 def _text_of(pattern: Pattern) -> str:
     return pattern.pattern
+
+
+class Constraints(Value):
+    """The restrictions on the values of a node; None for an absent one.
+
+    Attributes:
+        minimum: the least number.
+        exclusive_minimum: a number that every value is above.
+        maximum: the greatest number.
+        exclusive_maximum: a number that every value is below.
+        multiple_of: a positive number that divides every value.
+        min_length: least number of characters, items or entries.
+        max_length: greatest number of them.
+        pattern: a regular expression that must match somewhere in every string.
+    """
+
+    minimum: float | None = None
+    exclusive_minimum: float | None = None
+    maximum: float | None = None
+    exclusive_maximum: float | None = None
+    multiple_of: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: re.Pattern[str] | None = None
 
 
 class Limit(Value):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import as_written, nearest
+from ..message_text import as_written
+from ..similar_names import nearest
 from .keywords import KEYWORDS
 from .references import mapped, with_references_inlined
 from .render import MAX_VALUES, MAX_WITHOUT_REFERENCES, Renderer, render, write

@@ -6,7 +6,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from ..json_values import has_surrogate, is_array, is_object
-from ..message_text import excerpt, nearest, quote, received
+from ..message_text import excerpt, quote, received
+from ..similar_names import nearest
 from .keywords import KEYWORDS
 from .linear_regex import Patterns
 from .references import resolve_pointer, step, subschemas

@@ -16,7 +16,7 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError, EncodeError, ToolError, ToolNotFoundError
 from ..execution.executor import Executor
 from ..json_values import MAX_TEXT_DEPTH, copy_json, is_array, is_object, nests_deeper, to_json_text
-from ..message_text import checked_path, excerpt, nearest_names, quote, received
+from ..message_text import checked_path, excerpt, quote, received
 from ..recordings import (
     MAX_LINE,
     REDACTED,
@@ -29,6 +29,7 @@ from ..recordings import (
 )
 from ..rounds import ChangedArguments
 from ..rounds.near_tools import near_names
+from ..similar_names import nearest_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.failures import ERROR, write_log
 from ..tools.tool import Tool

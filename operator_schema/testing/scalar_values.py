@@ -33,10 +33,9 @@ from ..codec.interpret import SCALARS
 from ..codec.problems import INVALID, Trial
 from ..introspect.constraints import bounds_of, limits_of, nearest_float
 from ..introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
-from ..introspect.nodes import Constraints
 from ..introspect.shipped_leaves import shipped_leaf
 from ..json_values import choice_key, has_surrogate, is_array, is_object
-from ..schema.keywords import NUMBERS
+from ..schema.keywords import NUMBERS, Constraints
 from ..schema.pattern_syntax import START, Assertion, Characters, Choice, Repeat, Sequence, read_expression
 
 if TYPE_CHECKING:

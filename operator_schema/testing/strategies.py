@@ -62,7 +62,8 @@ if TYPE_CHECKING:
 
     from ..codec.options import CodecOptions
     from ..introspect.leaves import SchemaLeaf
-    from ..introspect.nodes import Constraints, Node, Target
+    from ..introspect.nodes import Node, Target
+    from ..schema.keywords import Constraints
 
 
 _MORE = 3

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ..introspect.shipped_leaves import write_base64 as write_base64
+    from ..introspect.other_leaves import write_base64 as write_base64
     from .calls import RawCall as RawCall
     from .calls import ToolResult as ToolResult
     from .calls import arguments_to_decode as arguments_to_decode
@@ -67,7 +67,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "..introspect.shipped_leaves": "write_base64",
+            "..introspect.other_leaves": "write_base64",
             ".calls": "RawCall ToolResult arguments_to_decode",
             ".content": "Audio File Image Part Resource Text",
             ".describe": "describe_tools documentation_of parameters_of schema_of_parameters schema_response",

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..immutable import Value, set_once
-from ..introspect.shipped_leaves import write_base64
+from ..introspect.other_leaves import write_base64
 from ..message_text import checked_path, checked_text, excerpt, one_line, received
 
 if TYPE_CHECKING:

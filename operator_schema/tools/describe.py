@@ -14,9 +14,10 @@ from ..introspect.hints import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
-from ..message_text import listed, nearest, one_line
+from ..message_text import listed, one_line
 from ..schema.references import rebuilt, with_references_resolved
 from ..schema.render import Renderer
+from ..similar_names import nearest
 from .function import tool
 from .injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from .injection import RawArguments, skip

@@ -33,7 +33,7 @@ from ..introspect.leaf_checks import misfit
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import MAX_PROBLEMS, copy_json
-from ..message_text import class_name, clip, excerpt, key_step, nearest, one_line, quote, received
+from ..message_text import class_name, clip, excerpt, key_step, one_line, quote, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -415,6 +415,8 @@ class RawArguments(Value):
         """
         if key in self.arguments:
             return self._decode(key, annotation)
+        from ..similar_names import nearest
+
         near = nearest(key, self.arguments)
         tool = one_line(self.tool, _NAME_LENGTH)
         message = f"Missing argument '{one_line(key, _NAME_LENGTH)}' for tool '{tool}'"

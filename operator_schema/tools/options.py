@@ -13,7 +13,7 @@ from ..findings import Finding, about_type
 from ..introspect.hints import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json, has_surrogate, is_object
-from ..message_text import as_written, nearest, one_line, quote
+from ..message_text import as_written, one_line, quote
 from .injection import RawArguments
 from .metadata import (
     FLAGS,
@@ -111,6 +111,8 @@ def check_option_names(owner: str | None, options: Mapping[str, Any], function: 
     known = _KNOWN[function]
     for option in options:
         if option not in known:
+            from ..similar_names import nearest
+
             near = nearest(option, sorted(known))
             hint = _KNOWN_ELSEWHERE.get(option) or (
                 f"did you mean {near}?" if near else f"it takes {', '.join(sorted(known))}"

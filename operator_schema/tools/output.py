@@ -15,7 +15,7 @@ from ..errors import EncodeError, SchemaError
 from ..findings import about_type
 from ..immutable import Value
 from ..introspect.classes import form_of
-from ..introspect.hints import BROKEN, Scope, Unresolved, evaluate_forward, is_type
+from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type
 from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import AnyNode, ArrayNode, ScalarNode
 from ..json_values import has_surrogate, is_object, to_json_text
@@ -132,12 +132,12 @@ class OutputType:
         if (type(hint) is type and hint in _WRITABLE) or hint is None:
             return []
         if isinstance(hint, Unresolved):
-            is_broken = hint.remedy in BROKEN
-            return [about_type((where,), "unresolved", owner, hint.message, hint.remedy)] if is_broken else []
-        found = self._register()
-        if found and not (any(map(_is_too_deep, found)) or _is_unwritable(hint)):
-            found = [complaint for complaint in found if _is_broken(complaint)]
-        return [_of_result(complaint, owner, where) for complaint in found]
+            found = about_type((where,), "unresolved", owner, hint.message, hint.remedy)
+            return [found] if _is_broken(found) else []
+        wrong = self._register()
+        if wrong and not (any(map(_is_too_deep, wrong)) or _is_unwritable(hint)):
+            wrong = [complaint for complaint in wrong if _is_broken(complaint)]
+        return [_of_result(complaint, owner, where) for complaint in wrong]
 
     def _register(self) -> list[Finding]:
         """Create the codec and release the annotation; return the complaints about the type."""
@@ -148,7 +148,7 @@ class OutputType:
         try:
             self._codec = self._make_codec(hint, names)
         except SchemaError as error:
-            if any(one.code == "unresolved" and one.remedy not in BROKEN for one in error.findings):
+            if any(one.code == "unresolved" and not _is_broken(one) for one in error.findings):
                 return []
             self._codec, self._scope = None, None
             return list(error.findings)
@@ -319,6 +319,8 @@ def _is_too_deep(complaint: Finding) -> bool:
 
 
 def _is_broken(complaint: Finding) -> bool:
+    from ..introspect.unresolved_names import BROKEN  # only a wrong annotation needs it
+
     return complaint.code == "unresolved" and complaint.remedy in BROKEN
 
 

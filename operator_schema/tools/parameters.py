@@ -16,11 +16,12 @@ from typing import (
 
 from ..findings import Finding, about_type
 from ..introspect.annotations import is_unpacked
-from ..introspect.classes import Declared, declared_fields, form_of
+from ..introspect.classes import Declared, form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type, name_of
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
+from ..introspect.object_nodes import declared_fields
 from ..introspect.shipped_leaves import shipped_leaf
-from ..message_text import listed, nearest, quote, received, show_error
+from ..message_text import listed, quote, received, show_error
 from .binding import copy_of_default
 from .injection import (
     AnnotatedAlias,
@@ -347,6 +348,8 @@ def _unknown_skips(skip: Collection[str], callee: Callee, owner: str) -> list[Fi
     complaints: list[Finding] = []
     for name in skip:
         if name not in names:
+            from ..similar_names import nearest
+
             near = nearest(name, names)
             message = f"skip names {quote(name)}, which isn't a parameter"
             remedy = f"The parameters are {listed([quote(n) for n in names]) or 'none'}"

@@ -23,9 +23,10 @@ from ..engine import (
 from ..findings import Finding
 from ..json_values import to_json_text
 from ..lazy import answer_misnamed
-from ..message_text import listed, quote, received, words_of
+from ..message_text import listed, quote, received
 from ..providers import Provider
 from ..rounds import Registry, Toolset
+from ..similar_names import words_of
 from ..tools import is_undescribed, place_of_tool, tools_of
 
 if TYPE_CHECKING:

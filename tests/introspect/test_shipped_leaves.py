@@ -40,7 +40,8 @@ from judge import validator
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode
 from operator_schema.immutable import content_of
-from operator_schema.introspect.shipped_leaves import _UTC_FILE, _zone_leaf, shipped_leaf
+from operator_schema.introspect.other_leaves import _UTC_FILE, zone_leaf
+from operator_schema.introspect.shipped_leaves import shipped_leaf
 from operator_schema.types import URL
 
 CONCRETE_PATH = pathlib.WindowsPath if os.name == "nt" else pathlib.PosixPath
@@ -624,7 +625,7 @@ def test_zones_without_a_database(monkeypatch):
     paths = zoneinfo.TZPATH
     zoneinfo.reset_tzpath(to=[])
     try:
-        leaf = _zone_leaf(Fresh)
+        leaf = zone_leaf(Fresh)
         assert leaf.encode(leaf.placeholder) == "UTC"
         assert leaf.placeholder.utcoffset(datetime(2026, 1, 31)) == timedelta()  # noqa: DTZ001  # of that zone
         with pytest.raises(ValueError, match="no time zone"):

@@ -7,7 +7,7 @@ from dataclasses import make_dataclass
 
 import pytest
 
-from operator_schema import Codec, SchemaError, message_text, tool
+from operator_schema import Codec, SchemaError, similar_names, tool
 
 
 def wrongly_described(count, *, by_docstring=False):
@@ -54,7 +54,7 @@ def test_every_wrong_description_is_reported_and_the_first_get_a_suggestion(by_d
 @pytest.mark.slow("measures how work grows")
 @pytest.mark.parametrize("by_docstring", [False, True])
 def test_the_work_grows_with_the_number_of_descriptions(monkeypatch, by_docstring):
-    monkeypatch.setattr(message_text, "_COMPARED_NAMES", 50)
+    monkeypatch.setattr(similar_names, "_COMPARED_NAMES", 50)
     complaints_about(wrongly_described(10, by_docstring=by_docstring))  # imports what it needs
     # The nearest names are compared with so many at most.
     few, many = [

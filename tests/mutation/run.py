@@ -103,7 +103,7 @@ ROOMS = {
         ("schema", "tools/test_document_tool.py", "tools/test_schemas_by_hand.py"),
     ),
     "errors": Room(
-        ("errors.py", "findings.py", "message_text.py"),
+        ("errors.py", "findings.py", "message_text.py", "similar_names.py"),
         ("test_errors.py", "laws/test_error_laws.py", "test_message_text.py"),
     ),
     "values": Room(

@@ -20,7 +20,7 @@ from test_stability import TABLE
 
 import operator_schema
 from operator_schema import lazy
-from operator_schema.message_text import fold
+from operator_schema.similar_names import fold
 
 NEED_EXTRAS = {
     *("operator_schema.adapters.mcp", "operator_schema.adapters.mcp.gateway", "operator_schema.code_tools"),

@@ -63,6 +63,7 @@ BELOW = {
     "json_values",
     "lazy",
     "message_text",
+    "similar_names",
     "processes",
     "sameness",
     "token_counts",

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import pytest
 
 from operator_schema import tool, tool_input
-from operator_schema.message_text import words_of
+from operator_schema.similar_names import words_of
 from operator_schema.workbench.lint import content_words, lint, meaning
 
 

@@ -14,7 +14,8 @@ from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.exceptions import MCPError
 from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 
-from ...message_text import escape, nearest
+from ...message_text import escape
+from ...similar_names import nearest
 from ..mcp_client import all_pages
 from .behind import Retry
 from .forwarding import check_sendable, reason_of

@@ -15,8 +15,9 @@ from mcp_types import InputRequiredResult
 from ...code_mode import stubs_of
 from ...errors import CallError
 from ...immutable import Value
-from ...message_text import clip, count_of, escape, no_such_prefix
+from ...message_text import clip, count_of, escape
 from ...rounds import HookError, Reject, StoreError, ToolSearch, call_text
+from ...similar_names import no_such_prefix
 from ...tools import RawCall, WholeContext, document_tool, skip
 from .asking import answer_to_ask, ask
 from .behind_tools import current_request

@@ -14,8 +14,9 @@ from mcp.shared.uri_template import InvalidUriTemplate, UriTemplate
 from ... import tool
 from ...immutable import Value
 from ...json_values import to_json_text, without_surrogates
-from ...message_text import listed, nearest, one_line, quote, received
+from ...message_text import listed, one_line, quote, received
 from ...rounds import Registry
+from ...similar_names import nearest
 from ...tools import (
     Audio,
     File,

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ...introspect.leaves import SchemaLeaf
-    from ...introspect.nodes import Constraints, Graph, LeafNode, Node, ScalarNode
-    from ...schema.keywords import Limit
+    from ...introspect.nodes import Graph, LeafNode, Node, ScalarNode
+    from ...schema.keywords import Constraints, Limit
 
     Method = Callable[[Any, Any], Any]
     """A method of a codec: takes the codec and a value."""

@@ -11,7 +11,8 @@ import click
 
 from ... import __version__
 from ...errors import SchemaError
-from ...message_text import escape, nearest
+from ...message_text import escape
+from ...similar_names import nearest
 from .arguments import NearChoice
 from .module_loading import WrongUse, imports_from_here
 from .output import Printer

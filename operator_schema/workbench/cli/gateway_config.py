@@ -19,7 +19,8 @@ from urllib.parse import quote as url_quote
 from ...errors import ToolError
 from ...immutable import Value
 from ...json_values import is_array, is_object, type_of
-from ...message_text import clip, escape, fold, nearest, quote, received, show_path
+from ...message_text import clip, escape, quote, received, show_path
+from ...similar_names import fold, nearest
 from .arguments import json_in, read_text
 from .module_loading import WrongUse
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ...engine import Codec
 from ...errors import DuplicateToolError, SchemaError, ToolNotFoundError
 from ...execution import Executor
-from ...message_text import escape, listed, nearest
+from ...message_text import escape, listed
 from ...rounds import Registry, Toolset
+from ...similar_names import nearest
 from ...tools import Tool, tools_in
 from .factories import GivenContext, factory_in
 from .module_loading import (

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from ...errors import SchemaError
-from ...message_text import class_name_of, escape, nearest, one_line, show_error
+from ...message_text import class_name_of, escape, one_line, show_error
+from ...similar_names import nearest
 from .output import without_commands
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from ...errors import DecodeError, EncodeError, SchemaError, ToolError
-from ...message_text import escape, listed, nearest
+from ...message_text import escape, listed
 from ...rounds import RestoreError, RoundError, StoredRound, StoreError, Toolset, Turn
+from ...similar_names import nearest
 from .arguments import (
     NearChoice,
     complete_files,

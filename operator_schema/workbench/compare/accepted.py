@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from ...engine import Codec
 from ...errors import DecodeError
 from ...json_values import is_array, is_object
-from ...message_text import count_of, escape, nearest, show_place
+from ...message_text import count_of, escape, show_place
+from ...similar_names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

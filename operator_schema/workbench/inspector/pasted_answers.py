@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import providers as provider_table
 from ...json_values import is_array, is_object
-from ...message_text import nearest
 from ...providers import Provider, ResponseError, provider_names, read_json
+from ...similar_names import nearest
 from ...tools import RawCall
 from ..compare.recorded_calls import calls_in
 from .decode_call import LONGEST_TEXT, read_call

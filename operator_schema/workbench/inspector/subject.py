@@ -10,8 +10,8 @@ from ... import Registry
 from ...errors import ToolNotFoundError
 from ...execution import Executor
 from ...immutable import Value
-from ...message_text import nearest
 from ...rounds import Store, Toolset
+from ...similar_names import nearest
 from ..lint import lint
 from .call_logs import TriedCalls
 

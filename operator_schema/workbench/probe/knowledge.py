@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...json_values import is_array, is_object, to_json_text
-from ...message_text import fold
+from ...similar_names import fold
 from .calls import Call, has_place
 from .parts import choices_of, placed, type_names
 from .reports import Step

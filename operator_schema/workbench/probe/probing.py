@@ -10,7 +10,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from ...json_values import to_json_text
-from ...message_text import count_of, listed, nearest, quote
+from ...message_text import count_of, listed, quote
+from ...similar_names import nearest
 from ..lint import lint, many_tools
 from ..tool_definitions import read_described
 from .calls import Call, ProbedTool, storing_nothing

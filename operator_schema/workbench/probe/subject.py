@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from ...errors import SchemaError, ToolError
 from ...execution import Executor
 from ...json_values import is_array, is_object
-from ...message_text import escape, kind, nearest, one_line, received
+from ...message_text import escape, kind, one_line, received
 from ...rounds import Registry
+from ...similar_names import nearest
 from .. import PACKAGE
 from .channel import HttpChannel, PipeChannel, ProbedOutcome, ProcessChannel
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from operator_schema import Codec, DecodeError, EncodeError
 from operator_schema.codec.codec import DEFAULTS
 from operator_schema.codec.compile import writer
-from operator_schema.introspect.nodes import ANY, ArrayNode, Constraints, Graph, MapNode, ScalarNode
-from operator_schema.schema.keywords import LIMITS
+from operator_schema.introspect.nodes import ANY, ArrayNode, Graph, MapNode, ScalarNode
+from operator_schema.schema.keywords import LIMITS, Constraints
 
 ITEMS = st.lists(st.integers(0, 3), max_size=6)
 VALUES: dict[str, st.SearchStrategy[Any]] = {

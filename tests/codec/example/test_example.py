@@ -17,7 +17,7 @@ from typing_extensions import TypeAliasType
 from operator_schema import Codec, DecodeError, SchemaLeaf
 from operator_schema.codec.example import example_number, matching_text
 from operator_schema.codec.spellings import NOTHING, quoted_scalar, quoted_type
-from operator_schema.introspect.nodes import Constraints
+from operator_schema.schema.keywords import Constraints
 
 
 class Refused:

@@ -14,7 +14,7 @@ pytest.importorskip("mcp.client", reason="servers are reached by the package mcp
 import anyio
 from shares import share
 
-from operator_schema.message_text import fold
+from operator_schema.similar_names import fold
 from operator_schema.workbench.cli.gateway_config import (
     _KEYS,
     _LISTS,
