@@ -96,6 +96,7 @@ def hot(
         process_time,
         globals={"function": function, "argument": argument, "gc": gc, **keywords},
     )
+    timer.timeit(2)  # some make what they need in the first call, or in the second
     number, taken = 1, timer.timeit(1)
     while taken < seconds / 4:
         number *= 2

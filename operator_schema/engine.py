@@ -94,7 +94,7 @@ else:
             "..introspect.leaves": "SchemaLeaf",
             "..introspect.local_times": "LOCAL_DATETIME LOCAL_TIME",
             "..introspect.node_kinds": "Tag choices_of flat_members json_types_of tag_of",
-            "..introspect.nodes": "AnyNode ArrayNode Constraints EnumNode Field Graph LeafNode LiteralNode "
+            "..introspect.nodes": "AnyNode ArrayNode EnumNode Field Graph LeafNode LiteralNode "
             "MapNode Node ObjectNode RefNode ScalarNode Target TupleNode UnionNode is_null",
             "..introspect.overlaps": "overlapping_names",
             "..introspect.pydantic_models": "guessed_unions",
@@ -102,7 +102,7 @@ else:
             "..introspect.source_code": "place_of",
             "..schema.dialect_renderer": "GIVE_TOOLS",
             "..schema.document": "DocumentCodec SchemaDocument",
-            "..schema.keywords": "DEFINITIONS KEYWORDS LIMITS limit_of",
+            "..schema.keywords": "Constraints DEFINITIONS KEYWORDS LIMITS limit_of",
             "..schema.linear_regex": "Patterns",
             "..schema.references": "References is_old mapped resolve_pointer step subschemas",
             "..schema.render": "Renderer",

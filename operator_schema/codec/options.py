@@ -10,7 +10,6 @@ from typing import Any, Literal, TypedDict, get_args
 from ..introspect.hints import name_of
 from ..introspect.leaves import SchemaLeaf, received_leaf
 from ..message_text import received
-from ..similar_names import nearest
 
 __all__ = ["CodecOptions", "UnknownFields", "checked_options"]
 
@@ -44,6 +43,8 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _OPTIONS:
+            from ..similar_names import nearest
+
             near = nearest(name, list(_OPTIONS))
             hint = f"did you mean {near}?" if near else f"it takes {', '.join(_OPTIONS)}"
             message = f"Codec() got an unexpected option {name!r}; {hint}"
@@ -71,6 +72,8 @@ def _unknown_fields(value: Any) -> Any:
     choices: tuple[str, ...] = get_args(UnknownFields)
     if isinstance(value, str) and value in choices:
         return value
+    from ..similar_names import nearest
+
     near = nearest(value, choices) if isinstance(value, str) else None
     hint = f"; did you mean {near!r}?" if near else ""
     message = f"unknown_fields must be 'ignore' or 'reject', not {received(value)}{hint}"

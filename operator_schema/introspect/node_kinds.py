@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..immutable import Value, content_of
 from ..json_values import JSON_TYPES, choice_key, type_of
-from ..schema.keywords import Constraints
 from .leaves import SchemaLeaf
 from .nodes import (
     TAKERS,
@@ -430,10 +429,10 @@ class Distinct:
             return id(self.node(part))
         if cls is tuple:
             return tuple([self._part(inner) for inner in part])
-        if isinstance(part, (Field, Constraints)):
-            return tuple([self._part(inner) for inner in content_of(part)])
         if isinstance(part, (Target, SchemaLeaf, re.Pattern)):
             return part  # pyright: ignore[reportUnknownVariableType]  # of whatever type
+        if isinstance(part, Value):  # a field, or constraints
+            return tuple([self._part(inner) for inner in content_of(part)])
         # The table of a choice follows from its values and members; classes, members of an Enum
         # and defaults are what they are.
         return None if cls is dict else id(part)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from ..errors import DuplicateToolError, ToolNotFoundError
 from ..immutable import Value
 from ..message_text import quote, received
-from ..similar_names import nearest_names
 from ..tools.failures import WARNING, write_log
 from ..tools.metadata import NO_CONTEXT, check_switch, question_of
 from ..tools.options import style_in
@@ -145,6 +144,13 @@ Selection: TypeAlias = "str | Tool[..., Any] | NamedTools | list[Any] | tuple[An
 _SUGGESTED = 3
 
 
+def _not_found(name: str, names: list[str]) -> ToolNotFoundError:
+    """Return the exception for an unknown name, with the nearest ones."""
+    from ..similar_names import nearest_names
+
+    return ToolNotFoundError(name, nearest_names(name, names, _SUGGESTED))
+
+
 class NamedTools:
     """Tools that can be looked up by name: in a toolset, or in a registry, which holds one."""
 
@@ -233,7 +239,7 @@ class NamedTools:
             raise ValueError(message)
         if not names:
             name = selector.name if isinstance(selector, Tool) else selector
-            raise ToolNotFoundError(name, nearest_names(name, list(self._named), _SUGGESTED))
+            raise _not_found(name, list(self._named))
         return names[0]
 
     def names_of(self, *selections: Selection) -> list[str]:
@@ -323,7 +329,7 @@ class NamedTools:
         """
         entries = self.switched_tools
         if isinstance(selector, str) and selector not in entries.tools:
-            raise ToolNotFoundError(selector, nearest_names(selector, entries.offered(context), _SUGGESTED))
+            raise _not_found(selector, entries.offered(context))
         return entries.shown(self.name_of(selector), entries.described_by(context))
 
     def is_enabled(self, selector: Selector, /, *, context: Context | None = None) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 from ..errors import DuplicateToolError, SchemaError
 from ..immutable import Value
 from ..message_text import as_written, checked_switch, checked_text, received
-from ..similar_names import nearest
 from ..tools.metadata import FLAGS, check_switch
 from ..tools.options import are_names
 from ..tools.tool import Tool
@@ -553,6 +552,8 @@ def _check(name: str, value: Any) -> None:
             raise TypeError(message)
         return
     if name not in FLAGS:
+        from ..similar_names import nearest
+
         near = nearest(name, ["tags", *FLAGS])
         hint = f"did you mean {near}?" if near else f"it takes tags, {', '.join(FLAGS)}"
         message = f"only() got an unexpected option {name!r}; {hint}"
