@@ -84,12 +84,10 @@ class ImportAliases:
             if paths is not None or base is not None:
                 folder, table = paths or ("", {})
                 yield _Settings(folder if base is None else base, table, base)
-            references = self._manifests.said(one).get("references")
-            for reference in references if isinstance(references, list) else ():
-                for target in texts_in(reference):
-                    file = _joined(posixpath.dirname(one), target)
-                    known = [each for each in (file, f"{file}/tsconfig.json") if each in self._manifests]
-                    waiting += [each for each in known if each not in waiting][:_MOST_CONFIGURATIONS]
+            for target in texts_in(self._manifests.said(one).get("references")):
+                file = _joined(posixpath.dirname(one), target)
+                known = [each for each in (file, f"{file}/tsconfig.json") if each in self._manifests]
+                waiting += [each for each in known if each not in waiting]
 
     def _extended(self, configuration: str) -> list[str]:
         """List a configuration and those below the root that it extends; the first setting counts."""
@@ -134,8 +132,8 @@ class ImportAliases:
     def _of_workspace(self, manifest: str, name: str) -> Mapping[str, object]:
         """Return what the workspace around a crate says about a dependency."""
         above = (self._manifests.said(each) for each in self._manifests.above(manifest, "Cargo.toml"))
-        workspace = next((said for said in above if "workspace" in said), {})
-        return table_in(workspace, "workspace", "dependencies", name)
+        workspace = next((said for said in above if "workspace" in said), None)
+        return {} if workspace is None else table_in(workspace, "workspace", "dependencies", name)
 
 
 def _joined(folder: str, path: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import tomllib
 from typing import TYPE_CHECKING, cast
 
 from ..codec.nearly_json import as_json_text
@@ -54,11 +53,17 @@ class Manifests:
         if path not in self._said:
             text = self.text(path).decode(errors="replace")
             try:
-                said = tomllib.loads(text) if path.endswith(".toml") else _json_in(text)
+                said = _toml_in(text) if path.endswith(".toml") else _json_in(text)
             except (ValueError, RecursionError):
                 said = None
             self._said[path] = _mapping(said)
         return self._said[path]
+
+
+def _toml_in(text: str) -> object:
+    import tomllib  # most code bases have no manifest of Cargo
+
+    return tomllib.loads(text)
 
 
 def _json_in(text: str) -> object:

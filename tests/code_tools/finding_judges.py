@@ -1,7 +1,7 @@
 """Compare what the code tools find with griffe, `go doc`, rustdoc and pyright, and ask them questions.
 
 `make code-judges` runs it after `judges.py`, and writes the tables into the docs. It fails if a name is
-denied, a use is wrongly called certain, or more than two questions have no right answer.
+denied, a use is wrongly called certain, or more than one question has no right answer.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ GO_PACKAGES = (
     *("bufio", "context", "crypto/tls", "database/sql", "encoding/json", "go/ast", "html/template", "io"),
     *("math/big", "net/http", "os", "reflect", "strings", "sync/atomic", "text/template", "time"),
 )
-MOST_NOT_RIGHT = 3
-"""Questions that may have another answer than the right one."""
+MOST_NOT_RIGHT = 1
+"""Questions that may have another answer than the right one: a setting is made when Django runs."""
 
 
 def main() -> int:

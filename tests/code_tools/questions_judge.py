@@ -47,6 +47,12 @@ RIPGREP = (
 TANSTACK = ("query-core", "react-query", "query-persist-client-core")
 """Packages of one workspace, which import each other by their names."""
 
+TIPTAP = ("core", "extension-link", "extension-list-item", "pm")
+"""Packages of another one."""
+
+CROSSBEAM = ("channel", "epoch", "utils")
+"""Crates that use each other."""
+
 BACKEND = """
 import email, pathlib, shutil
 
@@ -256,6 +262,17 @@ ROOTS: dict[str, Callable[[Path], Path | None]] = {
     "tanstack": from_npm("tanstack", [f"@tanstack/{name}@5.62.0" for name in TANSTACK]),
     "capacitor": from_npm("capacitor", ["@capacitor/android@6.2.0"]),
     "jpype": lambda folder: sdist("jpype1==1.5.1", folder),
+    "werkzeug": lambda folder: sdist("werkzeug==3.1.9", folder),
+    "scrapy": lambda folder: sdist("scrapy==2.19.0", folder),
+    "cryptography": lambda folder: sdist("cryptography==50.0.2", folder),
+    "crossbeam": from_debian("crossbeam", [f"librust-crossbeam-{name}-dev" for name in CROSSBEAM]),
+    "tower": from_debian("tower", ["librust-tower-dev"]),
+    "zap": from_debian("zap", ["golang-go.uber-zap-dev"]),
+    "mux": from_debian("mux", ["golang-github-gorilla-mux-dev"]),
+    "prom": from_debian("prom", ["golang-github-prometheus-client-golang-dev"]),
+    "tiptap": from_npm("tiptap", [f"@tiptap/{name}@3.35.0" for name in TIPTAP]),
+    "mobx": from_npm("mobx", ["mobx@7.1.3"]),
+    "fastify": from_npm("fastify", ["fastify@5.12.8"]),
 }
 """What questions are asked about, and what returns the folder with it; None if it can't be had here."""
 

@@ -117,7 +117,7 @@ def test_each_question_has_one_tool_and_says_what_is_right():
     questions = tomllib.loads(questions_judge.QUESTIONS.read_text(encoding="utf-8"))
     assert questions.keys() == questions_judge.ROOTS.keys()
     every = [one for some in questions.values() for one in some]
-    assert len(every) == 183
+    assert len(every) == 243
     expected = {"at", "has", "reason"}
     for one in every:
         (_,) = one.keys() & set(questions_judge.TOOLS)
