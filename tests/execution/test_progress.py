@@ -12,7 +12,7 @@ from typing import Annotated
 
 import pytest
 from executor_samples import SOON, both
-from patience import LONGEST_WAIT
+from patience import LONGEST_WAIT, until
 
 from operator_schema import Executor, RawCall, SchemaError, skip, tool
 from operator_schema.execution.stream import ProgressReports
@@ -294,6 +294,7 @@ def test_a_flood_from_a_thread_leaves_the_loop_to_others():
         got.append(update.done)
 
     async def others():
+        await until(lambda: got)  # the thread may begin late
         for _ in range(10):
             await asyncio.sleep(0.001)
         stop.set()

@@ -13,8 +13,8 @@ from shares import shared
 from operator_schema import Codec, DecodeError, EncodeError
 from operator_schema.codec.codec import DEFAULTS
 from operator_schema.codec.compile import writer
-from operator_schema.engine import LIMITS
-from operator_schema.introspect.nodes import ANY, ArrayNode, Constraints, Graph, MapNode, ScalarNode
+from operator_schema.engine import LIMITS, ArrayNode, Constraints, Graph, MapNode, ScalarNode
+from operator_schema.introspect.nodes import ANY
 
 ITEMS = st.lists(st.integers(0, 3), max_size=6)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
