@@ -101,7 +101,7 @@ def restored_round(executor: Executor, saved: str, *, secret: bytes | None = Non
 
 
 def _read(saved: object) -> dict[str, Any]:
-    """Return what `saved_round` wrote, whose round isn't checked yet.
+    """Read the text of `saved_round`; the round in it isn't checked yet.
 
     Raises:
         RestoreError: the text is something else.

@@ -314,7 +314,8 @@ def _check_most(most: Any) -> None:
 
 
 def _refused(program_id: str, why: str, code: StoreErrorCode) -> StoreError:
-    return StoreError(f"the program {one_line(program_id, 100)} {why}", program_id, code=code)
+    name = one_line(program_id, 100) or '""'
+    return StoreError(f"the program {name} {why}", program_id, code=code)
 
 
 _INTERRUPTED = "it was interrupted: nobody knows whether it did its work"

@@ -69,7 +69,7 @@ async def in_thread(
 
 
 def _start_alone(use: _Use) -> None:
-    """Let a function run that nobody waits for."""
+    """Run a function whose caller has stopped waiting."""
     try:
         start_in_thread(use)
     except RuntimeError:  # as above
@@ -134,7 +134,7 @@ class _Use:
             self.ends.release()
 
     def end_alone(self) -> None:
-        """Undo what nobody waits for any more, and log what nobody else would say."""
+        """Undo the work of the function, because its caller is gone, and log a failure."""
         try:
             outcome = self.result()
             if self._undo is not None:
@@ -150,20 +150,20 @@ class _Use:
             return
 
     def goes_on_alone(self) -> bool:
-        """Return whether the function hasn't ended, and goes on with nobody who waits for it."""
+        """Stop waiting for the function; return whether it still runs."""
         with self._lock:
             self._is_left = not self._has_ended
             return self._is_left
 
     def result(self) -> Any:
-        """Return what the function returned, or raise what it raised."""
+        """Return the result of the function, or raise its exception."""
         if isinstance(self._outcome, _Raised):
             raise self._outcome.error
         return self._outcome
 
 
 class _Raised:
-    """What a function raised.
+    """An exception that a function raised.
 
     Attributes:
         error: the exception.
@@ -176,11 +176,11 @@ class _Raised:
 
 
 _USES: set[_Use] = set()
-"""The uses whose functions run."""
+"""The uses of stores whose functions still run."""
 
 
 def _finish() -> None:
-    """Wait for the functions that still run: what happened is saved before the interpreter ends."""
+    """Wait for the functions that still run, so that results are saved before the interpreter ends."""
     for use in list(_USES):
         use.ends.acquire()
 

@@ -288,7 +288,7 @@ class Tables:
 
 
 def as_key(what: str, text: str) -> str:
-    """Return a text that a database can look for: somebody may have typed it, and none takes every text.
+    """Replace the characters that databases refuse, so that a query can contain the text.
 
     Args:
         what: the text is, for messages.
@@ -377,7 +377,7 @@ class Claims:
         return db.execute(query, values).fetchall()
 
     def stuck(self, db: Statements, now: float, seconds: float, columns: str) -> list[Any]:
-        """List the rows taken at least so many seconds ago, or as far in the future: a clock was set back."""
+        """List the rows taken at least so many seconds ago, or in the future if a clock was set back."""
         query = f"SELECT {columns} FROM {self._table} WHERE abs(? - since) >= ? ORDER BY since, position"  # noqa: S608  # as above
         return db.execute(
             query, (now, float(seconds))

@@ -84,7 +84,7 @@ class CommitError(RoundError):
 StoreErrorCode: TypeAlias = Literal[
     "done", "running", "changed", "taken_back", "unsaved", "unavailable", "damaged"
 ]
-"""Why a store refuses.
+"""The reason why a store refuses something.
 
 The round or program has ended, or never existed · a process is running it, or died · somebody changed it
 after it was read · somebody took it back while it ran · it ran, but can't be saved · the database can't be

@@ -45,7 +45,7 @@ class RememberedRounds:
     __slots__ = ("_new", "_old")
 
     KEPT = 10_000
-    """Rounds in a generation, with less than 1 kB each."""
+    """The number of rounds in a generation; each takes less than 1 kB."""
 
     def __init__(self) -> None:
         self._new: dict[str, Runs] = {}

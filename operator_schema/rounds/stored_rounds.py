@@ -1,4 +1,4 @@
-"""What does a store hold of one round, readable without its tools?"""
+"""What can be read of a stored round without its tools?"""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ __all__ = [
 ]
 
 StoredState: TypeAlias = Literal["deferred", "pending", "complete", "running", "stuck", "committed"]
-"""What a round in a store does: waits for decisions · for somebody who runs it · for its commit · runs · was
-taken by a process that seems to be dead · is in a transcript."""
+"""The round waits for decisions · for a process that runs it · for its commit · it runs · its process seems
+to be dead · it is in a transcript."""
 
 
 class StoredCall(Value):

@@ -160,7 +160,7 @@ class Store:
         return self._restored(round_id, row, toolset)
 
     def find(self, round_id: str) -> StoredRound:
-        """Return what the store holds of a round, also one that runs, is stuck or was committed.
+        """Return the stored data of a round, even if it runs, is stuck or was committed.
 
         It needs neither the tools nor the secret, so nothing says whether somebody changed the data.
 
@@ -392,7 +392,7 @@ class Store:
         return cast("Round[Any]", kept)
 
     def _steps_of(self, claimed: Round[Any], begun: list[Round[Any]], in_thread: Any) -> tuple[Any, Any]:
-        """Return the functions that save that the calls of a round begin, and that one has ended.
+        """Return two functions for the executor: one saves that calls begin, and one saves a call that ended.
 
         Args:
             claimed: the round that this process has taken.
@@ -810,7 +810,7 @@ def _check_toolset(given: object) -> None:
 
 
 async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
-    """Use the store in this thread."""
+    """Call a function that uses the store, in this thread."""
     return use()
 
 

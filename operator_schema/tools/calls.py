@@ -141,7 +141,7 @@ class RawCall(Value):
         if type(name) is not str:
             name = _checked_name(name)
         if not (type(is_cut_off) is type(is_from_text) is type(is_malformed) is bool):
-            _check_flags(is_cut_off=is_cut_off, is_from_text=is_from_text, is_malformed=is_malformed)
+            raise _wrong_flag(is_cut_off=is_cut_off, is_from_text=is_from_text, is_malformed=is_malformed)
         if type(id) is not str:
             id = new_id("call") if id is None else checked_text(_ID, id)  # noqa: A001  # the attribute's name
         set_once(self, "id", id)
@@ -219,16 +219,10 @@ def _checked_name(name: Any) -> str:
     return checked_text(_NAME, name)
 
 
-def _check_flags(**flags: object) -> None:
-    """Check that each of these values is True or False.
-
-    Raises:
-        TypeError: one isn't.
-    """
-    for name, given in flags.items():
-        if given is not True and given is not False:
-            message = f"{name} must be True or False, not {received(given)}"
-            raise TypeError(message)
+def _wrong_flag(**flags: object) -> TypeError:
+    """Return the error for the first of these values that is neither True nor False."""
+    (name, given), *_ = [one for one in flags.items() if type(one[1]) is not bool]
+    return TypeError(f"{name} must be True or False, not {received(given)}")
 
 
 class ToolResult(Value):

@@ -184,6 +184,8 @@ def test_an_id_that_nobody_could_have_got_is_unknown():
     for use in (journal.load, journal.take_back):
         with pytest.raises(StoreError, match="isn't in the journal"):
             use("\ud800")
+        with pytest.raises(StoreError, match=r'^the program "" isn.t in the journal'):
+            use("")
         with pytest.raises(TypeError, match="the id of a program must be a string"):
             use(None)
 

@@ -107,6 +107,20 @@ def test_a_database_that_stays_away_longer_than_a_lease_leaves_a_round_that_is_s
     assert raised.value.round.calls[0].content == "paid 5"
 
 
+class SqliteThatFails(Leaves, SqliteDatabase):
+    """A database that is there, and refuses something: trying again would not help."""
+
+    def leave(self):
+        raise sqlite3.OperationalError
+
+
+def test_a_database_that_is_there_and_fails_is_not_tried_again(tmp_path):
+    store = Store(SqliteThatFails(tmp_path / "desk.db"))
+    with pytest.raises(StoreError, match="can't be saved after its run"):
+        ran_while_it_leaves(store, (1, 1))
+    assert store.database.plan == (1,)
+
+
 def test_what_was_taken_back_meanwhile_is_not_saved(tmp_path):
     store = Store(SqliteThatLeaves(tmp_path / "desk.db"))
     tools = Toolset(tool(lambda: None, name="nothing", description="Do nothing."))
