@@ -92,7 +92,8 @@ def probe(
         ValueError: a number isn't above 0, or `allow_all` is given for a URL.
     """
     with closing(_opened(locals())) as server:
-        limits = ProbeLimits(monotonic() + seconds * _PLANNED, calls, seed)
+        begin = monotonic()
+        limits = ProbeLimits(begin + seconds * _PLANNED, calls, seed, begin)
         planned = planned_calls(server, limits, allow, allow_all=allow_all)
         refuse_idle_plan(planned.plans)
         watcher = ServerWatcher(server, planned.tools, most_bytes)
