@@ -8,6 +8,8 @@ import pytest
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
+from shares import share
+
 from operator_schema import CallError, tool
 from operator_schema.workbench.probe import (
     evidence,
@@ -156,8 +158,9 @@ def choosing(position):
     return choose
 
 
+@pytest.mark.slow("it makes some hundred calls")
 @pytest.mark.usefixtures("quick_probes")
-@pytest.mark.parametrize("seconds", [200, 400])
+@pytest.mark.parametrize("seconds", share([1500, 3000], 2))
 def test_the_tools_share_the_time_evenly(seconds, monkeypatch):
     CountedSeconds(monkeypatch, start=0.0)
     report = probe([*map(choosing, range(6))], seconds=seconds, calls=1)
