@@ -92,7 +92,8 @@ def probe(
         ValueError: a number isn't above 0, or `allow_all` is given for a URL.
     """
     with closing(_opened(locals())) as server:
-        limits = ProbeLimits(monotonic() + seconds * _PLANNED, calls, seed)
+        begin = monotonic()
+        limits = ProbeLimits(begin + seconds * _PLANNED, calls, seed, begin)
         planned = planned_calls(server, limits, allow, allow_all=allow_all)
         refuse_idle_plan(planned.plans)
         watcher = ServerWatcher(server, planned.tools, most_bytes)
@@ -180,10 +181,11 @@ def _call_unknown_tool(caller: ToolCaller) -> None:
 
 
 def _make_calls(caller: ToolCaller) -> list[str]:
-    """Call the tools in each way, one after the other; return those of which all varied calls were made."""
+    """Call the tools in each way, one after the other; return those of which all planned calls were made."""
     names = [name for name in caller.calls if not caller.tools[name].problems({})]
     caller.watcher.find_observers([Call(name, {}, "valid", "to see the state") for name in names])
     explore(caller)
+    is_explored = caller.is_complete  # else some values of answers weren't tried
     variations = Variations(caller)
     variations.make(_CALLING)
     variations.make(_CALLING)  # what others left of their time
@@ -192,7 +194,7 @@ def _make_calls(caller: ToolCaller) -> list[str]:
     cancel_calls(caller)
     variations.make(_RESUMING)
     call_in_sequences(caller)
-    return variations.done
+    return variations.done if is_explored else []
 
 
 def _with_results(plan: Plan, tally: CallTally | None) -> Plan:

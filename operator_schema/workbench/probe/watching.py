@@ -143,11 +143,12 @@ class ServerWatcher:
         """Choose calls whose answers show the state of the server: of tools that only read.
 
         Args:
-            calls: that may be made; at most three are added to those that are known. Those come first whose
-                answers have changed since they were first made.
+            calls: of which at most three are added to those that are known, first those whose answers have
+                changed since they were first made.
         """
         known = len(self.observers)
-        for call in sorted(calls, key=self._is_as_at_first):
+        reading = [call for call in calls if self.tools[call.tool].is_read_only]
+        for call in sorted(reading, key=self._is_as_at_first):
             if len(self.observers) - known < _MOST_OBSERVERS and self._only_looks(call):
                 self.observers.append(call)
         if len(self.observers) == known:
@@ -169,8 +170,6 @@ class ServerWatcher:
 
     def _only_looks(self, call: Call) -> bool:
         """Return whether a call succeeds, again with the same answer, and changes nothing that is seen."""
-        if not self.tools[call.tool].is_read_only:
-            return False
         before = self.state()
         one, other = self.made(call), self.made(call)
         is_good = not (one.is_lost or one.is_flagged) and one.answer() == other.answer()
@@ -286,8 +285,8 @@ class ServerWatcher:
         if outcome.is_flagged:
             said = f"an equal call, which succeeded before, is answered: {outcome.said}"
             return AnswerFault("stuck_after_cancel", (), said)
-        said = _differences(before, left)
-        return AnswerFault("changed_by_cancelled", (), said) if said and self.state() == left else None
+        said, now = _differences(before, left), self.state()
+        return AnswerFault("changed_by_cancelled", (), said) if said and now == left else None
 
     def after_cancelled_change(self, call: Call) -> AnswerFault | None:
         """Return what is wrong after a call was cancelled that changes something; None if nothing is.

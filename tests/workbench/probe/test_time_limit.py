@@ -1,14 +1,27 @@
 """What happens to a fault that was seen when no time is left to show it again."""
 
 from time import monotonic
+from typing import Literal
 
 import pytest
 
 pytest.importorskip("hypothesis")
 pytest.importorskip("mcp")
 
-from operator_schema import tool
-from operator_schema.workbench.probe import plan, probe
+from shares import share
+
+from operator_schema import CallError, tool
+from operator_schema.workbench.probe import (
+    evidence,
+    plan,
+    planning,
+    probe,
+    probing,
+    settling,
+    subject,
+    varying,
+    watching,
+)
 from operator_schema.workbench.probe.calls import Call, ProbedTool
 from operator_schema.workbench.probe.checks import AnswerFault, faults_of
 from operator_schema.workbench.probe.reports import NO_TIME
@@ -102,6 +115,58 @@ def test_of_more_tools_than_there_is_time_for_the_first_are_called_and_the_other
     assert "not called, since" not in report.summary()
     messages = [each.finding.message for each in report.found if each.finding.code == "many_tools"]
     assert messages == ["there are 60 tools; models choose less well among many"]
+
+
+class CountedSeconds:
+    """A clock that only calls and starts of the server move."""
+
+    def __init__(self, monkeypatch, *, start):
+        self.now = 0.0
+        for module in (evidence, planning, probing, settling, varying, watching):
+            monkeypatch.setattr(module, "monotonic", lambda: self.now)
+        self._move_by(monkeypatch, "start", start)
+        self._move_by(monkeypatch, "send", 1.0)
+
+    def _move_by(self, monkeypatch, name, seconds):
+        real = getattr(subject.Server, name)
+
+        def moved(server, *given):
+            self.now += seconds
+            return real(server, *given)
+
+        monkeypatch.setattr(subject.Server, name, moved)
+
+
+@pytest.mark.usefixtures("quick_probes")
+def test_a_slow_start_takes_no_tool_away(monkeypatch):
+    CountedSeconds(monkeypatch, start=50.0)
+    assert [each.is_called for each in probe(many(5), seconds=60, calls=1).plan] == [True] * 5
+
+
+Letter = Literal["a", "b", "c", "d", "e", "f"]
+
+
+def choosing(position):
+    @tool(name=f"choose_{position}", read_only=True)
+    def choose(one: Letter, two: Letter, three: Letter, four: Letter) -> str:
+        """Choose letters from a to c."""
+        if {one, two, three, four} & {"d", "e", "f"}:
+            message = "choose others"
+            raise CallError(message)
+        return one
+
+    return choose
+
+
+@pytest.mark.slow("it makes some hundred calls")
+@pytest.mark.usefixtures("quick_probes")
+@pytest.mark.parametrize("seconds", share([1500, 3000], 2))
+def test_the_tools_share_the_time_evenly(seconds, monkeypatch):
+    CountedSeconds(monkeypatch, start=0.0)
+    report = probe([*map(choosing, range(6))], seconds=seconds, calls=1)
+    made = [plan.made for plan in report.plan]
+    assert not report.is_complete
+    assert max(made) <= 2 * min(made)
 
 
 def test_a_plan_that_calls_nothing_is_of_all_tools():

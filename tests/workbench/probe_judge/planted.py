@@ -143,7 +143,7 @@ FAULTS = (
         {**TICKET, "contact": {"name": "Kim", "language": "xx"}},
     ),
     tickets("text_as_number", "list_tickets", "invalid_accepted", {"limit": "5"}),
-    tickets("id_refused", "get_ticket", "valid_refused", {"ticket_id": "T-1001"}),
+    tickets("id_refused", "get_ticket", "valid_refused never_succeeded", {"ticket_id": "T-1001"}),
     tickets(
         "no_structured",
         "close_ticket",
