@@ -1,4 +1,4 @@
-"""What reads the lines of a log? orjson where it is installed, with the refusals of our own reader."""
+"""How are the lines of a log read? By orjson where it is installed, with the refusals of our own reader."""
 
 from __future__ import annotations
 
