@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 LINTERS := pyright mypy imports ruff ruff-format
 
 .DEFAULT_GOAL := help
-.PHONY: help modules demo test test-quick test-runtime test-near test-browser test-frameworks install-frameworks test-stores store-load store-load-postgres test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
+.PHONY: help modules demo test test-quick test-runtime test-near test-browser test-frameworks install-frameworks test-free-threading test-stores store-load store-load-postgres test-site test-extras lock-frameworks conformance grammars docs docs-serve coverage laws matrix campaign campaign-compare compare-peers campaign-expressions campaign-ignore campaign-parsers code-judges probe-judge search-judge stubs-judge model-judge damage corrections mutation bench bench-code bench-quick bench-replay package lint $(LINTERS) format clean
 
 # The time is that of a processor, at the sizes that are the default, without what is installed first.
 help: ## show this list, with how long each target takes on one core
@@ -115,6 +115,18 @@ lock-frameworks: | $(UV) ## pin all that the frameworks of tests/frameworks/*/re
 
 test-stores: ## run the tests of the store in a real PostgreSQL (Debian: apt-get install postgresql) · 1 min
 	@$(MAKE) --no-print-directory test-frameworks FRAMEWORKS=stores
+
+# Only pure wheels: few compiled ones know these Pythons. A file of tests whose libraries aren't there doesn't run.
+FREE := $(VENV)-free
+FREE_TESTS ?= tests/execution tests/rounds tests/tools tests/codec tests/test_value.py
+test-free-threading: $(FREE)/.built ## run the tests of threads on a Python without the GIL (PYTHON_FREE=python3.14t) · minutes
+	@$(FREE)/bin/python -X gil=0 -m pytest --continue-on-collection-errors $(FREE_TESTS) $(ARGS)
+
+$(FREE)/.built:
+	@test -n "$(PYTHON_FREE)" || { echo 'which Python? make test-free-threading PYTHON_FREE=python3.14t'; exit 2; }
+	$(PYTHON_FREE) -m venv $(FREE)
+	@$(FREE)/bin/python -m pip --disable-pip-version-check --quiet install --only-binary :all: 'anyio>=4.8' 'attrs>=24.2' click 'hypothesis<6.140' pytest rich starlette sybil trio uvicorn
+	@touch $@
 
 store-load: $(VENV)/.test ## run a desk of four workers on a store, and kill them (ARGS="--kills 4 --wait 2") · 2 min
 	@$(BIN)/python tests/campaign/store_load.py $(ARGS)
@@ -284,7 +296,7 @@ format: $(VENV)/.dev ## fix and format with ruff · 1 s
 	$(BIN)/ruff format .
 
 clean: ## remove environments and caches
-	rm -rf $(VENV) $(UV_VENV) $(VENV)-docs $(SEARCH) $(MODEL_VENV) .venv-peers .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(UV_VENV) $(VENV)-docs $(SEARCH) $(FREE) $(MODEL_VENV) .venv-peers .venv-bench* .venv-matrix $(FRAMEWORKS_VENV) .venv-extras build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python $(UV_VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, this is {sys.version}")'
