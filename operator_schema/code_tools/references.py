@@ -309,9 +309,11 @@ class _Seeker:
     ) -> list[Declaration]:
         """Return the declarations in whose scope a place is; a decorator isn't in that of its function."""
         for number, one in enumerate(around):
-            is_outside = one.kind in FUNCTIONS and at < one.head.start
-            if one.kind in FUNCTIONS and file.language.heads_name_members and at < one.head.end:
-                is_outside = is_outside or not self._inside(file, source, one).binds(self._name)
+            if at >= one.head.end or one.kind not in FUNCTIONS:
+                continue
+            is_outside = at < one.head.start or (
+                file.language.heads_name_members and not self._inside(file, source, one).binds(self._name)
+            )
             if is_outside:
                 return around[:number]
         return around
