@@ -18,13 +18,16 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
 # Making a random type is slow beside checking it, and CI machines are slow beside each other. The same
-# commit has the same result on each machine and each day: new examples are for `make laws`.
+# commit has the same result on each machine and each day: new examples are for `make laws`. Of few examples,
+# the share that a filter refuses is a matter of chance, and of the modules that are imported.
 settings.register_profile(
     "default",
     max_examples=25,
     deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    suppress_health_check=[*SLOW, HealthCheck.filter_too_much],
     print_blob=True,
     derandomize=True,
     database=None,
@@ -34,20 +37,11 @@ settings.register_profile(
     "thorough",
     settings.get_profile("default"),
     derandomize=False,
+    suppress_health_check=SLOW,
     max_examples=int(os.environ.get("EXAMPLES", "1000")),
 )
 # What differs between versions of Python shows in a few examples: on one of them the laws get more.
-settings.register_profile(
-    "matrix",
-    settings.get_profile("default"),
-    max_examples=10,
-    # With so few examples, the share that a filter refuses is a matter of chance.
-    suppress_health_check=[
-        HealthCheck.too_slow,
-        HealthCheck.data_too_large,
-        HealthCheck.filter_too_much,
-    ],
-)
+settings.register_profile("matrix", settings.get_profile("default"), max_examples=10)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ENGINE = (
