@@ -112,6 +112,7 @@ class ProbedTool:
     strict: DocumentCodec | None = None
     output: DocumentCodec | None = None
     values: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    _generated: list[Any] = field(default_factory=list[Any])
 
     @classmethod
     def of(cls, described: Mapping[str, Any], work: str | None = None) -> ProbedTool:
@@ -192,7 +193,7 @@ class ProbedTool:
         if self.codec is None or self.strict is None:
             return []
         random = Random(f"{chance} {self.name}")  # noqa: S311  # repeatable, not secret
-        valid = self._valid(number, random)
+        valid = self._generated = self._valid(number, random)
         found = [Call(self.name, each, "valid", _GENERATED) for each in valid]
         if valid:
             found += self.variations(self.full_call(valid[0]))
@@ -207,12 +208,16 @@ class ProbedTool:
             base: arguments that the schema allows.
         """
         found = base
-        for name, value in self._example.items():
+        for name in self.properties:
+            value = self._example.get(name)
             if name in base and not (is_object(value) or is_array(value)):
                 continue
-            changed = {**found, name: value}
-            if self.allows(changed):
-                found = changed
+            drawn = [each[name] for each in self._generated if name in each]
+            for other in [value, *sorted(drawn, key=bool, reverse=True)]:
+                changed = {**found, name: other}
+                if self.allows(changed):
+                    found = changed
+                    break
         return {**{name: found[name] for name in self.properties if name in found}, **found}
 
     @cached_property

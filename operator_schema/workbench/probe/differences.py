@@ -222,9 +222,10 @@ def refused_value(compared: Comparison, refused: Any, contexts: Sequence[Any]) -
 
 def refusal_of(fault: AnswerFault, value: Any, outcome: ProbedOutcome) -> str:
     """Describe the refusal of a value beside what is accepted instead."""
-    if fault.other is ABSENT and value is not ABSENT:
-        beside = f", and the value beside nothing for {fault.detail}" if fault.detail not in _OWN else ""
-        return f"it takes a call without it{beside}, and answers to {excerpt(value)}: {outcome.said}"
+    if fault.other is ABSENT and fault.detail not in _OWN:
+        return f"it takes each alone, and answers to it together with {fault.detail}: {outcome.said}"
+    if fault.other is ABSENT:
+        return f"it takes a call without it, and answers to {excerpt(value)}: {outcome.said}"
     shown = "a call without it" if value is ABSENT else excerpt(value)
     return f"it takes {excerpt(fault.other)}, and answers to {shown}: {outcome.said}"
 

@@ -104,7 +104,7 @@ class Evidence:
                 settled = self._settled(candidate, end, len(causes) - number)
                 if settled is None:
                     continue
-                others = {each.tool or "" for each in candidates} - {candidate.tool}
+                others = {each.tool for each in candidates if each.tool is not None} - {candidate.tool}
                 settled = _with_others(settled, others)
                 is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
                 (alone.append((candidate, settled)) if is_alone else found.append(settled))

@@ -48,14 +48,16 @@ def explore(caller: ToolCaller) -> None:
 def _with_values(caller: ToolCaller, name: str) -> list[list[Step]]:
     """Return calls of a tool with values that answers gave, which weren't made yet."""
     base = caller.base_of(name)
-    if not base:
-        return []
-    random = Random(f"{caller.limits.seed} {name}")  # noqa: S311  # repeatable, not secret
     is_any = name not in caller.bases
-    made = with_known_values(
-        caller.tools[name], base[-1].call.arguments, caller.knowledge, random, is_any=is_any
-    )
-    return [steps for steps in made if caller.is_new(steps)]
+    least = [call for call in caller.calls[name] if call.is_generated][:1] if is_any else []
+    made: dict[str, list[Step]] = {}
+    for call in [*[step.call for step in base[-1:]], *least]:  # optional parts may be what is refused
+        random = Random(f"{caller.limits.seed} {name}")  # noqa: S311  # repeatable, not secret
+        with_values = with_known_values(
+            caller.tools[name], call.arguments, caller.knowledge, random, is_any=is_any
+        )
+        made |= {steps[-1].call.key(): steps for steps in with_values if caller.is_new(steps)}
+    return list(made.values())
 
 
 def _call_in_turn(caller: ToolCaller, queues: Sequence[Sequence[list[Step]]]) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from string import ascii_lowercase
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Any, Final
 
-from ...json_values import is_array, is_object
+from ...json_values import is_array, is_object, to_json_text
 from .parts import FORMATS, choices_of, limits_of, members_of, type_names
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ _COERCED: Final[Mapping[str, tuple[Any, ...]]] = {
 _UNLIKELY: Final = ("", "!", "probe probe")
 """Texts of which a pattern hardly allows all."""
 
+_ENDS: Final = f"{digits}{ascii_lowercase}{ascii_uppercase}"
 _MOST_ITEMS: Final = 50
 _FEW_CHOICES: Final = 2
 _NUMBERS: Final = (0, 1, -1, 1000, 10**6, 2**31, _LARGEST)
@@ -176,8 +177,22 @@ def edge_lists(schema: Mapping[str, Any], value: Any) -> Iterator[list[Any]]:
         if least:
             yield value[:least]
             yield _of_size(value, least + 1)
-        if most is not None and most <= _MOST_ITEMS and member.get("uniqueItems") is not True:
-            yield _of_size(value, most)
+        if most is not None and most <= _MOST_ITEMS:
+            is_unique = member.get("uniqueItems") is True
+            yield from _different_items(member, value, most) if is_unique else [_of_size(value, most)]
+
+
+def _different_items(schema: Mapping[str, Any], value: list[Any], size: int) -> Iterator[list[Any]]:
+    """Return a list of a size whose items differ: choices, texts with other ends, or numbers in a row."""
+    items, first = schema.get("items"), value[0]
+    others: list[Any] = choices_of(items) if is_object(items) else []
+    if not others and isinstance(first, str):
+        others = [f"{first[:-1]}{character}" for character in _ENDS]
+    elif not others and isinstance(first, (int, float)) and not isinstance(first, bool):
+        others = [first + step for step in range(size)]
+    different = {to_json_text(each): each for each in [*value, *others]}
+    if len(different) >= size:
+        yield [*different.values()][:size]
 
 
 def _of_size(value: list[Any], size: int) -> list[Any]:

@@ -194,7 +194,9 @@ def judge_tools(caller: ToolCaller, done: Collection[str]) -> None:
             if fault is not None:
                 text = pattern_of(outcome.whole_text, call.arguments)
                 caller.evidence.note(fault._replace(detail=text), [Step(call)], name)
+    if any(map(caller.is_given_up, caller.calls)):
+        return  # others may need what such a tool would have given
     for name, tally in caller.tallies.items():
-        if not tally.succeeded and name in done and name not in caller.lost:
+        if not tally.succeeded and name in done:
             said = f"0 of {count_of(tally.made, 'calls')} succeeded; the last answer: {tally.last}"
             caller.evidence.note(AnswerFault("never_succeeded", (), said), [], name)

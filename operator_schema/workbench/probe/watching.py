@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -27,7 +28,8 @@ _CANCELLED_AFTER: Final = (0.0, 0.5, 0.2)
 """Shares of the time of a call after which it is cancelled."""
 
 _LONGEST_DELAY: Final = 1.0
-_MOST_CHANGES: Final = 12
+_MOST_CHANGES: Final = 24
+_MOST_CHANGES_OF_TOOL: Final = 3
 _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "sleep", "ms", "interval"})
 
 
@@ -130,14 +132,20 @@ class ServerWatcher:
         return outcome
 
     def changes_so_far(self) -> tuple[Step, ...]:
-        """Return the last successful calls since the server started that may have changed something."""
+        """Return the last successful calls of each tool that may change something, in their order."""
         calls = [
             Call(name, arguments, "valid", "came before")
             for name, arguments in self.server.succeeded
             if name in self.tools and not self.tools[name].is_read_only
         ]
         once = {call.key(): call for call in calls if self.tools[call.tool].fits(call)}
-        return tuple([Step(call) for call in once.values()][-_MOST_CHANGES:])
+        counts: Counter[str] = Counter()
+        found: list[Step] = []
+        for call in reversed(once.values()):
+            counts[call.tool] += 1
+            if counts[call.tool] <= _MOST_CHANGES_OF_TOOL and len(found) < _MOST_CHANGES:
+                found.append(Step(call))
+        return tuple(reversed(found))
 
     def find_observers(self, calls: Iterable[Call]) -> None:
         """Choose calls whose answers show the state of the server: of tools that only read.

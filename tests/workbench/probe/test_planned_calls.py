@@ -118,6 +118,23 @@ def test_texts_of_a_format_are_samples_of_it_whatever_else_is_allowed(types):
     assert texts == {"2026-01-31", "2028-02-29"}
 
 
+DIGITS = {"type": "string", "pattern": "^[0-9]{3}$"}
+
+
+@pytest.mark.parametrize(
+    "items", [DIGITS, {"type": "integer"}, {"type": "string"}, {"enum": ["a", "b", "c", "d"]}], ids=str
+)
+@pytest.mark.parametrize("is_unique", [False, True])
+@pytest.mark.parametrize("required", [[], ["it"]])
+def test_a_list_is_tried_with_as_many_items_as_it_may_have(items, is_unique, required):
+    it = {"type": "array", "items": items, "maxItems": 3, "uniqueItems": is_unique}
+    schema = {"type": "object", "properties": {"it": it}, "required": required}
+    with storing_nothing():
+        calls = ProbedTool.of({"name": "t", "inputSchema": schema}).calls(20, 0)
+    sizes = {len(call.arguments.get("it", [])) for call in calls if call.kind == "valid"}
+    assert 3 in sizes
+
+
 def test_equal_numbers_give_equal_calls():
     assert planned(6, 3) == planned(6, 3)
     assert planned(6, 3) != planned(6, 4)
