@@ -173,7 +173,7 @@ class Variations:
     def _fullest(self, base: list[Step], whole: Any) -> list[Step]:
         """Add optional parameters to a call one by one, as long as it succeeds, and compare those refused."""
         tool = self._caller.tools[base[-1].call.tool]
-        found = base
+        found: list[Step] = base
         left: list[ArgumentPart] = []
         for part in tool.parts:
             value = value_at(whole, part.path, ABSENT)
