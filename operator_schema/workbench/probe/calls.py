@@ -28,6 +28,7 @@ from .sample_values import (
     HOSTILE,
     SAMPLES,
     edge_lists,
+    edge_maps,
     edge_values,
     meaningful_values,
     plain_value,
@@ -271,8 +272,9 @@ class ProbedTool:
         """Return calls at the limits of each part."""
         for part in self._parts_in(base):
             place = show_path(part.path)
-            lists = edge_lists(part.schema, value_at(base, part.path))
-            for value in [*edge_values(part.schema), *lists, *part.forms]:
+            own = value_at(base, part.path)
+            large = [*edge_lists(part.schema, own), *edge_maps(part.schema, own)]
+            for value in [*edge_values(part.schema), *large, *part.forms]:
                 changed = placed(base, part.path, value)
                 if self.allows(changed):
                     yield changed, f"{place} at a limit", part.path

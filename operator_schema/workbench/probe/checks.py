@@ -377,7 +377,9 @@ def mistake_of(tool: ProbedTool, call: Call) -> tuple[str, tuple[str | int, ...]
     """Return the code and the path of the mistake of a call; None unless it is a single one with a name."""
     problems = tool.problems(call.arguments) if call.kind == "invalid" else ()
     names = [step for problem in problems for step in problem.path if isinstance(step, str)]
-    if len(problems) != 1 or not names or not names[-1].isprintable():  # such a name need not be repeated
+    if len(problems) != 1 or not names:
+        return None
+    if not names[-1].isprintable() or not any(map(str.isalnum, names[-1])):  # it need not be repeated
         return None
     return problems[0].code, problems[0].path
 

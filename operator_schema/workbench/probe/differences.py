@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .outcomes import ProbedOutcome
     from .parts import ArgumentPart, Path
 
-__all__ = ["ABSENT", "Comparison", "Trait", "refusal_of", "refused_value", "with_value"]
+__all__ = ["ABSENT", "ComparedPart", "Trait", "refusal_of", "refused_value", "with_value"]
 
 ABSENT: Final = object()
 """In the place of a value that isn't there."""
@@ -163,7 +163,7 @@ def _large(value: float) -> Trait:
     return Trait("large", tuple(each for each in _RISING if each < value))
 
 
-class Comparison(NamedTuple):
+class ComparedPart(NamedTuple):
     """A part of the calls of a tool, in whose place other values are tried.
 
     Attributes:
@@ -187,7 +187,7 @@ class Comparison(NamedTuple):
         return with_value(self.base, self.part.path, value)
 
 
-def refused_value(compared: Comparison, refused: Any, contexts: Sequence[Any]) -> AnswerFault | None:
+def refused_value(compared: ComparedPart, refused: Any, contexts: Sequence[Any]) -> AnswerFault | None:
     """Return the fault that a server refuses a value, if the rest of the call can't be the reason.
 
     Args:
@@ -230,14 +230,14 @@ def refusal_of(fault: AnswerFault, value: Any, outcome: ProbedOutcome) -> str:
     return f"it takes {excerpt(fault.other)}, and answers to {shown}: {outcome.said}"
 
 
-def _has_reason(compared: Comparison, trait: Trait, refused: Any, outcome: ProbedOutcome) -> bool:
+def _has_reason(compared: ComparedPart, trait: Trait, refused: Any, outcome: ProbedOutcome) -> bool:
     """Return whether a server may have a reason to refuse a false value, or a form of an object."""
     if trait.name == "falsy":
         return not _is_as_missing(compared, refused, outcome)
     return trait.name == "form" and any(compared.takes(each) for each in _with_other_texts(compared, refused))
 
 
-def _is_as_missing(compared: Comparison, refused: Any, outcome: ProbedOutcome) -> bool:
+def _is_as_missing(compared: ComparedPart, refused: Any, outcome: ProbedOutcome) -> bool:
     """Return whether a value gets the same answer as a call without it."""
     without = with_value(refused, compared.part.path, ABSENT)
     other = None if without is ABSENT else compared.answer(without)
@@ -246,7 +246,7 @@ def _is_as_missing(compared: Comparison, refused: Any, outcome: ProbedOutcome) -
     return pattern_of(outcome.whole_text, refused) == pattern_of(other.whole_text, without)
 
 
-def _with_other_texts(compared: Comparison, base: Any) -> Iterator[Any]:
+def _with_other_texts(compared: ComparedPart, base: Any) -> Iterator[Any]:
     """Yield arguments with other texts inside the part: a server may have its reasons to refuse the first."""
     path, tool = compared.part.path, compared.tool
     places = [path + inner for inner, value in paths_in(value_at(base, path)) if isinstance(value, str)]
@@ -259,7 +259,7 @@ def _with_other_texts(compared: Comparison, base: Any) -> Iterator[Any]:
             yield changed
 
 
-def _largest(compared: Comparison, between: tuple[Any, Any]) -> int:
+def _largest(compared: ComparedPart, between: tuple[Any, Any]) -> int:
     """Return the largest number that is accepted.
 
     Args:
@@ -280,7 +280,7 @@ def _is_taken(outcome: ProbedOutcome | None) -> bool:
     return outcome is not None and not outcome.is_lost and not outcome.is_flagged
 
 
-def _elsewhere(compared: Comparison, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
+def _elsewhere(compared: ComparedPart, value: Any, taken: Sequence[Any]) -> Iterator[Any]:
     """Yield other arguments with the same value: a value that is refused in one call may fit another one."""
     tool, path = compared.tool, compared.part.path
     number = 0
@@ -318,7 +318,7 @@ def with_value(base: Any, path: Path, value: Any) -> Any:
     return removed(base, path) if value_at(base, path, ABSENT) is not ABSENT else base
 
 
-def _proven(compared: Comparison, trait: Trait) -> Any:
+def _proven(compared: ComparedPart, trait: Trait) -> Any:
     """Return an accepted value if all values are accepted that prove the fault; else `ABSENT`."""
     best = value_at(compared.base, compared.part.path, ABSENT)
     least = _LEAST_READ if compared.tool.is_read_only else _LEAST_CHANGED

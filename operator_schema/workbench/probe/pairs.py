@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from .checks import AnswerFault
-from .differences import ABSENT, Comparison, refusal_of, with_value
+from .differences import ABSENT, ComparedPart, refusal_of, with_value
 from .parts import type_names, value_at
 from .sample_values import edge_values
 from .words import names_in
@@ -20,7 +20,7 @@ _MOST_VALUES: Final = 3
 """Values of each parameter that are tried together."""
 
 
-def refused_pair(compared: Comparison, value: Any) -> AnswerFault | None:
+def refused_pair(compared: ComparedPart, value: Any) -> AnswerFault | None:
     """Return the fault that a parameter is refused beside another one; None if that has another reason.
 
     If a description of one names the other one, a model knows, and there is no fault.
@@ -65,7 +65,7 @@ def _is_described(part: ArgumentPart, other: ArgumentPart) -> bool:
     )
 
 
-def _taken_values(compared: Comparison, value: Any) -> list[Any]:
+def _taken_values(compared: ComparedPart, value: Any) -> list[Any]:
     """Return a value of a part, and some others, that are taken; none if the first isn't."""
     found: list[Any] = []
     for each in [value, *edge_values(compared.part.schema)]:

@@ -137,8 +137,8 @@ def _opened(given: Mapping[str, Any]) -> Server:
     options = {name: value for name, value in given.items() if name != "target"}
     check_options(options)
     named = {name: options[name] for name in ("setup", "timeout", "context", "memory")}
-    target, env, headers = given["target"], options["env"] or {}, options["headers"] or {}
-    return server_of(target, **named, env=env, headers=headers)
+    maps: dict[str, Any] = {name: options[name] or {} for name in ("env", "headers")}
+    return server_of(given["target"], **named, **maps)
 
 
 def _report(

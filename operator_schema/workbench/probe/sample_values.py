@@ -19,6 +19,7 @@ __all__ = [
     "HOSTILE",
     "SAMPLES",
     "edge_lists",
+    "edge_maps",
     "edge_values",
     "list_sizes",
     "meaningful_values",
@@ -61,6 +62,7 @@ _UNLIKELY: Final = ("", "!", "probe probe")
 
 _ENDS: Final = f"{digits}{ascii_lowercase}{ascii_uppercase}"
 _MOST_ITEMS: Final = 50
+_FEW_KEYS: Final = 3
 _FEW_CHOICES: Final = 2
 _NUMBERS: Final = (0, 1, -1, 1000, 10**6, 2**31, _LARGEST)
 TEXTS: Final = ("a b", "\u00e9", "\u6f22", "\U0001f600", "a" * 300, "a" * 2000)
@@ -180,6 +182,18 @@ def edge_lists(schema: Mapping[str, Any], value: Any) -> Iterator[list[Any]]:
         if most is not None and most <= _MOST_ITEMS:
             is_unique = member.get("uniqueItems") is True
             yield from _different_items(member, value, most) if is_unique else [_of_size(value, most)]
+
+
+def edge_maps(schema: Mapping[str, Any], value: Any) -> Iterator[dict[str, Any]]:
+    """Return maps of the least and the largest size that a schema allows, with the values of a map."""
+    for member in members_of(schema) if is_object(value) and value else ():
+        if not is_object(member.get("additionalProperties")) or member.get("properties"):
+            continue
+        least, most = member.get("minProperties"), member.get("maxProperties")
+        first = next(iter(value))
+        keys = dict.fromkeys([*value, *[f"{first[:-1]}{character}" for character in _ENDS]])
+        for size in (least or 1, min(most or _FEW_KEYS, _MOST_ITEMS)):
+            yield {key: value.get(key, value[first]) for key in [*keys][:size]}
 
 
 def _different_items(schema: Mapping[str, Any], value: list[Any], size: int) -> Iterator[list[Any]]:

@@ -164,6 +164,7 @@ class _Tries:
         self._left = _MOST_TRIES
         self._is_fresh = is_fresh
         self._is_first = True
+        self._is_sequence = False
         self._tool, self._before = candidate.tool, candidate.before
         self.fault = candidate.fault
         self.is_over = False
@@ -196,9 +197,11 @@ class _Tries:
 
     def showing(self, steps: list[Step]) -> list[Step]:
         """Return calls that show the fault: these, one of them several times, or with what came before."""
+        self._is_sequence = len(steps) > 1
         if self.shows(steps):
             return steps
         is_alone = len(steps) == 1 and self.fault.code not in STARTED_ANEW
+        self._is_sequence = True  # calls of an earlier try must not help a shorter one
         for number in _REPEATED if is_alone or self.fault.code == "unstable" else ():
             if self.shows(steps[:1] * number):
                 return steps[:1] * number
@@ -292,7 +295,7 @@ class _Tries:
 
     def _answer(self, steps: list[Step]) -> ProbedOutcome | None:
         """Return the answer to the last call; None if it doesn't come."""
-        if len(steps) == 1:
+        if len(steps) == 1 and not self._is_sequence:
             outcome = self._watcher.made(steps[0].call)
         else:
             outcomes = self._replayed(steps)

@@ -10,6 +10,7 @@ from ...json_values import to_json_text
 from ...message_text import count_of
 from .calling import worth_of
 from .checks import AnswerFault, faults_of, says_one_thing, unnamed_parameter
+from .parts import paths_in
 from .sequences import Step, called_again, resolved
 from .walking import walked
 from .words import pattern_of
@@ -106,7 +107,7 @@ def cancel_calls(caller: ToolCaller) -> None:
 
 def _after_cancelled_reading(caller: ToolCaller, name: str) -> tuple[AnswerFault | None, list[Step]]:
     """Return what is wrong after a call was cancelled of a tool that only reads, and that call."""
-    calls = sorted(caller.alone(name), key=_length)
+    calls = sorted(caller.alone(name), key=_size)
     fault = caller.watcher.after_cancel(calls[-1]) if calls else None
     if fault is not None:
         caller.server.start()
@@ -115,7 +116,7 @@ def _after_cancelled_reading(caller: ToolCaller, name: str) -> tuple[AnswerFault
 
 def _after_cancelled_change(caller: ToolCaller, name: str) -> tuple[AnswerFault | None, list[Step]]:
     """Return what is wrong after a call was cancelled of a tool that may change something, and that call."""
-    calls = sorted(caller.alone(name), key=_length)
+    calls = sorted(caller.alone(name), key=_size)
     if not calls or caller.server.kind == "url":
         return None, []
     fault = caller.watcher.after_cancelled_change(calls[-1])
@@ -124,9 +125,9 @@ def _after_cancelled_change(caller: ToolCaller, name: str) -> tuple[AnswerFault 
     return fault, [Step(calls[-1])]
 
 
-def _length(call: Call) -> int:
-    """Return how long the arguments of a call are: what takes longest has most of them."""
-    return len(to_json_text(call.arguments))
+def _size(call: Call) -> tuple[int, int]:
+    """Return how large the arguments of a call are: a call with many parts takes long, and leaves most."""
+    return sum(1 for _ in paths_in(call.arguments)), len(to_json_text(call.arguments))
 
 
 # --- sequences by chance -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...json_values import to_json_text
 from .calls import Call
-from .differences import ABSENT, Comparison, refused_value, with_value
+from .differences import ABSENT, ComparedPart, refused_value, with_value
 from .pairs import refused_pair
 from .parts import value_at
 from .sample_values import edge_values
@@ -173,13 +173,15 @@ class Variations:
     def _fullest(self, base: list[Step], whole: Any) -> list[Step]:
         """Add optional parameters to a call one by one, as long as it succeeds, and compare those refused."""
         tool = self._caller.tools[base[-1].call.tool]
-        found = base
+        found: list[Step] = base
         left: list[ArgumentPart] = []
         for part in tool.parts:
-            if len(part.path) > 1 or part.path[0] in found[-1].call.arguments or part.path[0] not in whole:
+            value = value_at(whole, part.path, ABSENT)
+            is_there = value_at(found[-1].call.arguments, part.path, ABSENT) is not ABSENT
+            if len(part.path) > 1 or is_there or value is ABSENT:
                 continue
-            for value in [whole[part.path[0]], *edge_values(part.schema)][:_MOST_ADDED]:
-                changed = with_value(found[-1].call.arguments, part.path, value)
+            for each in [value, *edge_values(part.schema)][:_MOST_ADDED]:
+                changed = with_value(found[-1].call.arguments, part.path, each)
                 steps = [*found[:-1], found[-1]._replace(call=replace(found[-1].call, arguments=changed))]
                 if tool.allows(changed) and self._succeeds(steps):
                     found = steps
@@ -187,7 +189,7 @@ class Variations:
             else:
                 left.append(part)
         for part in left:
-            self._compare_pair(tool, found, part, whole[part.path[0]])
+            self._compare_pair(tool, found, part, value_at(whole, part.path))
         return found
 
     def _compare_pair(self, tool: ProbedTool, base: list[Step], part: ArgumentPart, value: Any) -> None:
@@ -196,7 +198,7 @@ class Variations:
         compared = self._comparison(variation, part, self._caller.limits.until)
         self._note_pair(compared, variation, value)
 
-    def _note_pair(self, compared: Comparison, variation: Variation, value: Any) -> None:
+    def _note_pair(self, compared: ComparedPart, variation: Variation, value: Any) -> None:
         fault = refused_pair(compared, value)
         if fault is not None:
             path, name = compared.part.path, compared.tool.name
@@ -252,13 +254,13 @@ class Variations:
             if found is None and monotonic() > until:
                 variation.refused.insert(0, call)  # some of its calls weren't made
 
-    def _comparison(self, variation: Variation, part: ArgumentPart, until: float) -> Comparison:
+    def _comparison(self, variation: Variation, part: ArgumentPart, until: float) -> ComparedPart:
         """Return a part of a call, in whose place other values can be tried as long as there is time."""
 
         def answer(arguments: Any) -> ProbedOutcome | None:
             return self._answer(variation, arguments, until)
 
-        return Comparison(variation.tool, part, variation.arguments, answer)
+        return ComparedPart(variation.tool, part, variation.arguments, answer)
 
     def _answer(self, variation: Variation, arguments: Any, until: float) -> ProbedOutcome | None:
         """Return the answer to a varied call; None if it doesn't come, or the time is over."""

@@ -135,6 +135,14 @@ def test_a_list_is_tried_with_as_many_items_as_it_may_have(items, is_unique, req
     assert 3 in sizes
 
 
+@pytest.mark.parametrize("limits", [{}, {"minProperties": 2, "maxProperties": 6}])
+def test_a_map_is_tried_with_several_keys(limits):
+    it = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}, **limits}
+    calls = tool_of(it, "parameter").variations({"it": {"a": 1, "b": 2}})
+    sizes = {len(call.arguments["it"]) for call in calls if call.kind == "valid" and call.varied == ("it",)}
+    assert sizes >= {limits.get("minProperties", 1), limits.get("maxProperties", 3)}
+
+
 def test_equal_numbers_give_equal_calls():
     assert planned(6, 3) == planned(6, 3)
     assert planned(6, 3) != planned(6, 4)

@@ -39,3 +39,9 @@ CASES = [TOGETHER[0], *ALONE[:HALF], TOGETHER[1], *ALONE[HALF:]]
 @pytest.mark.parametrize(("language", "faults"), share(CASES, HALF + 1))
 def test_faults_that_show_in_several_calls_are_found_in_each_language(language, faults):
     assert findings(language, *faults) == {FAULTY_TOOLS[fault] for fault in faults}
+
+
+def test_calls_that_have_to_come_first_are_shown_and_no_others():
+    command = [sys.executable, "-S", str(SERVER), "codes", "another_job_breaks_promise"]
+    (found,) = probe(command, allow_all=True, calls=1, timeout=20).found
+    assert [step.call.tool for step in found.steps] == ["add_job", "list_jobs"]
