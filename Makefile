@@ -120,12 +120,12 @@ test-stores: ## run the tests of the store in a real PostgreSQL (Debian: apt-get
 FREE := $(VENV)-free
 FREE_TESTS ?= tests/execution tests/rounds tests/tools tests/codec tests/test_value.py
 test-free-threading: $(FREE)/.built ## run the tests of threads on a Python without the GIL (PYTHON_FREE=python3.14t) · minutes
-	@$(FREE)/bin/python -X gil=0 -m pytest --continue-on-collection-errors $(FREE_TESTS) $(ARGS)
+	@$(FREE)/bin/python -X gil=0 -m pytest $(FREE_TESTS) $(ARGS)
 
 $(FREE)/.built:
 	@test -n "$(PYTHON_FREE)" || { echo 'which Python? make test-free-threading PYTHON_FREE=python3.14t'; exit 2; }
 	$(PYTHON_FREE) -m venv $(FREE)
-	@$(FREE)/bin/python -m pip --disable-pip-version-check --quiet install --only-binary :all: 'anyio>=4.8' 'attrs>=24.2' click 'hypothesis<6.140' pytest rich starlette sybil trio uvicorn
+	@$(FREE)/bin/python -m pip --disable-pip-version-check --quiet install --only-binary :all: 'anyio>=4.8' 'attrs>=24.2' annotated-types click 'hypothesis<6.140' isoduration jsonschema jsonschema-rs pytest rfc3339-validator rich starlette sybil trio uvicorn
 	@touch $@
 
 store-load: $(VENV)/.test ## run a desk of four workers on a store, and kill them (ARGS="--kills 4 --wait 2") · 2 min

@@ -36,6 +36,7 @@ HALF = len(ALONE) // 2 + 1
 CASES = [TOGETHER[0], *ALONE[:HALF], TOGETHER[1], *ALONE[HALF:]]
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize(("language", "faults"), share(CASES, HALF + 1))
 def test_faults_that_show_in_several_calls_are_found_in_each_language(language, faults):
     assert findings(language, *faults) == {FAULTY_TOOLS[fault] for fault in faults}

@@ -160,6 +160,7 @@ def choosing(position):
 
 @pytest.mark.slow("it makes some hundred calls")
 @pytest.mark.usefixtures("quick_probes")
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("seconds", share([1500, 3000], 2))
 def test_the_tools_share_the_time_evenly(seconds, monkeypatch):
     CountedSeconds(monkeypatch, start=0.0)
