@@ -10,6 +10,7 @@ pytest.importorskip("mcp")
 
 from hypothesis.errors import HypothesisWarning as Warned
 from hypothesis.errors import Unsatisfiable
+from shares import share
 
 from operator_schema.workbench.probe import drawing, plan, probe
 from operator_schema.workbench.probe.calls import ProbedTool
@@ -97,7 +98,7 @@ def tool_of(part, around):
     return ProbedTool.of({"name": "t", "inputSchema": schema})
 
 
-@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("around", share(AROUND, len(AROUND)))
 @pytest.mark.parametrize("keyword", KEYWORDS)
 def test_for_each_keyword_there_is_a_call_that_only_this_keyword_refuses(keyword, around):
     part, value = KEYWORDS[keyword]

@@ -161,10 +161,10 @@ def choosing(position):
 @pytest.mark.slow("it makes some hundred calls")
 @pytest.mark.usefixtures("quick_probes")
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("seconds", share([1500, 3000], 2))
+@pytest.mark.parametrize("seconds", share([1000, 2000], 2))
 def test_the_tools_share_the_time_evenly(seconds, monkeypatch):
     CountedSeconds(monkeypatch, start=0.0)
-    report = probe([*map(choosing, range(6))], seconds=seconds, calls=1)
+    report = probe([*map(choosing, range(4))], seconds=seconds, calls=1)
     made = [plan.made for plan in report.plan]
     assert not report.is_complete
     assert max(made) <= 2 * min(made)
