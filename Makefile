@@ -126,6 +126,7 @@ $(FREE)/.built:
 	@test -n "$(PYTHON_FREE)" || { echo 'which Python? make test-free-threading PYTHON_FREE=python3.14t'; exit 2; }
 	$(PYTHON_FREE) -m venv $(FREE)
 	@$(FREE)/bin/python -m pip --disable-pip-version-check --quiet install --only-binary :all: 'anyio>=4.8' 'attrs>=24.2' annotated-types click 'hypothesis<6.140' isoduration jsonschema jsonschema-rs pytest rfc3339-validator rich starlette sybil trio uvicorn
+	@$(FREE)/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --editable .
 	@touch $@
 
 store-load: $(VENV)/.test ## run a desk of four workers on a store, and kill them (ARGS="--kills 4 --wait 2") · 2 min

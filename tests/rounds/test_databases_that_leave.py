@@ -34,15 +34,15 @@ class Leaves:
         raise NotImplementedError
 
     def step(self):
-        if self.plan and self._seen == self.plan[0]:
-            self.plan, self._seen = self.plan[1:], 0
+        if self.plan and self.seen == self.plan[0]:
+            self.plan, self.seen = self.plan[1:], 0
             self.leave()
         elif self.plan:
-            self._seen += 1
+            self.seen += 1
 
     @contextmanager
     def transaction(self, *, writes):
-        self._seen, self.has_committed = 0, False
+        self.seen, self.has_committed = 0, False
         self.step()
         with super().transaction(writes=writes) as db:
             yield Steps(db, self.step)

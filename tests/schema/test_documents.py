@@ -567,7 +567,7 @@ def test_nothing_has_to_be_installed() -> None:
 import sys
 for name in ("jsonschema", "referencing", "rpds", "regex", "re2"):
     sys.modules[name] = None
-from operator_schema.schema.document import DocumentCodec, SchemaDocument
+from operator_schema.engine import DocumentCodec, SchemaDocument
 schema = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
 own = DocumentCodec(SchemaDocument("tool", schema))
 print(own.left, own.report({"a": [1, 1]})[0].message)

@@ -128,6 +128,8 @@ def test_each_module_of_this_process_has_tools_or_an_error_that_names_it():
                 assert bool(names(Toolset.from_module(module))) != (getattr(module, "__all__", None) == [])
             except ValueError as error:
                 assert f" {module.__name__} " in str(error)
+            except AttributeError as error:
+                assert {error.name} <= {*module.__all__} - {*vars(module)}
 
 
 def test_a_module_without_tools_says_what_it_has_instead(folder):

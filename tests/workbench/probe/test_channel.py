@@ -193,15 +193,15 @@ class SetClock:
     """A clock that stands still until both the reader of a message and the one who waits have read it."""
 
     def __init__(self):
-        self.now, self._reads = 0.0, Semaphore(0)
+        self.now, self.reads = 0.0, Semaphore(0)
 
     def __call__(self):
-        self._reads.release()
+        self.reads.release()
         return self.now
 
     def go_on(self, seconds):
         for _ in range(2):
-            self._reads.acquire(timeout=LONGEST_WAIT)
+            self.reads.acquire(timeout=LONGEST_WAIT)
         self.now += seconds
 
 

@@ -124,10 +124,10 @@ class CountedSeconds:
         self.now = 0.0
         for module in (evidence, planning, probing, settling, varying, watching):
             monkeypatch.setattr(module, "monotonic", lambda: self.now)
-        self._move_by(monkeypatch, "start", start)
-        self._move_by(monkeypatch, "send", 1.0)
+        self.move_by(monkeypatch, "start", start)
+        self.move_by(monkeypatch, "send", 1.0)
 
-    def _move_by(self, monkeypatch, name, seconds):
+    def move_by(self, monkeypatch, name, seconds):
         real = getattr(subject.Server, name)
 
         def moved(server, *given):
