@@ -74,7 +74,7 @@ class Evidence:
         return any(each.tool == tool and each.fault.code == code for each in self.candidates.values())
 
     def show_again(self) -> None:
-        """Show the newest faults a second time in the server as it is, if one call shows them."""
+        """Show the newest faults a second time, if one call is enough."""
         unsure, self._unsure = self._unsure, []
         for key in unsure:
             seen = self.candidates[key]

@@ -1,4 +1,4 @@
-"""Which calls of each tool succeed: as they are generated, or with values that other answers gave?"""
+"""Which calls of each tool succeed: generated ones, or those with values from other answers?"""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def explore(caller: ToolCaller) -> None:
 
 
 def _with_values(caller: ToolCaller, name: str) -> list[list[Step]]:
-    """Return calls of a tool with values that answers gave, which weren't made yet."""
+    """Return new calls of a tool with values from answers."""
     base = caller.base_of(name)
     is_any = name not in caller.bases
     least = [call for call in caller.calls[name] if call.is_generated][:1] if is_any else []

@@ -66,7 +66,7 @@ def _is_described(part: ArgumentPart, other: ArgumentPart) -> bool:
 
 
 def _taken_values(compared: ComparedPart, value: Any) -> list[Any]:
-    """Return a value of a part, and some others, that are taken; none if the first isn't."""
+    """Return accepted values of a part, beginning with a given one; none if that one is refused."""
     found: list[Any] = []
     for each in [value, *edge_values(compared.part.schema)]:
         if each is None or each in found or len(found) == _MOST_VALUES:

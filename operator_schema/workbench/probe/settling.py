@@ -70,7 +70,7 @@ class Candidate:
 
 
 def shows_again(watcher: ServerWatcher, candidate: Candidate) -> bool:
-    """Return whether one call shows a fault once more in the server as it is, which isn't started anew."""
+    """Return whether one call shows a fault once more, without a new start of the server."""
     if len(candidate.steps) != 1 or candidate.fault.code in _SLOW:
         return False
     return _Tries(watcher, candidate, inf, inf, is_fresh=True).shows(candidate.steps)
@@ -107,7 +107,7 @@ def settle(watcher: ServerWatcher, candidate: Candidate, until: float, last: flo
 def settled_anew(
     watcher: ServerWatcher, candidate: Candidate, found: FoundFault, until: float
 ) -> FoundFault | None:
-    """Show a fault with one call once more, in a server that was just started.
+    """Show a fault with one call once more, in a new server.
 
     Args:
         watcher: of the server.
@@ -132,7 +132,7 @@ def settled_anew(
 def found_of(
     server: Server, tool: str | None, fault: AnswerFault, steps: Sequence[Step], *, is_smallest: bool
 ) -> FoundFault:
-    """Return what is reported of a fault."""
+    """Return a fault in the form of the report."""
     check = CHECKS[fault.code]
     severity = fault.severity or check.severity
     finding = Finding(
@@ -143,7 +143,7 @@ def found_of(
 
 
 class _Tries:
-    """Calls that may show a fault again.
+    """Tries to show a fault again with different calls.
 
     Attributes:
         fault: as it was last shown.
@@ -189,14 +189,14 @@ class _Tries:
         return seen is not None
 
     def _is_late(self, steps: list[Step]) -> bool:
-        """Return whether there is no time for a try; there always is for a first one that needs no start."""
+        """Return whether there is no time for a try; a first one that needs no start is always made."""
         is_first = self._left == _MOST_TRIES
         if len(steps) == 1 and self.fault.code not in STARTED_ANEW:
             return monotonic() > self._until and not is_first
         return monotonic() + self._server.seconds_to_start > (self._last if is_first else self._until)
 
     def showing(self, steps: list[Step]) -> list[Step]:
-        """Return calls that show the fault: these, one of them several times, or with what came before."""
+        """Return calls that show the fault: the same, one of them several times, or after earlier ones."""
         self._is_sequence = len(steps) > 1
         if self.shows(steps):
             return steps
@@ -284,7 +284,7 @@ class _Tries:
         return next((fault for fault in faults if fault.key == self.fault.key), None)
 
     def _keeps_kind(self, call: Call) -> bool:
-        """Return whether the schema says of a call what it said of the first one."""
+        """Return whether a call is as valid by the schema as the first one."""
         return self._watcher.tools[call.tool].fits(call)
 
     def _renew(self) -> None:

@@ -37,23 +37,26 @@ _WALKING: Final = 0.85
 
 
 def call_again(caller: ToolCaller, name: str) -> None:
-    """Make calls that succeeded once more: of a tool that only reads they succeed again."""
+    """Repeat successful calls of a tool that only reads: they have to succeed again."""
     if not caller.tools[name].is_read_only:
         return
     for steps in caller.good.get(name, ())[:_AT_ONCE]:
         if len(steps) > 1:
             continue
-        outcomes = [caller.watcher.made(steps[-1].call) for _ in range(2)]
-        if any(outcome.is_lost for outcome in outcomes):
+        first, second = [caller.watcher.made(steps[-1].call) for _ in range(2)]
+        if first.is_flagged and second.is_flagged:  # another tool may have changed what it reads
             caller.server.start()
-        elif outcomes[1].is_flagged:
-            said = f"the second time it answers: {outcomes[1].said}"
+            first, second = [caller.watcher.made(steps[-1].call) for _ in range(2)]
+        if first.is_lost or second.is_lost:
+            caller.server.start()
+        elif second.is_flagged and not first.is_flagged:
+            said = f"the second time it answers: {second.said}"
             caller.evidence.note(AnswerFault("unstable", (), said), [*steps, *steps], name)
             return
 
 
 def repeat_equal(caller: ToolCaller) -> None:
-    """Make calls a second time, of tools that say that this changes nothing."""
+    """Repeat calls of tools that say that a second call changes nothing."""
     for name, good in caller.good.items():
         tool = caller.tools[name]
         if tool.is_read_only or tool.hint("idempotentHint") is not True:
@@ -78,7 +81,7 @@ def _changes_again(caller: ToolCaller, steps: list[Step]) -> bool:
 
 
 def call_at_once(caller: ToolCaller) -> None:
-    """Make several calls at once, whose answers one after the other are known."""
+    """Make several calls at the same time, and compare the answers with those to single calls."""
     for name in caller.good:
         chosen = caller.alone(name)[:_AT_ONCE] if caller.tools[name].is_read_only else []
         if len(chosen) > 1 and caller.has_time(_TOGETHER) and caller.watcher.mixes(chosen):
@@ -106,7 +109,7 @@ def cancel_calls(caller: ToolCaller) -> None:
 
 
 def _after_cancelled_reading(caller: ToolCaller, name: str) -> tuple[AnswerFault | None, list[Step]]:
-    """Return what is wrong after a call was cancelled of a tool that only reads, and that call."""
+    """Cancel a call of a tool that only reads; return the fault that shows then, and the call."""
     calls = sorted(caller.alone(name), key=_size)
     fault = caller.watcher.after_cancel(calls[-1]) if calls else None
     if fault is not None:
@@ -115,7 +118,7 @@ def _after_cancelled_reading(caller: ToolCaller, name: str) -> tuple[AnswerFault
 
 
 def _after_cancelled_change(caller: ToolCaller, name: str) -> tuple[AnswerFault | None, list[Step]]:
-    """Return what is wrong after a call was cancelled of a tool that may change something, and that call."""
+    """Cancel a call of a tool that may change something; return the fault that shows then, and the call."""
     calls = sorted(caller.alone(name), key=_size)
     if not calls or caller.server.kind == "url":
         return None, []
@@ -126,7 +129,7 @@ def _after_cancelled_change(caller: ToolCaller, name: str) -> tuple[AnswerFault 
 
 
 def _size(call: Call) -> tuple[int, int]:
-    """Return how large the arguments of a call are: a call with many parts takes long, and leaves most."""
+    """Return the size of the arguments of a call, by which the call is chosen that takes longest."""
     return sum(1 for _ in paths_in(call.arguments)), len(to_json_text(call.arguments))
 
 
@@ -181,7 +184,7 @@ def _new_faults(caller: ToolCaller, call: Call, outcome: ProbedOutcome) -> list[
 
 
 def judge_tools(caller: ToolCaller, done: Collection[str]) -> None:
-    """Note what the answers of each tool show together.
+    """Judge the answers of each tool together, and note their faults.
 
     Args:
         caller: has made the calls.

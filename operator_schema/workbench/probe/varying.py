@@ -1,4 +1,4 @@
-"""What does a tool answer if one part of a call is another one?"""
+"""How does a tool answer if one part of a call is changed?"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_ADDED: Final = 5
 
 @dataclass
 class Variation:
-    """A call of a tool, in whose place others are made.
+    """A call of a tool that is changed in one part after the other.
 
     Attributes:
         tool: that is called.
@@ -63,7 +63,7 @@ class Variation:
         return self.base[-1].call.arguments
 
     def steps_of(self, call: Call) -> list[Step]:
-        """Return another call of the tool, after those that it needs for the values that it has of them."""
+        """Return another call of the tool, after the calls whose results it uses."""
         if not self.base:
             return [Step(call)]
         links = tuple(
@@ -110,7 +110,7 @@ class Variations:
             self._vary(name, now + left / (len(waiting) - number))
 
     def _vary(self, name: str, until: float) -> None:
-        """Make varied calls of a tool, from where an earlier time ended."""
+        """Make varied calls of a tool, and go on where the last time ended."""
         caller = self._caller
         is_first = name not in self._by_tool
         if is_first:
@@ -131,7 +131,7 @@ class Variations:
     # --- the call that is varied ---------------------------------------------------------------------
 
     def _variation_of(self, name: str, until: float) -> Variation:
-        """Return the call of a tool that is varied, with all calls that are made in its place."""
+        """Choose the call of a tool that is varied, and plan the variations."""
         caller = self._caller
         tool = caller.tools[name]
         self._seek_base(name, until)
@@ -155,7 +155,7 @@ class Variations:
                     caller.call([Step(call)])
 
     def _full_base(self, name: str) -> list[Step]:
-        """Return the call of a tool that is varied: with all parts, if it succeeds so, too."""
+        """Choose the call of a tool that is varied: with all parts, if that succeeds."""
         base = self._caller.base_of(name)
         if name not in self._caller.bases or not base:
             return base
@@ -255,7 +255,7 @@ class Variations:
                 variation.refused.insert(0, call)  # some of its calls weren't made
 
     def _comparison(self, variation: Variation, part: ArgumentPart, until: float) -> ComparedPart:
-        """Return a part of a call, in whose place other values can be tried as long as there is time."""
+        """Return what tries other values of a part as long as there is time."""
 
         def answer(arguments: Any) -> ProbedOutcome | None:
             return self._answer(variation, arguments, until)

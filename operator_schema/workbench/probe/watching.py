@@ -1,4 +1,4 @@
-"""What is seen of a server while it is called: answers, its state, and whether it still answers?"""
+"""How does the probe see what a call changes, and whether the server goes on after it?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "
 
 @dataclass(frozen=True)
 class ProbeLimits:
-    """How much may be done.
+    """The limits of a probe.
 
     Attributes:
         until: when the probe ends, on the clock of `monotonic`.
@@ -59,7 +59,7 @@ class ProbeLimits:
 
 
 class State(NamedTuple):
-    """What a server has at some moment.
+    """The state of a server: its files, and the answers of some tools.
 
     Attributes:
         files: of its working directory: path to digest.
@@ -71,7 +71,7 @@ class State(NamedTuple):
 
 
 def change_of(tool: ProbedTool, outcome: ProbedOutcome, before: State, after: State) -> AnswerFault | None:
-    """Return what a call changed that it shouldn't, None for nothing."""
+    """Return the fault that a call changed something; None if it changed nothing, or may do so."""
     if outcome.is_flagged:
         code = "changed_by_refused"
     elif tool.is_read_only:
@@ -96,7 +96,7 @@ def _differences(before: State, after: State) -> str:
 
 @dataclass
 class ServerWatcher:
-    """Calls a server, and sees what changes.
+    """Calls a server, and compares its state before and after.
 
     Attributes:
         server: that is called.
@@ -184,7 +184,7 @@ class ServerWatcher:
         return is_good and self.state() == before
 
     def observed(self) -> dict[tuple[str, str], str]:
-        """Return the answers of the observers, as far as they come; that there is an error is one, too."""
+        """Return the answers of the observers; every error counts as the same answer."""
         found: dict[tuple[str, str], str] = {}
         for call in self.observers:
             self.count += 1
@@ -194,23 +194,23 @@ class ServerWatcher:
         return found
 
     def state(self) -> State:
-        """Return what the server has now."""
+        """Return the state of the server."""
         return State(self.server.files(), self.observed())
 
     def steady_state(self) -> State | None:
-        """Return what the server has now; None if looking at it is enough to change it."""
+        """Return the state of the server; None if looking at it is enough to change it."""
         found = self.state()
         return found if self.state() == found else None
 
     def noise(self) -> AnswerFault | None:
-        """Return what is wrong with the lines that came since the last time and aren't messages, if any."""
+        """Return the fault that lines aren't messages; None if no such lines came since the last time."""
         lines = self.server.noise()
         if not lines:
             return None
         return AnswerFault("channel_noise", (), f"it writes {quote(one_line(lines[0], 200))}")
 
     def loss(self, call: Call, outcome: ProbedOutcome) -> AnswerFault | None:
-        """Return what a missing answer means; None if the call may take long, or need not be read."""
+        """Return the fault that an answer is missing; None if the call may take long, or need not be read."""
         if outcome.reply.kind == "closed":
             return AnswerFault("crash", (), str(outcome.reply.value))
         if not self.server.answers():
@@ -222,7 +222,7 @@ class ServerWatcher:
         return AnswerFault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
 
     def loss_after(self, outcome: ProbedOutcome) -> AnswerFault | None:
-        """Return what is wrong if the server doesn't go on after an answer; None if it does.
+        """Return the fault that the server doesn't go on after an answer; None if it does.
 
         One that is reached by a URL is asked only after errors, since each question takes time there.
         """
@@ -244,7 +244,7 @@ class ServerWatcher:
         return bool(_differences(before, self.state()))
 
     def mixes(self, calls: Sequence[Call], rounds: int = 2) -> bool:
-        """Return whether calls at once are answered in another way than one after the other.
+        """Return whether calls at the same time get other answers than one after the other.
 
         Args:
             calls: of tools that only read.
@@ -272,7 +272,7 @@ class ServerWatcher:
         return False
 
     def after_cancel(self, call: Call) -> AnswerFault | None:
-        """Return what is wrong after a call was cancelled some times; None if nothing is.
+        """Cancel a call that only reads some times, and return the fault that shows then; None for none.
 
         Args:
             call: of a tool that only reads; nothing is wrong if it doesn't succeed twice in the state of now.
@@ -297,7 +297,7 @@ class ServerWatcher:
         return AnswerFault("changed_by_cancelled", (), said) if said and now == left else None
 
     def after_cancelled_change(self, call: Call) -> AnswerFault | None:
-        """Return what is wrong after a call was cancelled that changes something; None if nothing is.
+        """Cancel a call that may change something, and return the fault that shows then; None for none.
 
         Args:
             call: of a tool that may change something; it is made in a new server each time.
@@ -319,7 +319,7 @@ class ServerWatcher:
         return None
 
     def _left_by(self, call: Call, before: State) -> State | None:
-        """Return what a whole call leaves in a new server; None if it fails, or begins with another state."""
+        """Return the state after a call in a new server; None if it fails, or another state came before."""
         self.server.start()
         if self.state() != before:
             return None
@@ -327,7 +327,7 @@ class ServerWatcher:
         return None if outcome.is_lost or outcome.is_flagged else self.state()
 
     def _cancelled(self, call: Call, share: float) -> None:
-        """Cancel a call after a share of the time that its tool last needed."""
+        """Send a call, and cancel it after a share of the time that its tool last needed."""
         request = self.server.send(call.tool, call.arguments)
         self.count += 1
         sleep(min(share * self.seconds.get(call.tool, 0.0), _LONGEST_DELAY))
