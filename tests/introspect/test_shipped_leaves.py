@@ -39,9 +39,9 @@ from jsonschema import Draft202012Validator
 from judge import validator
 
 from operator_schema import Codec, DecodeError, EncodeError, SchemaError, SchemaLeaf, decode
+from operator_schema.engine import shipped_leaf
 from operator_schema.immutable import content_of
 from operator_schema.introspect.other_leaves import _UTC_FILE, zone_leaf
-from operator_schema.introspect.shipped_leaves import shipped_leaf
 from operator_schema.types import URL
 
 CONCRETE_PATH = pathlib.WindowsPath if os.name == "nt" else pathlib.PosixPath

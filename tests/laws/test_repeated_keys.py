@@ -19,8 +19,7 @@ from operator_schema.adapters.mcp.stdio import message_of
 from operator_schema.json_reading import RepeatedKeyError, distinct_keys, repeated_key
 from operator_schema.providers import ResponseError, anthropic, openai_chat
 from operator_schema.providers.written_calls import written_calls
-from operator_schema.recordings.logs import Unreadable, parts_of, records_of
-from operator_schema.recordings.redaction import REDACTED, Hidden, without_secrets
+from operator_schema.recordings import REDACTED, Hidden, Unreadable, parts_of, records_of, without_secrets
 from operator_schema.rounds import RestoreError
 from operator_schema.testing import playback
 from operator_schema.workbench.bulk import decode_lines

@@ -34,7 +34,7 @@ from operator_schema.providers import (
     openai_chat,
     openai_responses,
 )
-from operator_schema.recordings.logs import records_in
+from operator_schema.recordings import records_in
 from operator_schema.rounds import SqliteStore, stored_records
 from operator_schema.testing import playback, record
 from operator_schema.workbench.compare.recorded_calls import calls_in

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from operator_schema import Complete, Executor, RawCall, Reject, Toolset, Transcript, tool
-from operator_schema.recordings.logs import records_in
+from operator_schema.recordings import records_in
 from operator_schema.testing import PlaybackError, arguments, assert_calls, near_misses, playback, record
 from operator_schema.tools import NO_OUTPUT, tool_of_document
 from operator_schema.workbench.compare.recorded_calls import calls_in

@@ -19,8 +19,8 @@ from sarif_logs import places_in, read_log
 
 from operator_schema.workbench.cli.compare_commands import _compared
 from operator_schema.workbench.cli.output import _CI, Printer
+from operator_schema.workbench.compare import read_snapshot
 from operator_schema.workbench.compare.codes import CODES
-from operator_schema.workbench.compare.snapshot import read_snapshot
 
 TOOLS = '''
 from operator_schema import tool

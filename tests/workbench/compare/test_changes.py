@@ -13,7 +13,16 @@ from annotated_types import Ge
 
 from operator_schema import Toolset, tool
 from operator_schema.providers import anthropic, bedrock, gemini, openai_chat, openai_responses
-from operator_schema.workbench.compare import containment
+from operator_schema.workbench.compare import (
+    LEVELS,
+    Comparison,
+    Snapshot,
+    SnapshotError,
+    compare,
+    containment,
+    read_snapshot,
+    snapshot_of,
+)
 from operator_schema.workbench.compare.accepted import (
     Accepted,
     AcceptError,
@@ -21,10 +30,8 @@ from operator_schema.workbench.compare.accepted import (
     read_accepted,
     sort_changes,
 )
-from operator_schema.workbench.compare.changes import LEVELS, Comparison, compare
 from operator_schema.workbench.compare.codes import CODES, label_of
 from operator_schema.workbench.compare.reports import as_html, lines_of, summary_of
-from operator_schema.workbench.compare.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
 
 IGNORED = "calls that give it still work, and it is ignored"
 

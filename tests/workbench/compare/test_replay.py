@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from provider_traffic import provider_of, unstreamed
 
 from operator_schema import Executor, Toolset, tool
-from operator_schema.recordings.logs import MAX_LINE, Unreadable, records_in
+from operator_schema.recordings import MAX_LINE, Unreadable, records_in
 from operator_schema.workbench.compare import replay as replay_module
 from operator_schema.workbench.compare.recorded_calls import RecordedCall, calls_in
 from operator_schema.workbench.compare.replay import Replay

@@ -11,7 +11,7 @@ pytest.importorskip("hypothesis")
 pytest.importorskip("mcp.server")  # the folder tests/adapters/mcp is found as "mcp", too
 
 from operator_schema.workbench.cli import main
-from operator_schema.workbench.compare.accepted import AcceptError
+from operator_schema.workbench.compare import AcceptError
 from operator_schema.workbench.probe import ProbeError, probe_tests, pytest_suite
 
 pytest_plugins = ["pytester"]
