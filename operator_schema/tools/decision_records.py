@@ -95,11 +95,23 @@ def compared_name(name: str) -> str:
     from unicodedata import category, normalize  # most decisions name nobody
 
     visible = "".join([one for one in name if one.isspace() or category(one) not in _INVISIBLE])
-    return " ".join(normalize("NFKC", normalize("NFKC", visible).casefold()).split())
+    folded = normalize("NFKC", normalize("NFKC", visible.translate(_EMPTY)).casefold())
+    return " ".join(folded.split())
 
 
 _INVISIBLE = frozenset({"Cc", "Cf"})
 """The categories of characters without a shape: controls and formats, such as a zero-width space."""
+
+_EMPTY = dict.fromkeys(
+    [
+        *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2065, 0x3164, 0xFFA0),
+        *range(0xFE00, 0xFE10),
+        *range(0xFFF0, 0xFFF9),
+        *range(0xE0100, 0xE01F0),
+    ]
+)
+"""Characters of other categories without a shape (Default_Ignorable_Code_Point in
+https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt)."""
 
 
 def recorded(

@@ -130,6 +130,10 @@ SPELLINGS = [
     *(partial(unicodedata.normalize, form) for form in ("NFC", "NFD", "NFKC", "NFKD")),
     *(lambda name, space=space: f"{space}{name.replace(' ', space * 2)}{space}" for space in " \t\xa0\u3000"),
     *(lambda name, sign=sign: f"{sign}{name[:2]}{sign}{name[2:]}" for sign in "\u200b\xad\ufeff\u2060"),
+    *(
+        lambda name, sign=sign: f"{sign}{name[:2]}{sign}{name[2:]}"
+        for sign in "\u034f\ufe0f\u3164\uffa0\U000e0101"
+    ),
 ]
 
 
@@ -145,7 +149,7 @@ def test_somebody_counts_once_however_the_name_is_written(name):
         assert once.approve("1", by=f"{again} b").calls[0].state == "pending"
 
 
-@pytest.mark.parametrize("by", ["", " ", "\xa0", "\u200b", "\ufeff \u2060"])
+@pytest.mark.parametrize("by", ["", " ", "\xa0", "\u200b", "\ufeff \u2060", "\u3164"])
 def test_a_name_in_which_nothing_can_be_seen_is_empty(by):
     for decide in (waiting().approve, waiting().reject):
         with pytest.raises(ValueError, match="by, the name of who decides, is empty"):

@@ -85,18 +85,18 @@ class JsonAnswers:
             self._form.set(is_json=False)
             await self._app(scope, receive, send)
             return
-        body, receive = await _looked_at(receive)
+        body, replay = await _looked_at(receive)
         is_json = self._is_quiet_call(body)
         self._form.set(is_json=is_json)
         if not is_json:
-            await self._app(scope, receive, send)
+            await self._app(scope, replay, send)
             return
         with CancelScope() as running:
             answer = _Answer(send, client)
             if client.is_modern:
-                answer.watch(receive, running)
+                answer.watch(receive, running)  # not `replay`: the application may not have read the body yet
             try:
-                await self._app(scope, receive, answer.send)
+                await self._app(scope, replay, answer.send)
             finally:
                 await answer.end()
 
@@ -175,7 +175,7 @@ class _Answer:
         """Cancel the call if its client goes before its result.
 
         Args:
-            receive: a function that says when the client has gone.
+            receive: a function that says when the client has gone; the whole request was read from it.
             running: the scope that is cancelled.
         """
 

@@ -15,6 +15,7 @@ import pytest
 from mcp import Client
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from starlette.middleware import Middleware
 
 from operator_schema import Executor, Registry, skip, tool
 from operator_schema.adapters.mcp import Handlers, json_answers, server
@@ -397,3 +398,38 @@ def test_a_client_without_a_session_cancels_a_call_by_going(own):
         return browser.parts.qsize()
 
     assert exchange(app, talk) == 0
+
+
+def test_a_request_that_is_checked_for_long_before_it_is_read_stays_whole(monkeypatch):
+    """Somebody looks whether the client has gone while a middleware, such as a token check, still waits."""
+    monkeypatch.setattr(json_answers, "SECONDS_UNWATCHED", 0)
+    app = server([add]).streamable_http_app()
+    is_looked_at = asyncio.Event()
+
+    class Watched(Browser):
+        async def receive(self):
+            if not self.sent:
+                is_looked_at.set()
+            return await super().receive()
+
+    def checked(inner):
+        async def check(scope, receive, send):
+            if scope["type"] == "http" and scope["raw_path"] == b"/mcp" and is_checking:
+                await is_looked_at.wait()
+            await inner(scope, receive, send)
+
+        return check
+
+    is_checking = []
+    app.user_middleware.append(Middleware(checked))
+
+    async def talk(_):
+        is_checking.append(True)
+        async with Watched(app, None, call("add")) as browser:
+            await is_looked_at.wait()
+            for _ in range(100):  # turns of the event loop: without a body, there is no answer in any number
+                await asyncio.sleep(0)
+            browser.gone.set()
+        return browser.parts.get_nowait()["status"]
+
+    assert exchange(app, talk) == 200
