@@ -338,6 +338,8 @@ def _not_a_tool(item: object) -> str:
 
 
 def _remedy(item: object, kind: str) -> str:
+    if any(_tool_inside(value) is not None for cls in type(item).__mro__ for value in vars(cls).values()):
+        return f"Toolset.from_object({kind.lower()}) takes the tools among its methods"
     if callable(item):
         return "decorate it with @tool"
     if is_object(item) and "name" in item:
