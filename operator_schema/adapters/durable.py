@@ -270,9 +270,13 @@ async def commit_round(
 
     Raises:
         CommitError: a call still waits.
-        RestoreError, TypeError: as for `restored_round`.
+        RestoreError: as for `restored_round`.
         RoundError: the round can't be committed.
+        TypeError: as for `restored_round`, or the transcript isn't in a store.
     """
+    if not hasattr(history, "last"):
+        message = f"expected the transcript of a store, not {received(history)}: write store.transcript(name)"
+        raise TypeError(message)
     work = restored_round(executor, saved, secret=secret)
     try:
         return await work.acommit(history)

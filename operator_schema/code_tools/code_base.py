@@ -103,7 +103,8 @@ class CodeBase:
     ) -> None:
         self.root = resolved(checked_path("the root of a code base", root))
         if not self.root.is_dir():
-            message = f"the root of a code base is a folder: {self.root}"
+            what = "is a file" if self.root.exists() else "isn't there"
+            message = f"the root of a code base is a folder, and {self.root} {what}"
             raise NotADirectoryError(message)
         if not isinstance(budget, int):  # what callers promise, some do not
             message = f"the budget is a number of characters, not {received(budget)}"

@@ -8,7 +8,7 @@ from ..errors import SchemaError
 from ..immutable import Value
 from ..introspect.graph_traversal import places_of
 from ..json_values import to_json_text
-from ..message_text import show_path
+from ..message_text import listed, show_path
 from ..token_counts import count_tokens, is_estimate
 from .tool_forms import (
     STYLE,
@@ -62,7 +62,19 @@ class ToolReport(Value):
     not_strict: tuple[Finding, ...] = ()
 
     def fate_of(self, path: tuple[str, ...]) -> tuple[Fate, ...]:
-        """Return what happens to a parameter, or a part of one, for this provider: a code."""
+        """Return what happens to a parameter, or a part of one, for this provider: a code.
+
+        Args:
+            path: one of `paths`, or `()` for the arguments as a whole.
+
+        Raises:
+            ValueError: the tool has no such parameter.
+        """
+        told = {finding.path for finding in (*self.losses, *self.refused)}
+        if path not in {(), *self.paths, *told}:
+            known = listed([repr(each) for each in ((), *self.paths)])
+            message = f"{self.name} has no parameter at the path {path!r}; its paths are {known}"
+            raise ValueError(message)
         found: list[Fate] = [cast("Fate", loss.code) for loss in self.losses if loss.path == path]
         if any(complaint.path == path for complaint in self.refused):
             found.append("refused")

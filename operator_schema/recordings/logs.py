@@ -24,6 +24,7 @@ from ..codec.codec import codec_of
 from ..codec.problems import GiveUp
 from ..json_reading import RepeatedKeyError, read_distinct
 from ..json_values import JSON_SPACES, is_array, is_object
+from ..message_text import one_line
 from .line_reader import line_reader
 
 if TYPE_CHECKING:
@@ -139,8 +140,7 @@ def logs_in(patterns: Iterable[str]) -> list[str]:
         names = glob.iglob(pattern, recursive=True)  # noqa: PTH207  # `Path.glob` takes no absolute pattern
         files = sorted(each for each in names if Path(each).is_file())
         if not files:
-            message = f"no file matches {pattern}"
-            raise LogError(message)
+            raise _refused(pattern, f"no file matches {pattern}")
         found += files
     return found
 
@@ -174,7 +174,13 @@ def _not_opened(log: str, error: OSError) -> LogError:
     if Path(log).is_dir():
         pattern = shlex.quote(str(Path(glob.escape(log)) / "*.jsonl"))
         return LogError(f"{log} is a folder: write {pattern} for the files in it")
-    return LogError(f"{log} can't be read: {error.strerror}")
+    return _refused(log, f"{log} can't be read: {error.strerror}")
+
+
+def _refused(path: str, why: str) -> LogError:
+    if path.lstrip().startswith("{"):
+        why = f"{one_line(path, 60)} is a line of JSON, not a file: give the path of a file"
+    return LogError(why)
 
 
 def _parts_of_file(stream: Any, log: str) -> Iterator[Part]:

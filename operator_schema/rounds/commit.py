@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = "ToolResult | ToolCall[Any]"
 
-__all__ = ["Given", "revised", "settled", "with_results"]
+__all__ = ["revised", "settled", "with_results"]
 
 
 _SHOWN_NAMES = 3

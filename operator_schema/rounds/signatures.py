@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     Secret: TypeAlias = bytes | Sequence[bytes] | None
 
 __all__ = [
-    "Digest",
-    "Secret",
     "canonical_text",
     "check_secret",
     "digest_with",

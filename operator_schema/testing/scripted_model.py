@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from ..immutable import Value
 from ..json_values import copy_json
-from ..message_text import checked_text, received
+from ..message_text import checked_text, count_of, received
 from ..providers.provider import Provider
 from ..tools.calls import RawCall
 from .response_form import ResponseForm, Said
@@ -190,7 +190,7 @@ class ScriptedModel:
             number = len(self.requests)
         if number > len(self._lines):
             message = (
-                f"the script has {len(self._lines)} answers, and this is request {number}: "
+                f"the script has {count_of(len(self._lines), 'answers')}, and this is request {number}: "
                 "add an answer, or end the loop when the model makes no more calls"
             )
             raise AssertionError(message)

@@ -85,10 +85,14 @@ def some_tools_of(module: ModuleType | str) -> list[Tool[..., Any]]:
     """List the tools of a module like `own_tools_of`; it must have at least one, or an empty `__all__`.
 
     Raises:
+        TypeError: it isn't a module; a module may put another object in its place in `sys.modules`.
         ValueError: the module has none.
     """
     if isinstance(module, str):
         module = import_module(module)
+    elif not isinstance(module, ModuleType) and all(module is not one for one in list(sys.modules.values())):
+        message = f"expected a module, or its name to import it, not {received(module)}"
+        raise TypeError(message)
     tools = own_tools_of(module)
     if not tools and getattr(module, "__all__", None) != []:
         message = f"the module {module.__name__} has no tools: {_what_is_in(module)}"
@@ -334,6 +338,8 @@ def _not_a_tool(item: object) -> str:
 
 
 def _remedy(item: object, kind: str) -> str:
+    if any(_tool_inside(value) is not None for cls in type(item).__mro__ for value in vars(cls).values()):
+        return f"Toolset.from_object({kind.lower()}) takes the tools among its methods"
     if callable(item):
         return "decorate it with @tool"
     if is_object(item) and "name" in item:

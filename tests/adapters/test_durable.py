@@ -173,6 +173,8 @@ def test_a_turn_is_committed_once(tmp_path):
     waits = step(executor, begun(executor))
     with pytest.raises(RoundError):
         asyncio.run(durable.commit_round(executor, waits, history))
+    with pytest.raises(TypeError, match=r"the transcript of a store, not .*: write store.transcript\(name\)"):
+        asyncio.run(durable.commit_round(executor, waits, []))
     done = step(executor, waits, {"call": "2", "approve": False, "reason": "no"})
     turns = [asyncio.run(durable.commit_round(executor, done, history)) for _ in range(2)]
     assert turns[0] == turns[1]

@@ -583,8 +583,13 @@ def test_any_bytes_and_any_question_have_an_answer(source, suffix, question):
 
 
 def test_a_root_is_a_folder(tmp_path):
-    with pytest.raises(NotADirectoryError, match="the root of a code base is a folder"):
+    with pytest.raises(
+        NotADirectoryError, match=r"the root of a code base is a folder, and .*nothing isn't there"
+    ):
         CodeBase(tmp_path / "nothing")
+    (tmp_path / "shop.py").touch()
+    with pytest.raises(NotADirectoryError, match=r"shop\.py is a file"):
+        CodeBase(tmp_path / "shop.py")
     with pytest.raises(TypeError, match="the root of a code base must be a string or a Path, not integer 5"):
         CodeBase(5)
     with pytest.raises(TypeError, match="the cache of a code base must be a string or a Path, not boolean"):

@@ -86,6 +86,30 @@ def test_what_is_loaded_anyway_is_imported_at_the_top():
     assert ("codec/codec.py", "codec/example.py") in late  # it finds some
 
 
+FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n((?:[ \t].*\n|\n)++)(?!else:)", re.MULTILINE)
+EXPORTED = re.compile(r"^__all__[^=\n]*= [\[(]([^\])]*)[\])]", re.MULTILINE)
+
+
+def exported_for_types_alone(source: str) -> set[str]:
+    """Return the names in `__all__` that only type checkers see, so that `import *` would fail."""
+    bound = {
+        name
+        for block in FOR_TYPES.findall(source)
+        for name in re.findall(r"(?m)^    (\w+)[^=\n(]* = ", block)
+    }
+    exported = {name for block in EXPORTED.findall(source) for name in re.findall(r'"(\w+)"', block)}
+    return bound & exported
+
+
+def test_each_exported_name_exists_when_the_module_runs():
+    found = {
+        name: exported_for_types_alone(path.read_text(encoding="utf-8")) for name, path in MODULES.items()
+    }
+    assert {name: names for name, names in found.items() if names} == {}
+    wrong = 'if TYPE_CHECKING:\n    A: TypeAlias = int | str\n    B = int\n\n__all__ = ["A", "C"]\n'
+    assert exported_for_types_alone(wrong) == {"A"}
+
+
 QUESTIONS = {name: question_of(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 

@@ -53,6 +53,11 @@ def test_each_place_has_its_fate():
     openai = openai_chat.report([book], strict=True).tools[0]
     assert openai.fate_of(("guests", "*", "age")) == ("described", "null")
     assert lost(("nights",), "null", "required", "3d_book", openai_chat.name) in openai.losses
+    for wrong in ("nights", ("night",), ("guests", "0")):
+        with pytest.raises(
+            ValueError, match=r"no parameter at the path .*; its paths are \(\), \('guests',\)"
+        ):
+            openai.fate_of(wrong)
 
 
 def test_the_size_is_that_of_the_request():

@@ -107,7 +107,7 @@ def test_a_whole_response_goes_through():
 def test_the_end_of_the_script_fails_the_test():
     model = ScriptedModel(groq, ["done"])
     model()
-    with pytest.raises(AssertionError, match="the script has 1 answers, and this is request 2"):
+    with pytest.raises(AssertionError, match="the script has 1 answer, and this is request 2"):
         model()
 
 

@@ -113,7 +113,7 @@ def test_a_request_beyond_the_script_fails_the_test():
             assert post(address, "/v1/messages", {})[0] == 200
             assert post(address, "/v1/messages", {})[0] == 400
 
-    with pytest.raises(AssertionError, match="the script has 1 answers, and this is request 2"):
+    with pytest.raises(AssertionError, match="the script has 1 answer, and this is request 2"):
         run()
 
 

@@ -22,6 +22,12 @@ def test_from_module_takes_what_the_module_defines(folder):
     assert names(Toolset.from_module(sys.modules["rtools_a"])) == names(registry)
 
 
+@pytest.mark.parametrize("given", [None, 5, len, Toolset])
+def test_from_module_takes_only_modules(given):
+    with pytest.raises(TypeError, match="expected a module, or its name to import it, not "):
+        Toolset.from_module(given)
+
+
 def test_from_module_takes_what_all_names(folder):
     (folder / "rtools_a.py").write_text(MODULE.format(imports=""))
     (folder / "rtools_c.py").write_text(

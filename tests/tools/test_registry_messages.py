@@ -250,3 +250,24 @@ def test_a_package_without_tools_of_its_own_says_where_they_may_be(package):
 def test_a_package_with_tools_is_taken_as_it_is(package):
     (package / "__init__.py").write_text("from .web import ping\n__all__ = ['ping']\n")
     assert [entry.name for entry in Toolset.from_module("packed_tools")] == ["ping"]
+
+
+@pytest.mark.parametrize(
+    "place", [Toolset, lambda thing: Registry([thing]), lambda thing: Registry([add, thing])]
+)
+def test_an_object_with_tools_among_its_methods_names_the_way_to_them(place):
+    class Desk:
+        @tool
+        def find(self, x: int) -> int:
+            """Find."""
+            return x
+
+    class Wider(Desk):
+        def __call__(self) -> None: ...
+
+    for thing in (Desk(), Wider()):
+        with pytest.raises(
+            TypeError, match=r"isn't a Tool; Toolset.from_object\((desk|wider)\) takes the tools"
+        ):
+            place(thing)
+    assert Toolset.from_object(Wider())["find"](x=3) == 3

@@ -99,7 +99,8 @@ def decode_lines(
         subject if tools is None else tools, tools is not None, repair, json_text, decimals, uuid4().hex
     )
     work.decoders()  # raises errors in the subject before anything is read
-    paths = source if isinstance(source, Iterable) and not isinstance(source, str) else [source]
+    is_one = isinstance(source, str) or hasattr(source, "read")  # an open file would give its lines as paths
+    paths = source if isinstance(source, Iterable) and not is_one else [source]
     files = logs_in([checked_path("the path of a log", path) for path in paths])
     runner = make_engine(engine, workers, scheduler)
     return _batches(work, files, runner)

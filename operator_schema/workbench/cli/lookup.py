@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import partial
-from types import FunctionType, GenericAlias, UnionType
+from types import FunctionType, GenericAlias, ModuleType, UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...engine import Codec
@@ -31,7 +31,6 @@ from .module_loading import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import ModuleType
 
     from ...engine import UnknownFields
     from .factories import Factory, Offered
@@ -328,12 +327,20 @@ def _followed(
         WrongUse: the module has no object or tool of that name.
     """
     known = {tool.name: tool for tool in tools_in(module)}
-    if path in known and not holds(lambda: hasattr(module, path)):
+    if path in known and not _defines(module, path):
         return known[path], None
     passed: list[Any] = []
     found = _find(module, path, make, passed=passed)
     holders: list[Any] = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]
     return found, holders[-1] if holders else None
+
+
+def _defines(module: ModuleType, path: str) -> bool:
+    """Return whether a path begins in a module; a submodule alone may hide the tool of the same name."""
+    first, _, rest = path.partition(".")
+    return holds(
+        lambda: hasattr(module, first) and (rest != "" or not isinstance(getattr(module, first), ModuleType))
+    )
 
 
 def why_no_tools(
@@ -397,7 +404,7 @@ def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
     """
     found: Any = load_module(target.module, show_traceback=show_traceback, path=target.path)
     steps = [step for step in target.path.split(".") if step]
-    if not steps or not holds(lambda: hasattr(found, steps[0])):
+    if not steps or not _defines(found, target.path):
         return factory_in(attribute_in(found, _OFFERED))
     for step in steps:
         found = getattr(found, step, None) if holds(lambda: hasattr(found, step)) else None  # noqa: B023  # called at once
@@ -493,7 +500,7 @@ def _find(
     found: Any = module
     place = f"the module {escape(module.__name__)}"
     steps = path.split(".")
-    if not holds(lambda: hasattr(module, steps[0])) and _OFFERED in vars(module):
+    if not _defines(module, path) and _OFFERED in vars(module):
         found = vars(module)[_OFFERED]
     for step in steps:
         factory = None if make is None else factory_in(found)

@@ -6,8 +6,11 @@ from typing import Final
 
 __all__ = ["ProbeError", "in_empty_folder"]
 
-_MODULES: Final = ('env={"PYTHONPATH": os.getcwd()}', '--env PYTHONPATH="$PWD"')
-"""How the modules of this folder are found: in Python, and with the command."""
+_WAYS: Final = (
+    'env={"PYTHONPATH": os.getcwd()} for modules of this folder, and the same for each other variable',
+    '--env PYTHONPATH="$PWD" for modules of this folder, and --env NAME=VALUE for each other variable',
+)
+"""How to give modules of this folder, and variables such as a key: in Python, and with the command."""
 
 
 class ProbeError(Exception):
@@ -28,5 +31,5 @@ class ProbeError(Exception):
 
 def in_empty_folder(said: str) -> ProbeError:
     """Return the error of a program that didn't start, perhaps because it is started in an empty folder."""
-    hint = "it is started in an empty folder: write full paths of files, and"
-    return ProbeError(*[f"{said}; {hint} {modules} for modules of this folder" for modules in _MODULES])
+    hint = "it is started in an empty folder, with few variables: write full paths of files,"
+    return ProbeError(*[f"{said}; {hint} {ways}" for ways in _WAYS])

@@ -244,6 +244,16 @@ def test_complaints_come_before_anything_is_read():
             decode_lines(Order, source)
 
 
+def test_a_source_is_a_path_and_not_what_the_file_contains(tmp_path):
+    path = tmp_path / "orders.jsonl"
+    path.write_text('{"id": 1}\n', encoding="utf-8")
+    for source in ('{"id": 1}', [' {"id": 1}'], '{"items": ["a", "b"]}'):
+        with pytest.raises(logs.LogError, match=r"is a line of JSON, not a file: give the path of a file"):
+            list(decode_lines(Order, source))
+    with path.open(encoding="utf-8") as stream, pytest.raises(TypeError, match="must be a string or a Path"):
+        decode_lines(Order, stream)
+
+
 @pytest.mark.needs_process
 @pytest.mark.slow("starts processes")
 def test_two_processes_give_the_same_batches_as_one(tmp_path, monkeypatch):

@@ -265,6 +265,8 @@ def test_code_tools_without_their_packages_fail_before_the_first_call(made, monk
 
 def test_the_code_tools_of_a_folder(made, tmp_path):
     pytest.importorskip("tree_sitter", reason="WebAssembly has no wheel of it")
+    from operator_schema.code_tools import code_tools
+
     (tmp_path / "shop.py").write_text(
         dedent("""
         def price(item: str) -> float:
@@ -277,6 +279,22 @@ def test_the_code_tools_of_a_folder(made, tmp_path):
     assert status == 0, err
     assert [found["name"] for found in json.loads(out)["results"]] == ["price"]
     assert made("call", *words[:2], "missing-folder", words[-1])[0] == 2
+    for tool in code_tools(tmp_path):
+        status, out, err = made("call", f"operator_schema.code_tools:{tool.name}", *words[1:3], "{}")
+        assert out or f"{tool.name}: " in err, (tool.name, err)
+
+
+def test_a_submodule_does_not_hide_the_tool_of_its_name(made, tmp_path):
+    package = tmp_path / "hidden_tools"
+    package.mkdir()
+    (package / "settings.py").write_text("DEPTH = 2\n", encoding="utf-8")
+    (package / "__init__.py").write_text(
+        "from made import make_tools\n\nfrom . import settings\n\n__tools__ = make_tools\n", encoding="utf-8"
+    )
+    assert made("call", "hidden_tools:settings", "--root", "here", "more=x")[:2] == (
+        0,
+        "here 2 'files' False [] None x\n",
+    )
 
 
 @pytest.mark.needs_threads

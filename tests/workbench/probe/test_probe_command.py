@@ -111,6 +111,7 @@ def test_a_program_that_does_not_start_is_told_with_its_folder(
     assert kind == "mcp" or said in error
     assert "it is started in an empty folder" in error
     assert '--env PYTHONPATH="$PWD"' in error
+    assert "--env NAME=VALUE" in error
     assert list(tmp_path.iterdir()) == []
 
 
