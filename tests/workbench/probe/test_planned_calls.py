@@ -98,6 +98,7 @@ def tool_of(part, around):
     return ProbedTool.of({"name": "t", "inputSchema": schema})
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("around", share(AROUND, len(AROUND)))
 @pytest.mark.parametrize("keyword", KEYWORDS)
 def test_for_each_keyword_there_is_a_call_that_only_this_keyword_refuses(keyword, around):
