@@ -48,19 +48,22 @@ test: $(VENV)/.test ## run all tests; each branch of the engine must be covered 
 BESIDE := $(addprefix tests/,workbench pages house site campaign corrections damage extras frameworks matrix model_judge mutation tool_search typing)
 
 # xdist hands each result from one process to another, which takes longer than most tests, and each of its processes collects all
-# tests. So on few cores the others are two halves, each of which is a process; they take about as long.
-HALF := $(filter-out tests/frameworks,$(BESIDE)) tests/adapters
-HALVES = $(and $(filter 1 2 3,$(CORES)),$(filter file,$(origin WORKERS)))
-first_half = $(PYTEST) --part rest $(HALF)
-second_half = $(PYTEST) --part rest $(HALF:%=--ignore=%)
+# tests. So on few cores the others are three parts, each of which is a process; many of their tests wait, so that nobody is idle.
+FIRST := $(filter-out tests/frameworks,$(BESIDE))
+SECOND := $(addprefix tests/,adapters code_mode code_tools)
+IN_PARTS = $(and $(filter 1 2 3,$(CORES)),$(filter file,$(origin WORKERS)))
+part = $(PYTEST) --part rest $(1)
 
 # What runs behind is shown at the end. A shell has to be told that an interrupt ends that, too.
 define both_parts
 $(call covered,$(FEW)) >$(VENV)/engine.txt 2>&1 & engine=$$!; \
-$(if $(HALVES),$(second_half),true) >$(VENV)/half.txt 2>&1 & half=$$!; trap 'kill $$engine $$half; exit 130' INT TERM; \
-$(if $(HALVES),$(first_half),$(PYTEST) $(PARALLEL) --part rest); others=$$?; wait $$half; half=$$?; wait $$engine; engine=$$?; \
-cat $(VENV)/half.txt; echo 'The tests that specify the engine, and what they cover:'; cat $(VENV)/engine.txt; \
-exit $$((others | half | engine))
+$(if $(IN_PARTS),$(call part,$(SECOND)),true) >$(VENV)/second.txt 2>&1 & second=$$!; \
+$(if $(IN_PARTS),$(call part,$(patsubst %,--ignore=%,$(FIRST) $(SECOND))),true) >$(VENV)/third.txt 2>&1 & third=$$!; \
+trap 'kill $$engine $$second $$third; exit 130' INT TERM; \
+$(if $(IN_PARTS),$(call part,$(FIRST)),$(PYTEST) $(PARALLEL) --part rest); failed=$$?; \
+for each in $$second $$third $$engine; do wait $$each || failed=1; done; \
+cat $(VENV)/second.txt $(VENV)/third.txt; echo 'The tests that specify the engine, and what they cover:'; cat $(VENV)/engine.txt; \
+exit $$failed
 endef
 
 test-quick: $(VENV)/.test ## run all tests but the slow ones · minutes

@@ -284,6 +284,7 @@ def test_the_code_tools_of_a_folder(made, tmp_path):
         assert out or f"{tool.name}: " in err, (tool.name, err)
 
 
+@pytest.mark.needs_threads
 def test_a_submodule_does_not_hide_the_tool_of_its_name(made, tmp_path):
     package = tmp_path / "hidden_tools"
     package.mkdir()
