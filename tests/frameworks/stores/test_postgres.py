@@ -60,7 +60,7 @@ def test_it_keeps_every_promise(server):
 
 def test_it_goes_on_after_the_server_was_killed(server, monkeypatch):
     make = partial(PostgresStore, server.conninfo, schema="away")
-    monkeypatch.setattr("operator_schema.testing.store_checks._CHECKS", ())
+    monkeypatch.setattr("operator_schema.testing.store_checks.CHECKS", ())
     check_store(make, away=lambda: stopped(server, monkeypatch))
 
 
