@@ -15,6 +15,7 @@ import pytest
 from mcp import Client
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from patience import until
 from starlette.middleware import Middleware
 
 from operator_schema import Executor, Registry, skip, tool
@@ -427,8 +428,7 @@ def test_a_request_that_is_checked_for_long_before_it_is_read_stays_whole(monkey
         is_checking.append(True)
         async with Watched(app, None, call("add")) as browser:
             await is_looked_at.wait()
-            for _ in range(100):  # turns of the event loop: without a body, there is no answer in any number
-                await asyncio.sleep(0)
+            await until(lambda: not browser.parts.empty())  # without a body, there is no answer
             browser.gone.set()
         return browser.parts.get_nowait()["status"]
 
