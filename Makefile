@@ -119,7 +119,7 @@ lock-frameworks: | $(UV) ## pin all that the frameworks of tests/frameworks/*/re
 test-stores: ## run the tests of the store in a real PostgreSQL (Debian: apt-get install postgresql) · 1 min
 	@$(MAKE) --no-print-directory test-frameworks FRAMEWORKS=stores
 
-# Only pure wheels: few compiled ones know these Pythons. A file of tests whose libraries aren't there doesn't run.
+# Only wheels, so that nothing is compiled. The newest hypothesis doesn't install there, and tests of other libraries that don't are skipped.
 FREE := $(VENV)-free
 FREE_TESTS ?= tests/execution tests/rounds tests/tools tests/codec tests/test_value.py
 test-free-threading: $(FREE)/.built ## run the tests of threads on a Python without the GIL (PYTHON_FREE=python3.14t) · minutes

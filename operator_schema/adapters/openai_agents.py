@@ -94,12 +94,15 @@ def question_of(run: Any, interruption: Any, /) -> dict[str, Any] | None:
     return None if ctx is None else _kept_under(ctx, interruption.call_id)
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
+def _refuse_strict(native: dict[str, Any]) -> None:
     if native.get("strict_json_schema"):
         message = "strict_json_schema=True makes all parameters required without null: leave it out"
         raise UserError(message)
-    name = tool.name
 
+
+def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
+    _refuse_strict(native)
+    name = tool.name
     theirs = native.pop("needs_approval", None)
 
     async def invoke(ctx: Any, arguments: str) -> Any:

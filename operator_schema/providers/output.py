@@ -305,7 +305,7 @@ def _nullable(provider: TakesOutputs, asked: AskedOutput) -> Collection[str]:
     return provider.with_null_for_left_out(alone)
 
 
-class _Items:
+class _ArrivingItems:
     """The items of a list that is arriving as an answer.
 
     Args:
@@ -411,7 +411,7 @@ class PartialOutput:
         if not self._asked.is_wrapped or found is None:
             return found
         if text is not self._items_of:
-            self._items, self._items_of = _Items(self._asked, is_nullable=is_nullable), text
+            self._items, self._items_of = _ArrivingItems(self._asked, is_nullable=is_nullable), text
         self._items.take(text)
         is_list = found.receiving == _VALUE and not found.findings and _LIST.match(text.arguments)
         items = self._items.fitting if is_list else []
